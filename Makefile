@@ -1,0 +1,51 @@
+# make demo      install into .venv and evaluate a small example
+# make test      run the tests
+# make check     format, lint, types, layers, docs, tests
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: help install demo test check format docs clean
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+# Bytecode is compiled at once, so that the first command starts as fast as the later ones.
+.venv/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "assay needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Say which one to use: make PYTHON=python3.12")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "Installing assay into .venv ..."
+	@$(PIP) install -c constraints.txt -e '.[all]'
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q .venv/lib src || true
+	@touch $@
+
+.venv/.installed-tools: .venv/.installed
+	@echo "Installing what the tests and checks need ..."
+	@$(PIP) install -c constraints.txt -e '.[all,test,check]'
+	@touch $@
+
+install: .venv/.installed
+
+demo: .venv/.installed
+	@$(BIN)/assay demo
+
+test: .venv/.installed-tools
+	$(BIN)/python -m pytest -n auto
+
+check: .venv/.installed-tools
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
+	$(BIN)/python -m pytest -n auto
+
+format: .venv/.installed-tools
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: .venv/.installed-tools
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

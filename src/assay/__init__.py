@@ -1,0 +1,35 @@
+"""Assay measures how good a search system is, says how sure one can be of it, and shows where it goes wrong.
+
+import assay
+result = assay.evaluate("qrels.txt", "run.txt", ["nDCG@10", "AP", "RR@10"])
+result.mean()["nDCG@10"]
+"""
+
+from assay._version import __version__
+from assay.errors import AssayError
+from assay.evaluation import Evaluation, Evaluator, concat, evaluate
+from assay.formats import parse_qrels, parse_run, read_qrels, read_run
+from assay.judged import JudgedRanking, Rules, judge
+from assay.measures import Measure, measure, parse_measure
+from assay.tables import Qrels, Run
+
+__all__ = [
+    "AssayError",
+    "Evaluation",
+    "Evaluator",
+    "JudgedRanking",
+    "Measure",
+    "Qrels",
+    "Rules",
+    "Run",
+    "__version__",
+    "concat",
+    "evaluate",
+    "judge",
+    "measure",
+    "parse_measure",
+    "parse_qrels",
+    "parse_run",
+    "read_qrels",
+    "read_run",
+]

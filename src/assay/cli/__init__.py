@@ -1,0 +1,87 @@
+"""The command line: parse, call, print. A command that needs a thought has it in the library.
+
+Exit status: 0 done, 1 the answer is "no", 2 wrong usage or input that cannot be used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from assay._version import __version__
+from assay.errors import AssayError
+
+COMMANDS = {
+    "evaluate": "assay.cli.evaluate",
+    "trec_eval": "assay.cli.trec_eval",
+    "measures": "assay.cli.measures",
+    "demo": "assay.cli.demo",
+}
+
+
+class LazyGroup(click.Group):
+    """Commands are imported when they are used, so that `assay --version` answers at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name]).command
+        return command
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: assay evaluate qrels.txt bm25.run hybrid.run -m nDCG@10 -m AP",
+)
+@click.version_option(__version__, prog_name="assay")
+def group() -> None:
+    """Measure how good a search system is, how sure one can be of it, and where it goes wrong."""
+
+
+def main() -> None:
+    """The `assay` command."""
+    if sys.argv[1:2] == ["trec_eval"]:
+        # Its options are trec_eval's own, which click would read in another way.
+        from assay.cli.trec_eval import run
+
+        sys.exit(run(sys.argv[2:]))
+    try:
+        group.main(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except AssayError as error:
+        _complain(str(error))
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        _complain("interrupted")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stdout = None  # the reader has gone; nothing is left to flush
+        sys.exit(0)
+
+
+def _complain(message: str) -> None:
+    click.echo(f"Error: {message}".encode("utf-8", "backslashreplace"), err=True)
+
+
+def write(text: str, output: Any = None) -> None:
+    """Write text to a file, whole or not at all, or to the terminal; ids come out as the bytes they came in as."""
+    data = text.encode("utf-8", "surrogateescape")
+    if output is None:
+        click.echo(data, nl=False)
+    else:
+        from assay.files import write_whole
+
+        write_whole(output, data)

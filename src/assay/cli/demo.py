@@ -1,0 +1,42 @@
+"""assay demo."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from assay.cli import write
+from assay.evaluation import Evaluator
+from assay.example import FOLDER, QRELS, RUNS
+from assay.report import RENDERERS, tabulate
+
+MEASURES = ("nDCG@5", "P@3", "R@5", "RR")
+
+INTRODUCTION = """\
+A cookbook has two ways to search: by keyword, and a hybrid of keywords and meaning. For eight questions people have
+judged which recipes help (grade 2 very, 1 somewhat, 0 not). Which search is better?
+
+  {command}
+
+"""
+
+READING = """
+How to read it: every value is between 0 and 1, higher is better. P@3 is the share of the first three recipes that help,
+R@5 the share of all helpful recipes that are among the first five, RR how early the first helpful one comes, and nDCG@5
+all of that in one, with better grades weighing more. `assay measures explain nDCG` tells more; the lines under the table
+say what was assumed and how far the judgments reach.
+"""
+
+
+@click.command("demo", epilog="Example: assay demo")
+def command() -> None:
+    """Evaluate a small example that comes with assay, and tell how to read the result."""
+    evaluator = Evaluator(QRELS, MEASURES)
+    evaluations = [evaluator.evaluate(run) for run in RUNS]
+    folder = os.path.relpath(FOLDER)
+    paths = " ".join(os.path.join(folder, path.name) for path in (QRELS, *RUNS))
+    asked = " ".join(f"-m {measure}" for measure in MEASURES)
+    write(INTRODUCTION.format(command=f"assay evaluate {paths} {asked}"))
+    write(RENDERERS["table"](tabulate(evaluations)))
+    write(READING)

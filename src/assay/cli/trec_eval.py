@@ -1,0 +1,36 @@
+"""assay trec_eval."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Sequence
+
+import click
+
+from assay.cli import write
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Play trec_eval; gives its exit code."""
+    from assay.compat.trec_eval import main
+
+    out, complaints = io.StringIO(), io.StringIO()
+    code = main(arguments, out, complaints)
+    try:
+        write(out.getvalue())
+        click.echo(complaints.getvalue().encode("utf-8", "surrogateescape"), err=True, nl=False)
+    except BrokenPipeError:
+        sys.stdout = None  # the reader has gone
+    return code
+
+
+@click.command(
+    "trec_eval",
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+    epilog="Example: assay trec_eval -q -c -m ndcg_cut.10 -m map qrels.txt run.txt",
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def command(arguments: tuple[str, ...]) -> None:
+    """Be trec_eval 9.0.8 or 10.0: same options, same output, same exit codes. See `assay trec_eval -h`."""
+    sys.exit(run(arguments))

@@ -1,0 +1,1 @@
+"""Other tools' faces: programs and scripts written for them run on assay unchanged."""

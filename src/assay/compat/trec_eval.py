@@ -1,0 +1,609 @@
+"""trec_eval's command line on our measures: same options, same output to the last character, same exit codes.
+
+Two versions can be asked for: 9.0.8 (what published figures used) and 10.0. What they do differently stands in
+`VERSIONS`; what both do that our measures do not (their quirks) stands in the functions named for it.
+
+Differences on purpose, and the only ones: numbers that the C program misreads (hexadecimal, infinite, text) are refused;
+`rbp` follows NIST's published definition under both versions and is in no bundle; the text of -h and of error messages
+is ours; -R other than qrels, and -Z, are not supported.
+"""
+
+from __future__ import annotations
+
+import getopt
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TextIO
+
+import numpy as np
+
+from assay.errors import AssayError, DuplicateError, ParameterError, QuerySetError
+from assay.formats.trec import TREC_EVAL_9, TREC_EVAL_10, Dialect, read_trec_qrels, read_trec_run
+from assay.judged import JudgedRanking, Judgments, Pool, Rules, Scores, index_judgments, judge
+from assay.measures import Measure
+from assay.measures.arithmetic import discount, log, ratio
+from assay.measures.bundles import BUNDLES, FAMILIES, Family, c_integer, c_number
+from assay.measures.core import TREC_STEMS
+from assay.measures.graded import Ideal, ndcg_at_level_ends, ndcg_at_relevant, normalised_gain
+from assay.tables import Floats, Integers, Qrels, Run, as_bytes
+
+LARGEST_GRADE = 2**31 - 1  # beyond, the C program asks for more memory than there is and gives up
+
+USAGE = """\
+Usage: assay trec_eval [--as 9.0.8|10.0] [-q] [-c] [-n] [-l LEVEL] [-M DEPTH] [-N DOCS] [-J] [-m MEASURE]... QRELS RUN
+
+  Evaluates RUN against QRELS and prints exactly what trec_eval prints.
+
+  --as VERSION  the version to be: 9.0.8 (default) or 10.0
+  -q            also print each query
+  -c            average over all judged queries; those that the run lacks count as 0
+  -n            no summary
+  -l LEVEL      the lowest grade that is relevant (default 1)
+  -M DEPTH      only the first DEPTH documents of each query
+  -N DOCS       number of documents in the collection (for utility)
+  -J            only judged documents count; the others are removed first
+  -m MEASURE    a measure, with parameters after a dot (P.5,10), or a bundle: official (default), set, all_trec
+  -h, -v        this help; the version
+
+  Example: assay trec_eval -q -c -m ndcg_cut.10 -m map qrels.txt run.txt
+  Measures: %s
+"""
+
+
+@dataclass(frozen=True)
+class Version:
+    """What one version of trec_eval does that the other does not."""
+
+    name: str
+    dialect: Dialect
+    scores: Scores
+    rounding: str  # of recall levels: see IPrec
+    missing_is_error: bool  # a judged query that the run lacks, without -c
+    prints_missing: bool  # under -q -c
+
+
+VERSIONS = {
+    version.name: version
+    for version in (
+        Version("9.0.8", TREC_EVAL_9, "float32", "up", missing_is_error=False, prints_missing=False),
+        Version("10.0", TREC_EVAL_10, "float64", "nearest", missing_is_error=True, prints_missing=True),
+    )
+}
+
+RUNID = Family("runid", single=False)
+RELSTRING = Family("relstring", "length", "numbers", (10.0,), summary=False)
+
+
+def _print_order() -> dict[str, Family]:
+    """All families in the order in which trec_eval prints them."""
+    order = {"runid": RUNID}
+    for name, family in FAMILIES.items():
+        order[name] = family
+        if name == "P":
+            order["relstring"] = RELSTRING
+    return order
+
+
+ORDER = _print_order()
+NICKNAMES = {
+    "official": ("runid", *BUNDLES["official"]),
+    "set": ("runid", *BUNDLES["set"]),
+    "all_trec": ("runid", "relstring", *BUNDLES["all_trec"]),
+}
+
+
+class Refusal(Exception):
+    """The program stops: what it says, with which exit code, after printing what."""
+
+    def __init__(self, message: str, code: int, printed: str = "") -> None:
+        self.code, self.printed = code, printed
+        super().__init__(message)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line, read."""
+
+    version: Version
+    qrels: str
+    run: str
+    families: tuple[tuple[Family, str | None], ...]  # in print order, with their parameters
+    per_query: bool = False
+    complete: bool = False
+    summary: bool = True
+    level: int = 1
+    depth: int | None = None
+    docs: int = 0
+    only_judged: bool = False
+
+
+def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
+    """Run as the program; gives its exit code."""
+    try:
+        stdout.write(run_trec_eval(arguments))
+    except Refusal as refusal:
+        stdout.write(refusal.printed)
+        stderr.write(f"{refusal}\n" if str(refusal) else "")
+        return refusal.code
+    return 0
+
+
+def run_trec_eval(arguments: Sequence[str]) -> str:
+    """What the program prints; raises Refusal where it stops with an exit code."""
+    options = parse_options(arguments)
+    qrels, run = _read(options)
+    columns = [column for family, params in options.families for column in _columns(family, params, options)]
+    return report(qrels, run, options, columns)
+
+
+# The command line
+
+
+# Long names as the C program has them, and the letters they stand for; "=" takes a value.
+LONG_NAMES = {
+    "help": "-h",
+    "version": "-v",
+    "query_eval_wanted": "-q",
+    "measure=": "-m",
+    "complete_rel_info_wanted": "-c",
+    "level_for_rel=": "-l",
+    "nosummary": "-n",
+    "Debug_level=": "-D",
+    "Judged_docs_only": "-J",
+    "Number_docs_in_coll=": "-N",
+    "Max_retrieved_per_topic=": "-M",
+    "Rel_info_format=": "-R",
+    "Results_format=": "-T",
+    "Output_old_results_format=": "-o",
+    "Zscore=": "-Z",
+    "as=": "--as",
+}
+SWITCHES = {
+    "-q": {"per_query": True},
+    "-c": {"complete": True},
+    "-n": {"summary": False},
+    "-J": {"only_judged": True},
+}
+NUMBERS = {"-l": "level", "-M": "depth", "-N": "docs"}
+ONLY = {"-R": "qrels", "-T": "trec_results", "-Z": None}  # options of which one value or none is supported
+
+
+def parse_options(arguments: Sequence[str]) -> Options:
+    """Read the options as getopt_long does: anywhere, joined or apart, long names shortened."""
+    try:
+        given, files = getopt.gnu_getopt(list(arguments), "hvqm:cl:nD:JN:M:R:T:oZ:", list(LONG_NAMES))
+    except getopt.GetoptError as error:
+        raise Refusal(f"assay trec_eval: {error}\n{usage()}", 1) from None
+    letters = {f"--{name.rstrip('=')}": letter for name, letter in LONG_NAMES.items()}
+    options = [(letters.get(name, name), value) for name, value in given]
+    version = _version([value for name, value in options if name == "--as"])
+    values: dict[str, Any] = {}
+    measures: list[str] = []
+    for name, value in options:
+        if name in ("-h", "-v"):
+            raise Refusal(
+                "" if name == "-h" else f"trec_eval version {version.name} (assay)", 0, usage() * (name == "-h")
+            )
+        if name in ONLY and value != ONLY[name]:
+            raise Refusal(f"assay trec_eval: {name} {value} is not supported.", 2)
+        if name == "-m":
+            _check_measure(value, version)
+            measures.append(value)
+        values |= SWITCHES.get(name, {})
+        if name in NUMBERS:
+            values[NUMBERS[name]] = c_integer(value)
+    if len(files) != 2:
+        raise Refusal(usage(), 1)
+    return Options(version, files[0], files[1], _families(measures or ["official"], version), **values)
+
+
+def usage() -> str:
+    """The help text, with the names of all measures."""
+    return USAGE % ", ".join(ORDER)
+
+
+def _version(names: list[str]) -> Version:
+    name = names[-1] if names else "9.0.8"
+    if name not in VERSIONS:
+        raise Refusal(f"assay trec_eval: --as {name}: there is {' and '.join(VERSIONS)}.", 1)
+    return VERSIONS[name]
+
+
+def _check_measure(text: str, version: Version) -> None:
+    name, dot, params = text.partition(".")
+    if dot and not params:
+        raise Refusal(f"trec_eval: improper measure in parameter '{name}'\ntrec_eval: illegal measure '{name}'", 1)
+    if name not in NICKNAMES and (name not in ORDER or version.name not in ORDER[name].versions):
+        raise Refusal(f"trec_eval: illegal measure '{name}'", 1)
+
+
+def _families(measures: list[str], version: Version) -> tuple[tuple[Family, str | None], ...]:
+    """The families asked for, in print order; of several parameters for one family the first counts."""
+    params: dict[str, str] = {}
+    asked: set[str] = set()
+    for text in measures:
+        name, dot, rest = text.partition(".")
+        asked.update(NICKNAMES.get(name, (name,)))
+        if dot:
+            params.setdefault(name, rest)
+    return tuple(
+        (family, params.get(name))
+        for name, family in ORDER.items()
+        if name in asked and version.name in family.versions
+    )
+
+
+# Columns: what is printed for each measure
+
+
+@dataclass(frozen=True)
+class Column:
+    """One printed value per query, and how the values of all queries become the summary."""
+
+    name: str
+    family: Family
+    values: Callable[[Judging], Any]  # floats, or the strings of relstring
+    total: str = "mean"  # mean, sum, geometric, text
+
+
+@dataclass(frozen=True, eq=False)
+class Judging:
+    """The rankings as trec_eval sees them, and what the options say of them."""
+
+    judged: JudgedRanking
+    missing: Any  # bool per query: the run lacks it
+    options: Options
+
+
+def _columns(family: Family, params: str | None, options: Options) -> Iterator[Column]:
+    if family is RUNID:
+        yield Column("runid", family, lambda judging: None, "text")
+    elif family is RELSTRING:
+        length = int(c_number(params.split(",")[0])) if params else 10
+        name = f"relstring_{params}" if params else "relstring"
+        yield Column(name, family, lambda judging: relevance_strings(judging, name, max(0, length)), "text")
+    else:
+        definition, _ = TREC_STEMS[family.name]
+        try:
+            settings = list(family.settings(params))
+        except ParameterError as error:
+            raise Refusal(f"trec_eval: {error}\ntrec_eval: Cannot initialize measure '{family.name}'", 2) from None
+        for suffix, given in settings:
+            yield Column(
+                family.name + suffix,
+                family,
+                _values_of(family, suffix, {**family.fixed, **given}, options),
+                definition.total,
+            )
+
+
+def _values_of(family: Family, suffix: str, given: dict[str, Any], options: Options) -> Callable[[Judging], Floats]:
+    """The function that computes a column: our measure with trec_eval's parameters, or a quirk."""
+    if family.name == "utility" and len(given.get("weights", "1234")) != 4:
+        raise Refusal("trec_eval.calc_utility: improper number of coefficients", 4)
+    definition, _ = TREC_STEMS[family.name]
+    params = dict(given)
+    if definition.defaults.get("rel") is not None or "rel" in given:
+        params["rel"] = options.level  # num_ret and rbp know no level
+    if "rounding" in definition.takes:
+        params["rounding"] = options.version.rounding
+    if "docs" in definition.takes:
+        params["docs"] = options.docs
+    if "gain" in params:
+        pairs = tuple(params.pop("gain").items())
+        return lambda judging: GAIN_QUIRKS[family.name](judging.judged, pairs, options.level)
+    measure = Measure(definition.name, tuple(sorted(params.items())))
+    after = QUIRKS.get(family.name)
+
+    def values(judging: Judging) -> Floats:
+        computed = measure.values(judging.judged)
+        return computed if after is None else after(computed, judging, family.name + suffix, params)
+
+    return values
+
+
+# Evaluation
+
+
+def _read(options: Options) -> tuple[Qrels, Run]:
+    try:
+        qrels = read_trec_qrels(options.qrels, options.version.dialect)
+        run = read_trec_run(options.run, options.version.dialect)
+    except AssayError as error:
+        raise Refusal(f"assay trec_eval: {error}", 2) from None
+    return qrels, run
+
+
+def report(qrels: Qrels, run: Run, options: Options, columns: list[Column]) -> str:
+    """Everything that is printed."""
+    failing = _failing_queries(qrels, run, options)
+    try:
+        judging = _judge(qrels, run, options)
+    except DuplicateError:
+        failing = _duplicates(qrels, run, options) | failing
+    except QuerySetError as error:
+        if not failing:
+            raise Refusal(f"trec_eval: No queries with both results and relevance info ({error})", 7) from None
+    evaluated = run.queries if not options.version.prints_missing else qrels.queries
+    for query in (query for query in evaluated if query in failing):
+        raise Refusal(failing[query], 4, _before(qrels, run, options, query, columns) if options.per_query else "")
+    lines = list(_query_lines(judging, columns)) if options.per_query else []
+    if options.summary:
+        lines += _summary_lines(judging, columns, run, qrels)
+    return "".join(lines)
+
+
+def _judge(qrels: Qrels, run: Run, options: Options) -> Judging:
+    """Form the rankings: -c keeps judged queries that the run lacks, -M cuts, -J removes unjudged documents."""
+    version = options.version
+    answered = set(run.queries)
+    if options.complete and version.prints_missing and answered.isdisjoint(qrels.queries):
+        judged = _nothing_retrieved(index_judgments(qrels))
+    else:
+        judged = _ranked(qrels, run, options)
+    missing = np.array([query not in answered for query in judged.queries], bool)
+    if version.prints_missing and missing.any():
+        judged = replace(judged, retrieved=np.where(missing, _bogus_depth(options), judged.retrieved))
+    return Judging(judged.only_judged() if options.only_judged else judged, missing, options)
+
+
+def _ranked(qrels: Qrels, run: Run, options: Options) -> JudgedRanking:
+    rules = Rules(scores=options.version.scores, queries="judged" if options.complete else "both", depth=options.depth)
+    try:
+        return judge(qrels, run, rules)
+    except DuplicateError:
+        if options.depth is None:
+            raise
+        return judge(qrels, _top(run, options, options.depth), rules)  # duplicates below the depth do not matter
+
+
+def _bogus_depth(options: Options) -> int:
+    """trec_eval 10 gives a query that the run lacks one made-up, unjudged document."""
+    return 1 if options.depth is None else min(1, options.depth)
+
+
+def _nothing_retrieved(judgments: Judgments) -> JudgedRanking:
+    nothing = np.zeros(0, np.int64)
+    return JudgedRanking(
+        judgments.queries,
+        np.zeros(len(judgments.queries), np.int64),
+        nothing,
+        nothing,
+        np.zeros(0),
+        nothing,
+        nothing,
+        judgments.pool,
+        judgments.top_grade,
+    )
+
+
+def _failing_queries(qrels: Qrels, run: Run, options: Options) -> dict[str, str]:
+    """Queries at which the C program gives up, and what it says: those that the run lacks, or without a usable grade."""
+    failing: dict[str, str] = {}
+    best = np.full(len(qrels.queries), -np.inf)
+    np.maximum.at(best, qrels.query, qrels.rel)
+    for place in np.flatnonzero((best < 0) | (best > LARGEST_GRADE)).tolist():
+        failing[qrels.queries[place]] = "trec_eval: Can't calculate measures: no usable grade"
+    if options.version.missing_is_error and not options.complete:
+        answered = set(run.queries)
+        failing |= {q: f"trec_eval: qid '{q}' not found in results" for q in qrels.queries if q not in answered}
+    return failing
+
+
+def _duplicates(qrels: Qrels, run: Run, options: Options) -> dict[str, str]:
+    """Queries with a document judged or retrieved twice; under -M only the documents within the depth matter."""
+    found: dict[str, str] = {}
+    try:
+        judgments = index_judgments(qrels)
+    except DuplicateError as error:
+        found |= {query: f"trec_eval.form_res_rels: duplicate docs {doc}" for query, doc in error.pairs}
+        judgments = index_judgments(qrels, "first")
+    try:
+        rows = run if options.depth is None else _top(run, options, options.depth)
+        judge(judgments, rows, Rules(scores=options.version.scores))
+    except DuplicateError as error:
+        found |= {query: f"trec_eval.form_res_qrels: duplicate docs {doc}" for query, doc in error.pairs}
+    except QuerySetError:
+        pass  # nothing to evaluate, so nothing to trip over
+    return found
+
+
+def _top(run: Run, options: Options, depth: int) -> Run:
+    """The first documents of each query, all ties broken by id."""
+    score = run.score.astype(np.float32) if options.version.scores == "float32" else run.score
+    by_id = np.array(sorted(range(len(run)), key=lambda row: as_bytes(str(run.doc[row])), reverse=True), np.int64)
+    order = by_id[np.lexsort((-score[by_id], run.query[by_id]))]
+    query = run.query[order]
+    rank = np.arange(len(order)) - np.searchsorted(query, query)
+    return _rows_of(run, order[rank < depth])
+
+
+def _rows_of(run: Run, rows: Integers) -> Run:
+    return replace(run, query=run.query[rows], doc=run.doc[rows], score=run.score[rows], rank=None)
+
+
+def _before(qrels: Qrels, run: Run, options: Options, failing: str, columns: list[Column]) -> str:
+    """What has been printed of the queries that come before the failing one."""
+    earlier = tuple(query for query in qrels.queries if as_bytes(query) < as_bytes(failing))
+    known = set(earlier)
+    if not earlier or (known.isdisjoint(run.queries) and not options.version.prints_missing):
+        return ""
+    kept = qrels.query < len(earlier)
+    judged = replace(
+        qrels, queries=earlier, query=qrels.query[kept], doc=qrels.doc[kept], rel=qrels.rel[kept], iteration=None
+    )
+    rows = np.flatnonzero(np.array([query in known for query in run.queries], bool)[run.query])
+    return "".join(_query_lines(_judge(judged, _rows_of(run, rows), options), columns))
+
+
+# Printing
+
+
+def _query_lines(judging: Judging, columns: list[Column]) -> Iterator[str]:
+    shown = [(column, column.values(judging)) for column in columns if column.family.single]
+    texts = [[_text(column, value) for value in values] for column, values in shown]
+    for index, query in enumerate(judging.judged.queries):
+        if judging.missing[index] and not judging.options.version.prints_missing:
+            continue
+        for (column, _), values in zip(shown, texts, strict=True):
+            yield f"{column.name:<22}\t{query}\t{values[index]}\n"
+
+
+def _text(column: Column, value: Any) -> str:
+    if isinstance(value, str):
+        return f"'{value}'"
+    return f"{int(value)}" if column.family.counts else _number(value)
+
+
+def _number(value: float) -> str:
+    # 0 / 0 has its sign bit set on the machines that trec_eval runs on, and C prints it.
+    return "  -nan" if np.isnan(value) else f"{value:6.4f}"
+
+
+def _summary_lines(judging: Judging, columns: list[Column], run: Run, qrels: Qrels) -> Iterator[str]:
+    for column in columns:
+        if column.family is RUNID:
+            yield f"{'runid':<22}\tall\t{run.tag}\n"
+        elif column.family.summary:
+            yield f"{column.name:<22}\tall\t{_text(column, _total(column, judging, qrels))}\n"
+
+
+def _total(column: Column, judging: Judging, qrels: Qrels) -> float:
+    """The summary, summed in the order of the queries as the C program does."""
+    values = np.asarray(column.values(judging), np.float64)
+    if column.name == "num_rel" and judging.options.complete:
+        return float((qrels.rel >= 1).sum())  # the C program forgets -l here
+    if column.total == "geometric":
+        values = log(np.maximum(values, 0.00001))
+    if judging.missing.any() and not judging.options.version.prints_missing and column.total == "mean":
+        values = np.where(judging.missing, 0.0, values)  # not every measure gives 0 for nothing
+    total = float(np.add.accumulate(values)[-1])
+    if column.total == "sum":
+        return total
+    return float(np.exp(total / len(values))) if column.total == "geometric" else total / len(values)
+
+
+def relevance_strings(judging: Judging, name: str, length: int) -> list[str]:
+    """The grades of the first documents as one character each."""
+    judged = judging.judged
+    shown = np.minimum(judged.retrieved, length)
+    if name == "relstring":
+        shown = np.where(judging.missing, 0, shown)
+    strings = [["-"] * int(size) for size in shown]
+    for query, rank, rel in zip(
+        judged.hit_query.tolist(), judged.hit_rank.tolist(), judged.hit_rel.tolist(), strict=True
+    ):
+        if rank <= shown[query]:
+            strings[query][rank - 1] = "." if rel < 0 else ">" if rel > 9 else str(int(rel))
+    return ["".join(string) for string in strings]
+
+
+# Quirks: what the C program does and our measures do not
+
+
+def _undefined_without_documents(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
+    """Under -J a ranking may become empty; its precision is then 0 / 0, which recall level 0 passes on."""
+    judged = judging.judged
+    levels = params.get("recalls") or ((params["recall"],) if "recall" in params else (0.0,))
+    needs_none = min(levels) * judged.num_rel(params["rel"]) + 0.9 < 1
+    unanswered = judging.missing & ~np.asarray(judging.options.version.prints_missing)
+    return np.where((judged.retrieved == 0) & needs_none & ~unanswered, np.nan, values)
+
+
+def _nothing_when_missing(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
+    """trec_eval 10 takes back what its made-up document counts for, but only under these exact names."""
+    exact = name in ("num_ret", "utility", "rbp_resid") or name.startswith("unj")
+    return np.where(judging.missing, 0.0, values) if exact else values
+
+
+def _residual_of_the_program(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
+    """trec_eval's residual is 0 where every retrieved document is judged, though the ranking may go on."""
+    judged = judging.judged
+    known = judged.count(judged.hit_rel >= 0)
+    return _nothing_when_missing(np.where(known == judged.retrieved, 0.0, values), judging, name, params)
+
+
+QUIRKS: dict[str, Callable[[Floats, Judging, str, dict[str, Any]], Floats]] = {
+    "iprec_at_recall": _undefined_without_documents,
+    "11pt_avg": _undefined_without_documents,
+    "num_ret": _nothing_when_missing,
+    "utility": _nothing_when_missing,
+    "unj": _nothing_when_missing,
+    "rbp_resid": _residual_of_the_program,
+}
+
+Pairs = tuple[tuple[int, float], ...]
+
+
+def _gain_order(pairs: Pairs, levels: int) -> list[tuple[int, float]]:
+    """Grades and their gains in the order in which the C program sorts them.
+
+    It compares gains as whole numbers, so gains less than 1 apart count as equal and keep their places in a merge sort.
+    """
+    given = dict(reversed(pairs))
+    table = [*given.items(), *((level, float(level)) for level in range(levels) if level not in given)]
+
+    def merge_sorted(items: list[tuple[int, float]]) -> list[tuple[int, float]]:
+        if len(items) < 2:
+            return items
+        left, right = merge_sorted(items[: len(items) // 2]), merge_sorted(items[len(items) // 2 :])
+        merged = []
+        while left and right:
+            merged.append(left.pop(0) if int(left[0][1] - right[0][1]) <= 0 else right.pop(0))
+        return merged + left + right
+
+    return merge_sorted(table)
+
+
+def quirky_ideal(pool: Pool, pairs: Pairs) -> Ideal:
+    """The ideal ranking as the C program walks it: down its order of gains, up to the first that is not above 0."""
+    grade = pool.grade.astype(np.int64)
+    levels = np.zeros(len(pool), np.int64)
+    np.maximum.at(levels, pool.query, grade + 1)
+    parts = []
+    for number in np.unique(levels).tolist():
+        queries = np.flatnonzero(levels == number)
+        walk = _gain_order(pairs, number)[::-1]
+        if not walk or walk[0][1] <= 0:
+            continue
+        member = np.isin(pool.query, queries) & (grade >= 0)
+        place = np.searchsorted(queries, pool.query[member])
+        counts = np.zeros((len(queries), len(walk)), np.int64)
+        for step, (level, _) in enumerate(walk):
+            counts[:, step] = np.bincount(place[grade[member] == level], minlength=len(queries))
+        gains = np.array([gain for _, gain in walk])
+        counts *= np.logical_and.accumulate((counts == 0) | (gains > 0), axis=1)
+        size = counts.sum(axis=1)
+        parts.append((np.repeat(queries, size), np.repeat(np.tile(gains, len(queries)), counts.ravel())))
+    query = np.concatenate([part[0] for part in parts]) if parts else np.zeros(0, np.int64)
+    gain = np.concatenate([part[1] for part in parts]) if parts else np.zeros(0)
+    order = np.argsort(query, kind="stable")
+    query, gain = query[order], gain[order]
+    return Ideal(query, np.arange(len(query)) - np.searchsorted(query, query) + 1, gain, len(pool))
+
+
+def _gains(judged: JudgedRanking, pairs: Pairs) -> Floats:
+    worth = np.maximum(judged.hit_rel, 0.0)
+    for level, gain in reversed(pairs):
+        worth[judged.hit_rel == level] = gain
+    return worth
+
+
+def _dcg(judged: JudgedRanking, pairs: Pairs) -> Floats:
+    return judged.total(_gains(judged, pairs) / discount(judged.hit_rank))
+
+
+GAIN_QUIRKS: dict[str, Callable[[JudgedRanking, Pairs, int], Floats]] = {
+    "dcg": lambda judged, pairs, level: _dcg(judged, pairs),
+    "ideal_dcg": lambda judged, pairs, level: quirky_ideal(judged.pool, pairs).dcg(),
+    "ndcg": lambda judged, pairs, level: ratio(_dcg(judged, pairs), quirky_ideal(judged.pool, pairs).dcg()),
+    "ndcg_rel": lambda judged, pairs, level: ndcg_at_relevant(
+        judged, _gains(judged, pairs), quirky_ideal(judged.pool, pairs)
+    ),
+    "Rndcg": lambda judged, pairs, level: np.where(
+        judged.num_rel(level) > 0,
+        ndcg_at_level_ends(judged, _gains(judged, pairs), quirky_ideal(judged.pool, pairs)),
+        0.0,
+    ),
+    "G": lambda judged, pairs, level: normalised_gain(judged, _gains(judged, pairs), quirky_ideal(judged.pool, pairs)),
+}

@@ -1,0 +1,266 @@
+"""Evaluate a run: qrels, run, measures and rules give an `Evaluation`. Prints nothing and compares nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from assay.errors import AssayError, MeasureError, MissingExtraError
+from assay.formats import as_qrels, as_run
+from assay.judged import JudgedRanking, Judgments, Rules, index_judgments, judge
+from assay.measures import Measure, Request, parse_measure, parse_measures
+from assay.measures.arithmetic import log
+from assay.tables import Floats, Run, as_bytes
+
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
+DEFAULT_CUTOFF = 10  # where coverage is looked at when no measure has a cutoff
+GEOMETRIC_FLOOR = 0.00001  # trec_eval's: it prints four digits, and 0 would make the whole mean 0
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How far run and judgments meet: what a reader must know to trust the figures."""
+
+    judged: int  # queries with judgments
+    answered: int  # of these, queries that the run has documents for
+    missing: tuple[str, ...]  # judged queries that the run lacks
+    unjudged: int  # queries of the run without judgments: left out
+    without_relevant: int  # judged queries that have no relevant document
+    evaluated: int  # queries that the means are over
+    judged_share: dict[int, float]  # cutoff -> share of the first documents that are judged
+    straddling: dict[int, int]  # cutoff -> queries where equal scores around a judged document straddle it
+    tied: int  # queries where a judged document shares its score with another document
+
+
+class Scores(Mapping[str, float]):
+    """Values by measure. Keys are the names the user wrote; a lookup takes any name of the same measure.
+
+    >>> Scores([Request("MRR@10", parse_measure("RR@10"))], [0.5])["recip_rank"]
+    Traceback (most recent call last):
+    ...
+    KeyError: 'recip_rank'
+    >>> Scores([Request("MRR@10", parse_measure("RR@10"))], [0.5])["RR@10"]
+    0.5
+    """
+
+    def __init__(self, requests: Sequence[Request], values: Iterable[float]) -> None:
+        self._values = {request.label: float(value) for request, value in zip(requests, values, strict=True)}
+        self._labels = {request.measure: request.label for request in requests}
+
+    def __getitem__(self, name: str | Measure) -> float:
+        if isinstance(name, str) and name in self._values:
+            return self._values[name]
+        try:
+            measure = parse_measure(name) if isinstance(name, str) else name
+        except MeasureError:
+            raise KeyError(name) from None
+        if measure not in self._labels:
+            raise KeyError(name)
+        return self._values[self._labels[measure]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The values of one run: a row per query, a column per measure."""
+
+    run: str
+    queries: tuple[str, ...]
+    requests: tuple[Request, ...]
+    values: Floats  # (queries, measures)
+    rules: Rules
+    coverage: Coverage
+    tag: str = ""
+    sources: tuple[str, str] = ("qrels", "run")
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures of the columns."""
+        return tuple(request.measure for request in self.requests)
+
+    def mean(self) -> Scores:
+        """One value per measure: the mean over queries; counts are summed, GMAP and GMBpref geometric means.
+
+        Sums are exactly rounded, so that no order of queries, partition or thread count changes a bit.
+        """
+        columns = self.values.T
+        return Scores(
+            self.requests, [combined(r.measure, column) for r, column in zip(self.requests, columns, strict=True)]
+        )
+
+    def per_query(self) -> dict[str, Scores]:
+        """The values of each query."""
+        return {
+            query: Scores(self.requests, row) for query, row in zip(self.queries, self.values.tolist(), strict=True)
+        }
+
+    def undefined(self) -> Scores:
+        """How many queries each measure left out of its mean because it is not defined for them."""
+        return Scores(self.requests, np.isnan(self.values).sum(axis=0))
+
+    def to_arrow(self) -> Any:
+        """An Arrow table: the query and one column per measure."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise MissingExtraError("giving Arrow tables", "frames") from None
+        columns = {request.label: column for request, column in zip(self.requests, self.values.T, strict=True)}
+        return pyarrow.table({"query": list(self.queries), **columns})
+
+
+def combined(measure: Measure, values: Floats) -> float:
+    """The values of all queries as one figure, in the way the measure is combined."""
+    defined = values[~np.isnan(values)]
+    total = measure.definition.total
+    if total == "sum":
+        return math.fsum(defined)
+    if not len(defined):
+        return math.nan
+    if total == "geometric":
+        return math.exp(math.fsum(log(np.maximum(defined, GEOMETRIC_FLOOR))) / len(defined))
+    return math.fsum(defined) / len(defined)
+
+
+class Evaluator:
+    """Judgments, measures and rules made ready once, for many runs."""
+
+    def __init__(
+        self, qrels: Any, measures: Iterable[str | Measure] = DEFAULT_MEASURES, rules: Rules = Rules()
+    ) -> None:
+        self.rules = rules
+        self.requests = tuple(parse_measures(measures))
+        self.judgments = index_judgments(as_qrels(qrels), rules.duplicates)
+        self._strays = any(request.measure.definition.needs == "strays" for request in self.requests)
+
+    def evaluate(self, run: Any, *, name: str | None = None) -> Evaluation:
+        """The evaluation of one run."""
+        table = as_run(run, name=name)
+        judged = judge(self.judgments, table, self.rules, strays=self._strays)
+        values = np.empty((len(judged), len(self.requests)))
+        for column, request in enumerate(self.requests):
+            values[:, column] = values_under(request.measure, judged, self.rules)
+        return Evaluation(
+            run=table.name,
+            queries=judged.queries,
+            requests=self.requests,
+            values=values,
+            rules=self.rules,
+            coverage=coverage_of(self.judgments, table, judged, self._cutoffs()),
+            tag=table.tag,
+            sources=(self.judgments.source, table.source),
+        )
+
+    def _cutoffs(self) -> tuple[int, ...]:
+        cutoffs = {request.measure.param("cutoff") for request in self.requests} - {None}
+        return tuple(sorted(cutoffs)) or (DEFAULT_CUTOFF,)
+
+
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    rules: Rules = Rules(),
+    name: str | None = None,
+) -> Evaluation:
+    """Evaluate a run against judgments.
+
+    Both may be paths, dicts of dicts, pandas, polars or Arrow tables, or our own `Qrels` and `Run`.
+
+    >>> result = evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"])
+    >>> result.mean()
+    {'RR': 0.5, 'P@1': 0.0}
+    """
+    return Evaluator(qrels, measures, rules).evaluate(run, name=name)
+
+
+def values_under(measure: Measure, judged: JudgedRanking, rules: Rules) -> Floats:
+    """One value per query; under undefined="nan", not a number where no document is relevant."""
+    values = measure.values(judged)
+    if rules.undefined == "nan" and measure.definition.rewards:
+        values = np.where(has_relevant(judged, measure), values, np.nan)
+    return values
+
+
+def has_relevant(judged: JudgedRanking, measure: Measure | None = None) -> Any:
+    """Which queries have a document that the measure calls relevant: by its `rel`, or any grade above 0."""
+    rel = None if measure is None else measure.param("rel")
+    return judged.num_rel(np.nextafter(0, 1) if rel is None else rel) > 0
+
+
+def coverage_of(judgments: Judgments, run: Run, judged: JudgedRanking, cutoffs: tuple[int, ...]) -> Coverage:
+    """How far the run and the judgments meet."""
+    answered = set(run.queries)
+    missing = tuple(query for query in judgments.queries if query not in answered)
+    tied = judged.hit_tie_first < judged.hit_tie_last
+    return Coverage(
+        judged=len(judgments.queries),
+        answered=len(judgments.queries) - len(missing),
+        missing=missing,
+        unjudged=len(run.queries) - (len(judgments.queries) - len(missing)),
+        without_relevant=int((~has_relevant(judged)).sum()),
+        evaluated=len(judged),
+        judged_share={cutoff: _judged_share(judged, cutoff) for cutoff in cutoffs},
+        straddling={cutoff: _straddling(judged, cutoff) for cutoff in cutoffs},
+        tied=_queries_of(judged, tied),
+    )
+
+
+def _judged_share(judged: JudgedRanking, cutoff: int) -> float:
+    """Share of the documents shown within the cutoff that have a judgment."""
+    shown = int(np.minimum(judged.retrieved, cutoff).sum())
+    return int((judged.hit_rank <= cutoff).sum()) / shown if shown else 0.0
+
+
+def _straddling(judged: JudgedRanking, cutoff: int) -> int:
+    return _queries_of(judged, (judged.hit_tie_first <= cutoff) & (judged.hit_tie_last > cutoff))
+
+
+def _queries_of(judged: JudgedRanking, mask: Any) -> int:
+    return len(np.unique(judged.hit_query[mask]))
+
+
+def concat(parts: Sequence[Evaluation]) -> Evaluation:
+    """Evaluations of parts of the queries as one; bit for bit what evaluating all queries at once gives.
+
+    The parts must come from the same run, measures and rules, and share no query.
+    """
+    first = parts[0]
+    if any((part.requests, part.rules) != (first.requests, first.rules) for part in parts):
+        raise AssayError("evaluations of different measures or rules cannot be put together.")
+    queries = [query for part in parts for query in part.queries]
+    if len(set(queries)) < len(queries):
+        raise AssayError("a query stands in more than one part; parts must not share queries.")
+    order = sorted(range(len(queries)), key=lambda place: as_bytes(queries[place]))
+    values = np.concatenate([part.values for part in parts])[order]
+    return replace(
+        first, queries=tuple(queries[i] for i in order), values=values, coverage=_added([p.coverage for p in parts])
+    )
+
+
+def _added(parts: Sequence[Coverage]) -> Coverage:
+    weight = np.array([part.evaluated for part in parts], float)
+    cutoffs = parts[0].judged_share
+    return Coverage(
+        judged=sum(part.judged for part in parts),
+        answered=sum(part.answered for part in parts),
+        missing=tuple(query for part in parts for query in part.missing),
+        unjudged=sum(part.unjudged for part in parts),
+        without_relevant=sum(part.without_relevant for part in parts),
+        evaluated=sum(part.evaluated for part in parts),
+        judged_share={k: float(np.average([part.judged_share[k] for part in parts], weights=weight)) for k in cutoffs},
+        straddling={k: sum(part.straddling[k] for part in parts) for k in cutoffs},
+        tied=sum(part.tied for part in parts),
+    )

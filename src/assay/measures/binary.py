@@ -1,0 +1,352 @@
+"""Measures that see a document as relevant or not: `rel` is the lowest grade that counts as relevant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assay.judged import JudgedRanking
+from assay.measures.arithmetic import highest, log, log2_of_integers, ratio
+from assay.measures.bundles import RECALLS
+from assay.measures.core import Parameter, PerQuery, measure, number_between, one_of
+from assay.tables import Floats, Integers
+
+
+@measure(
+    "P",
+    aliases={"Precision": {}},
+    trec={"P": "cutoff"},
+    elsewhere={"ir_measures": "P@k", "ranx": "precision@k", "BEIR": "P@k"},
+)
+def P(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
+    """Share of the first k documents that are relevant.
+
+    Formula: relevant documents among the first k, divided by k.
+
+    Edges: A ranking shorter than k is divided by k all the same, as if filled up with documents that are not relevant.
+    Unjudged documents count as not relevant. With fewer than k relevant documents the top value stays below 1.
+
+    Example: documents 2 and 3 of the first 4 are relevant: P@4 = 2 / 4 = 0.5.
+    """
+    return judged.count(judged.relevant(rel, cutoff)) / cutoff
+
+
+@measure(
+    "R",
+    aliases={"Recall": {}},
+    trec={"recall": "cutoff"},
+    elsewhere={"ir_measures": "R@k", "ranx": "recall@k", "BEIR": "Recall@k"},
+)
+def R(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
+    """Share of the relevant documents that are among the first k.
+
+    Formula: relevant documents among the first k, divided by all relevant documents of the query.
+
+    Edges: 0 if the query has no relevant document. With more than k relevant documents the top value stays below 1: see
+    R_cap.
+
+    Example: 2 of the 5 relevant documents are among the first 4: R@4 = 2 / 5 = 0.4.
+    """
+    return ratio(judged.count(judged.relevant(rel, cutoff)), judged.num_rel(rel))
+
+
+@measure(
+    "R_cap",
+    aliases={"RelP": {}},
+    trec={"relative_P": "cutoff"},
+    elsewhere={"BEIR": "R_cap@k"},
+    paper="Thakur et al. 2021, BEIR: a heterogeneous benchmark for zero-shot evaluation of information retrieval models",
+)
+def R_cap(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
+    """Recall at k over what k documents could have found at best (capped recall, relative precision).
+
+    Formula: relevant documents among the first k, divided by k or by the number of relevant documents, the smaller one.
+
+    Edges: 0 if the query has no relevant document.
+
+    Example: 2 of the 4 that the first 4 could hold: R_cap@4 = 2 / 4 = 0.5.
+    """
+    return ratio(judged.count(judged.relevant(rel, cutoff)), np.minimum(judged.num_rel(rel), cutoff))
+
+
+BETA = Parameter("how much more recall weighs than precision: 1 evenly, 2 recall twice", number_between(0, 1e6))
+
+
+@measure(
+    "F",
+    aliases={"F1": {"beta": 1}},
+    parameters={"beta": BETA},
+    elsewhere={"ranx": "f1@k"},
+    paper="van Rijsbergen 1979, Information Retrieval, chapter 7",
+)
+def F(judged: JudgedRanking, *, cutoff: int, beta: float = 1.0, rel: float = 1) -> PerQuery:
+    """Weighted harmonic mean of precision and recall at k.
+
+    Formula: (1 + beta**2) * P * R / (beta**2 * P + R), with P and R at k.
+
+    Edges: 0 if no relevant document is among the first k.
+
+    Example: P@4 = 0.5 and R@4 = 0.4: F@4 = 2 * 0.5 * 0.4 / (0.5 + 0.4) = 0.4444.
+    """
+    found = judged.count(judged.relevant(rel, cutoff))
+    return harmonic_mean(found / cutoff, ratio(found, judged.num_rel(rel)), beta**2)
+
+
+def harmonic_mean(precision: Floats, recall: Floats, beta2: float) -> Floats:
+    """Precision and recall in one, recall weighing beta2; 0 where both are."""
+    return ratio((beta2 + 1.0) * precision * recall, beta2 * precision + recall)
+
+
+NORM = Parameter("what the sum is divided by: 'rel', or 'cutoff' for min(relevant, k)", one_of("rel", "cutoff"))
+
+
+@measure(
+    "AP",
+    aliases={"MAP": {}},
+    trec={"map": None, "map_cut": "cutoff"},
+    parameters={"norm": NORM},
+    elsewhere={"ir_measures": "AP@k", "ranx": "map@k", "BEIR": "MAP@k"},
+    paper="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
+)
+def AP(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1, norm: str = "rel") -> PerQuery:
+    """Average precision: the precision at each relevant document, averaged over all relevant documents.
+
+    Formula: sum of P@rank over the relevant documents found, divided by the number of relevant documents of the query.
+
+    Edges: A relevant document that is not found adds 0. 0 if the query has no relevant document. AP@k looks at the
+    first k documents and still divides by all relevant ones (trec_eval's map_cut), so that a perfect ranking of 150
+    relevant documents has AP@100 = 0.6667; norm='cutoff' divides by min(relevant, k) and gives 1.
+
+    Example: relevant at ranks 2, 3, 5 and 6, one of 5 not found: AP = (1/2 + 2/3 + 3/5 + 4/6) / 5 = 0.4867.
+    """
+    sums = sum_of_precisions(judged, cutoff, rel)
+    relevant = judged.num_rel(rel)
+    return ratio(sums, np.minimum(relevant, cutoff) if norm == "cutoff" and cutoff else relevant)
+
+
+def sum_of_precisions(judged: JudgedRanking, cutoff: int | None, rel: float) -> Floats:
+    """Precision at each relevant document found, summed per query."""
+    hit = judged.relevant(rel, cutoff)
+    return judged.total(hit * judged.so_far(hit) / judged.hit_rank)
+
+
+@measure(
+    "GMAP",
+    trec={"gm_map": None},
+    total="geometric",
+    paper="Robertson 2006, On GMAP and other transformations",
+)
+def GMAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+    """Average precision whose values are combined by the geometric mean, so that hard queries weigh more.
+
+    Formula: for a query the same as AP; over queries exp of the mean of ln(max(AP, 0.00001)).
+
+    Edges: The floor keeps one query of value 0 from making the whole mean 0.
+
+    Example: one query, so it is its AP: GMAP = 0.4867.
+    """
+    return ratio(sum_of_precisions(judged, None, rel), judged.num_rel(rel))
+
+
+@measure(
+    "YAAP",
+    aliases={"yaap": {}},
+    trec={"yaap": None},
+    bounds=None,
+    paper="Robertson 2012, On smoothing average precision",
+)
+def YAAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+    """Yet another average precision: AP smoothed and turned into log odds, which average better than AP.
+
+    Formula: ln((1 + s) / (1 + number of relevant documents - s)), s the sum of P@rank over relevant documents found.
+
+    Edges: 0 if the query has no relevant document; negative where less than half of the possible is reached.
+
+    Example: s = 1/2 + 2/3 + 3/5 + 4/6 = 2.4333: YAAP = ln(3.4333 / 3.5667) = -0.0381.
+    """
+    sums = sum_of_precisions(judged, None, rel)
+    return log((1.0 + sums) / (1.0 + judged.num_rel(rel) - sums))
+
+
+@measure(
+    "RR",
+    aliases={"MRR": {}},
+    trec={"recip_rank": None},
+    elsewhere={"ir_measures": "RR@k", "ranx": "mrr@k", "MS MARCO": "MRR@10"},
+    paper="Voorhees 1999, The TREC-8 question answering track report",
+)
+def RR(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
+    """One over the rank of the first relevant document.
+
+    Formula: 1 / rank of the first relevant document.
+
+    Edges: 0 if no relevant document is found, or none among the first k: with the first hit at rank 12, RR is 0.0833
+    and RR@10 is 0. trec_eval's recip_rank knows no cutoff and ignores one without a word.
+
+    Example: the first relevant document is at rank 2: RR = 1 / 2 = 0.5.
+    """
+    hit = judged.relevant(rel, cutoff)
+    first = hit & (judged.so_far(hit) == 1)
+    return judged.total(first / judged.hit_rank)
+
+
+@measure(
+    "Rprec",
+    aliases={"RPrec": {}},
+    trec={"Rprec": None},
+    elsewhere={"ir_measures": "Rprec", "ranx": "r-precision"},
+    paper="Buckley and Voorhees 2005, Retrieval system evaluation (chapter 3 of TREC: experiment and evaluation)",
+)
+def Rprec(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+    """Precision after as many documents as the query has relevant ones.
+
+    Formula: relevant documents among the first R, divided by R, the number of relevant documents of the query.
+
+    Edges: This is where precision equals recall. 0 if the query has no relevant document.
+
+    Example: 5 documents are relevant, 3 of them are among the first 5: Rprec = 3 / 5 = 0.6.
+    """
+    relevant = judged.num_rel(rel)
+    return ratio(judged.count(judged.relevant(rel) & (judged.hit_rank <= relevant[judged.hit_query])), relevant)
+
+
+@measure(
+    "RprecMult",
+    trec={"Rprec_mult": "multiple"},
+    at="multiple",
+    parameters={"multiple": Parameter("the multiple of R at which precision is taken", number_between(0, 1e6))},
+)
+def RprecMult(judged: JudgedRanking, *, multiple: float, rel: float = 1) -> PerQuery:
+    """Precision after a multiple of R documents, R being the number of relevant documents of the query.
+
+    Formula: relevant documents among the first m*R, divided by m*R (rounded up beyond a tenth).
+
+    Edges: Low multiples show whether a system is made for precision, high ones whether for recall.
+
+    Example: 1.2 * 5 = 6 documents hold 4 relevant ones: RprecMult@1.2 = 4 / 6 = 0.6667.
+    """
+    cutoff = rounded_up(multiple, judged.num_rel(rel))
+    return ratio(judged.count(judged.relevant(rel) & (judged.hit_rank <= cutoff[judged.hit_query])), cutoff)
+
+
+@measure(
+    "Success",
+    aliases={"Hit": {}, "HitRate": {}, "Hits": {}},
+    trec={"success": "cutoff"},
+    elsewhere={"ir_measures": "Success@k", "ranx": "hit_rate@k"},
+)
+def Success(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
+    """1 if a relevant document is among the first k, else 0 (hit rate).
+
+    Formula: 1 where at least one of the first k documents is relevant. Its mean is the share of queries answered.
+
+    Edges: 0 if the query has no relevant document.
+
+    Example: a relevant document is among the first 4: Success@4 = 1.
+    """
+    return (judged.count(judged.relevant(rel, cutoff)) > 0).astype(np.float64)
+
+
+ROUNDING = Parameter(
+    "how recall * R becomes a number of documents: 'up' beyond a tenth (trec_eval 9), 'nearest' (trec_eval 10)",
+    one_of("up", "nearest"),
+)
+
+
+@measure(
+    "IPrec",
+    trec={"iprec_at_recall": "recall"},
+    at="recall",
+    parameters={"recall": Parameter("the recall level", number_between(0, 1)), "rounding": ROUNDING},
+    elsewhere={"ir_measures": "IPrec@recall"},
+    paper="Manning, Raghavan and Schütze 2008, Introduction to information retrieval, section 8.4",
+)
+def IPrec(judged: JudgedRanking, *, recall: float, rel: float = 1, rounding: str = "up") -> PerQuery:
+    """Interpolated precision: the best precision reached at this recall or beyond.
+
+    Formula: the highest P@rank over all ranks by which recall * R relevant documents have been found.
+
+    Edges: 0 if the ranking never gets there. At recall 0 it is the best precision anywhere in the ranking.
+
+    Example: recall 0.4 takes 2 relevant documents; from rank 3 on the best precision is IPrec@0.4 = 2 / 3 = 0.6667.
+    """
+    (values,) = interpolated_precision(judged, (recall,), rel, rounding)
+    return np.asarray(values)
+
+
+def _recalls(value: Any) -> tuple[float, ...]:
+    try:
+        levels = tuple(float(level) for level in value)
+    except (TypeError, ValueError):
+        levels = ()
+    if not levels or not all(0 <= level <= 1 for level in levels):
+        raise ValueError("recall levels from 0 to 1 such as (0.25, 0.5, 0.75)")
+    return levels
+
+
+@measure(
+    "IPrecAvg",
+    aliases={"11pt": {}},
+    trec={"11pt_avg": "recalls"},
+    parameters={"recalls": Parameter("the recall levels averaged over", _recalls), "rounding": ROUNDING},
+    paper="Manning, Raghavan and Schütze 2008, Introduction to information retrieval, section 8.4",
+)
+def IPrecAvg(
+    judged: JudgedRanking, *, recalls: tuple[float, ...] = RECALLS, rel: float = 1, rounding: str = "up"
+) -> PerQuery:
+    """Interpolated precision averaged over recall levels, by default the eleven from 0.0 to 1.0 (11pt_avg).
+
+    Formula: mean of IPrec at the recall levels.
+
+    Edges: An old relative of AP: both estimate the area under the precision-recall curve.
+
+    Example: 2/3 at the nine levels from 0.0 to 0.8, 0 at 0.9 and 1.0: IPrecAvg = 9 * 0.6667 / 11 = 0.5455.
+    """
+    curve = interpolated_precision(judged, recalls, rel, rounding)
+    sums: Floats = np.add.accumulate(curve[::-1])[-1]  # from the last level to the first, as trec_eval adds
+    return sums / len(recalls)
+
+
+def interpolated_precision(
+    judged: JudgedRanking, recalls: tuple[float, ...], rel: float, rounding: str
+) -> Floats:  # (recall levels, queries)
+    """The best precision at or after each recall level."""
+    hit = judged.relevant(rel)
+    found = judged.so_far(hit)
+    precision = hit * found / judged.hit_rank
+    needed = rounded_up if rounding == "up" else rounded
+    relevant = judged.num_rel(rel)
+    curve = np.zeros((len(recalls), len(judged)))
+    for level, recall in enumerate(recalls):
+        enough = found >= needed(recall, relevant)[judged.hit_query]
+        curve[level] = highest(precision * enough, judged.hit_start)
+    return curve
+
+
+def rounded_up(share: float, number: Integers) -> Integers:
+    """share * number, rounded up from a tenth on: trec_eval 9's way to make a share a number of documents."""
+    return np.asarray(share * number + 0.9).astype(np.int64)
+
+
+def rounded(share: float, number: Integers) -> Integers:
+    """share * number, halves rounded up: trec_eval 10's way."""
+    product = share * number
+    whole = np.floor(product)
+    return np.asarray(whole + (product - whole >= 0.5)).astype(np.int64)
+
+
+@measure("binG", trec={"binG": None})
+def binG(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+    """Gain of each relevant document, discounted by how many documents before it were not relevant.
+
+    Formula: mean over the relevant documents of 1 / log2(2 + documents before it that are not relevant).
+
+    Edges: A relevant document that is not found adds 0. An experiment of trec_eval's author between AP and nDCG.
+
+    Example: 1, 1, 2 and 2 useless documents come before: binG = (1/log2(3) + 1/log2(3) + 1/log2(4) + 1/log2(4)) / 5 =
+    0.4524.
+    """
+    hit = judged.relevant(rel)
+    useless_before = judged.hit_rank - judged.so_far(hit)
+    return ratio(judged.total(hit / log2_of_integers(2 + useless_before * hit)), judged.num_rel(rel))

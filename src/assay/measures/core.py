@@ -1,0 +1,335 @@
+"""What a measure is: one function, decorated, in its family's file.
+
+The parser, the printer, the help, the docs and the laws in tests/laws follow from it. This module knows no measure by
+name and reads no files.
+
+    @measure("P", aliases={"Precision": {}}, trec={"P": "cutoff"})
+    def P(judged, *, cutoff: int, rel: float = 1) -> PerQuery:
+        ...
+
+The function takes a `JudgedRanking` and gives one value per query; its keyword-only parameters are its conventions.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from assay.errors import ParameterError, UnknownMeasureError, did_you_mean
+from assay.judged import JudgedRanking
+from assay.tables import Floats
+
+PerQuery = Floats
+Kernel = Callable[..., PerQuery]
+Total = Literal["mean", "sum", "geometric"]
+Needs = Literal["ranking", "strays"]
+
+
+class Check(Protocol):
+    """Gives the value in its canonical form, or raises ValueError with what is allowed."""
+
+    def __call__(self, value: Any, /) -> Any:
+        """The value in its canonical form."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter that measures take: what it means and which values it allows."""
+
+    meaning: str
+    check: Check
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """Everything the registry knows of a measure."""
+
+    name: str
+    kernel: Kernel
+    aliases: Mapping[str, Mapping[str, Any]]  # other name -> parameters that it fixes
+    trec: Mapping[str, str | None]  # trec_eval's name -> the parameter its number sets
+    same_as: Mapping[str, Callable[[Any], dict[str, Any]]]  # a parameter of other tools -> ours
+    at: str | None  # the parameter that @ sets
+    total: Total  # how values of queries become one
+    needs: Needs
+    bounds: tuple[float, float] | None  # lowest and highest value, where there are such
+    judged_only: bool  # takes judged_only=True
+    rewards: bool  # higher is better: says something about the quality of a ranking
+    paper: str
+    elsewhere: Mapping[str, str]  # tool -> what it calls this measure
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+    @cached_property
+    def signature(self) -> dict[str, inspect.Parameter]:
+        """The keyword-only parameters of the function."""
+        every = inspect.signature(self.kernel).parameters.values()
+        return {p.name: p for p in every if p.kind is p.KEYWORD_ONLY}
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """Parameters with a default, and what it is."""
+        own = {name: p.default for name, p in self.signature.items() if p.default is not p.empty}
+        return own | {"judged_only": False} if self.judged_only else own
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        """Parameters that have no default."""
+        return tuple(name for name, p in self.signature.items() if p.default is p.empty)
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """All parameters, in the order in which they are shown."""
+        return (*self.required, *self.defaults)
+
+    @property
+    def summary(self) -> str:
+        """The first line of the function's docstring."""
+        return self.text.partition("\n")[0]
+
+    @property
+    def text(self) -> str:
+        """The function's docstring."""
+        return inspect.getdoc(self.kernel) or ""
+
+    @property
+    def family(self) -> str:
+        """The file the measure lives in."""
+        return self.kernel.__module__.rpartition(".")[2]
+
+    def parameter(self, name: str) -> Parameter:
+        """Meaning and allowed values of a parameter."""
+        return self.parameters.get(name) or PARAMETERS[name]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its conventions fixed: hashable, printable, and `parse_measure(str(m)) == m`."""
+
+    name: str
+    params: tuple[tuple[str, Any], ...] = ()  # those that differ from the default, sorted
+
+    @property
+    def definition(self) -> Definition:
+        """What the registry knows of it."""
+        return REGISTRY[self.name]
+
+    def __call__(self, **changes: Any) -> Measure:
+        """The same measure with other parameters: AP(rel=2)."""
+        definition = self.definition
+        given: dict[str, Any] = {}
+        for name, value in changes.items():
+            given |= definition.same_as[name](value) if name in definition.same_as else {name: value}
+        for name in given:
+            if name not in definition.takes:
+                raise ParameterError(_unknown_parameter(definition, name))
+        checked = {name: self._checked(name, value) for name, value in given.items()}
+        full = dict(self.params) | checked
+        kept = {k: v for k, v in full.items() if k not in definition.defaults or v != definition.defaults[k]}
+        return Measure(self.name, tuple(sorted(kept.items())))
+
+    def _checked(self, name: str, value: Any) -> Any:
+        if value is None and self.definition.defaults.get(name, ...) is None:
+            return None
+        try:
+            return self.definition.parameter(name).check(value)
+        except (ValueError, TypeError) as error:
+            raise ParameterError(f"{self.name}: {name} cannot be {value!r}; it takes {error}.") from None
+
+    def __matmul__(self, value: Any) -> Measure:
+        """The measure at a cutoff: nDCG @ 10."""
+        if self.definition.at is None:
+            raise ParameterError(f"{self.name} takes no cutoff; write {self.name}.")
+        return self(**{self.definition.at: value})
+
+    def __str__(self) -> str:
+        params = dict(self.params)
+        at = params.pop(self.definition.at, None) if self.definition.at else None
+        inner = ", ".join(f"{name}={_literal(value)}" for name, value in params.items())
+        return self.name + (f"({inner})" if inner else "") + (f"@{at}" if at is not None else "")
+
+    def param(self, name: str, default: Any = None) -> Any:
+        """The value of a parameter, whether given or default."""
+        return dict(self.params).get(name, self.definition.defaults.get(name, default))
+
+    def complete(self) -> Measure:
+        """The measure itself, or an error that names the parameter it still needs."""
+        for name in self.definition.required:
+            if name not in dict(self.params):
+                raise ParameterError(_needs(self.definition, name))
+        return self
+
+    def values(self, judged: JudgedRanking) -> PerQuery:
+        """One value per query."""
+        params = dict(self.complete().params)
+        if params.pop("judged_only", False):
+            judged = judged.only_judged()
+        return self.definition.kernel(judged, **params)
+
+
+def _unknown_parameter(definition: Definition, name: str) -> str:
+    takes = ", ".join(definition.takes) or "no parameters"
+    return f"{definition.name} has no parameter {name!r}; it takes {takes}."
+
+
+def _literal(value: Any) -> str:
+    return repr(dict(value)) if _is_pairs(value) else repr(value)
+
+
+def _is_pairs(value: Any) -> bool:
+    return isinstance(value, tuple) and bool(value) and all(isinstance(item, tuple) for item in value)
+
+
+def _needs(definition: Definition, name: str) -> str:
+    if name == definition.at:
+        sample = definition.parameter(name).check(_SAMPLE.get(name, 10))
+        whole = f", or Set{definition.name} for everything retrieved" if f"Set{definition.name}" in REGISTRY else ""
+        return f"{definition.name} needs a {name}: write {definition.name}@{sample}{whole}."
+    return f"{definition.name} needs the parameter {name!r}: write {definition.name}({name}=...)."
+
+
+_SAMPLE = {"cutoff": 10, "recall": 0.1, "multiple": 1.0}
+
+REGISTRY: dict[str, Definition] = {}  # by every name and alias
+TREC_STEMS: dict[str, tuple[Definition, str | None]] = {}  # trec_eval's name -> measure, parameter
+
+
+def measure(
+    name: str,
+    *,
+    aliases: Mapping[str, Mapping[str, Any]] | None = None,
+    trec: Mapping[str, str | None] | None = None,
+    same_as: Mapping[str, Callable[[Any], dict[str, Any]]] | None = None,
+    at: str | None = "cutoff",
+    total: Total = "mean",
+    needs: Needs = "ranking",
+    bounds: tuple[float, float] | None = (0.0, 1.0),
+    judged_only: bool = True,
+    rewards: bool = True,
+    paper: str = "",
+    elsewhere: Mapping[str, str] | None = None,
+    parameters: Mapping[str, Parameter] | None = None,
+) -> Callable[[Kernel], Measure]:
+    """Make a function a measure that the whole of assay knows."""
+
+    def register(kernel: Kernel) -> Measure:
+        takes = [p.name for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        definition = Definition(
+            name=name,
+            kernel=kernel,
+            aliases=aliases or {},
+            trec=trec or {},
+            same_as=same_as or {},
+            at=at if at in takes else None,
+            total=total,
+            needs=needs,
+            bounds=bounds,
+            judged_only=judged_only,
+            rewards=rewards,
+            paper=paper,
+            elsewhere=elsewhere or {},
+            parameters=parameters or {},
+        )
+        for taken in (name, *definition.aliases):
+            if taken in REGISTRY:
+                raise ValueError(f"a measure called {taken!r} is registered already")
+            REGISTRY[taken] = definition
+        TREC_STEMS.update({stem: (definition, parameter) for stem, parameter in definition.trec.items()})
+        return Measure(name)
+
+    return register
+
+
+def definitions() -> list[Definition]:
+    """Every measure once, in the order in which they were registered."""
+    return list(dict.fromkeys(REGISTRY.values()))
+
+
+def definition_of(name: str) -> Definition:
+    """The definition behind a name, an alias or one of trec_eval's names."""
+    if name in TREC_STEMS and name not in REGISTRY:
+        return TREC_STEMS[name][0]
+    return REGISTRY[known_name(name)]
+
+
+def known_name(name: str) -> str:
+    """The registered spelling of a measure's name or alias; upper and lower case may differ."""
+    if name in REGISTRY:
+        return name
+    folded = next((known for known in REGISTRY if known.casefold() == name.casefold()), None)
+    if folded is None:
+        hint = did_you_mean(name, [*REGISTRY, *TREC_STEMS])
+        raise UnknownMeasureError(f"no measure called {name!r}{hint or '; `assay measures list` shows them all.'}")
+    return folded
+
+
+# Parameters that several measures share: one meaning, one check.
+
+
+def _positive_integer(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError("a whole number from 1")
+    return int(value)
+
+
+def _number(value: Any) -> float | int:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+        raise ValueError("a number")
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def number_between(low: float, high: float, *, open_ends: bool = False) -> Check:
+    """A check for numbers within bounds."""
+
+    def check(value: Any) -> float:
+        number = float(_number(value))
+        if not (low < number < high if open_ends else low <= number <= high):
+            raise ValueError(
+                f"a number {'between' if open_ends else 'from'} {low:g} {'and' if open_ends else 'to'} {high:g}"
+            )
+        return number
+
+    return check
+
+
+def one_of(*choices: str) -> Check:
+    """A check for one of a few words."""
+
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(" or ".join(repr(choice) for choice in choices))
+        return str(value)
+
+    return check
+
+
+def boolean(value: Any) -> bool:
+    """A check for True and False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError("True or False")
+    return bool(value)
+
+
+def _gain(value: Any) -> Any:
+    if value in ("linear", "exp"):
+        return value
+    pairs = dict(value).items() if isinstance(value, (dict, tuple)) else ()
+    if not pairs:
+        raise ValueError("'linear', 'exp' or a map from grades to gains such as {1: 3, 2: 9}")
+    return tuple(sorted((_number(grade), _number(gain)) for grade, gain in pairs))
+
+
+PARAMETERS: dict[str, Parameter] = {
+    "cutoff": Parameter("only the first so many documents count", _positive_integer),
+    "rel": Parameter("the lowest grade that counts as relevant", _number),
+    "judged_only": Parameter("leave unjudged documents out of the ranking first (trec_eval -J)", boolean),
+    "gain": Parameter(
+        "what a grade is worth: 'linear' (the grade itself), 'exp' (2**grade - 1) or a map such as {1: 3, 2: 9}; "
+        "grades that a map leaves out are worth themselves",
+        _gain,
+    ),
+}

@@ -1,0 +1,57 @@
+"""Counts of queries and documents. Over queries they are summed, not averaged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.judged import JudgedRanking
+from assay.measures.core import PerQuery, measure
+
+
+@measure("NumQ", trec={"num_q": None}, total="sum", bounds=None, judged_only=False, rewards=False,
+         elsewhere={"ir_measures": "NumQ"})  # fmt: skip
+def NumQ(judged: JudgedRanking) -> PerQuery:
+    """Number of queries that the other figures are averaged over.
+
+    Formula: 1 for each query.
+
+    Example: NumQ = 1.
+    """
+    return np.ones(len(judged))
+
+
+@measure("NumRet", aliases={"NumRelRet": {"rel": 1}}, trec={"num_ret": None, "num_rel_ret": "rel"}, total="sum",
+         bounds=None, judged_only=False, rewards=False, elsewhere={"ir_measures": "NumRet, NumRet(rel=1)"})  # fmt: skip
+def NumRet(judged: JudgedRanking, *, rel: float | None = None) -> PerQuery:
+    """Number of documents retrieved; with `rel`, of relevant ones (NumRelRet).
+
+    Formula: documents retrieved, or those with a grade of at least rel.
+
+    Example: 6 documents were retrieved, 4 of them relevant (NumRelRet = 4): NumRet = 6.
+    """
+    found = judged.retrieved if rel is None else judged.count(judged.relevant(rel))
+    return found.astype(np.float64)
+
+
+@measure("NumRel", trec={"num_rel": None}, total="sum", bounds=None, judged_only=False, rewards=False,
+         elsewhere={"ir_measures": "NumRel"})  # fmt: skip
+def NumRel(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+    """Number of relevant documents, retrieved or not.
+
+    Formula: judged documents with a grade of at least rel.
+
+    Example: grades 3, 2, 1, 2 and the 1 that was not retrieved: NumRel = 5.
+    """
+    return judged.num_rel(rel).astype(np.float64)
+
+
+@measure("NumNonrelRet", trec={"num_nonrel_judged_ret": None}, total="sum", bounds=None, judged_only=False,
+         rewards=False)  # fmt: skip
+def NumNonrelRet(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+    """Number of retrieved documents that were judged and found not relevant.
+
+    Formula: retrieved documents with a grade from 0 to below rel.
+
+    Example: the document of grade 0: NumNonrelRet = 1.
+    """
+    return judged.count((judged.hit_rel >= 0) & (judged.hit_rel < rel)).astype(np.float64)

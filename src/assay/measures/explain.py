@@ -1,0 +1,107 @@
+"""A page about a measure, made from the registry: what it says, its edges, parameters, names elsewhere, an example.
+
+The docs, `assay measures explain` and later pages all print this one value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.judged import JudgedRanking, judge
+from assay.measures.core import Definition, Measure
+from assay.tables import Qrels, Run
+
+# One ranking for all examples. None: a document that nobody judged. "e" is relevant and was not retrieved.
+EXAMPLE_RANKING: tuple[tuple[str, int | None], ...] = (("x", None), ("a", 3), ("b", 2), ("c", 0), ("d", 1), ("f", 2))
+EXAMPLE_NOT_RETRIEVED = (("e", 1),)
+EXAMPLE_SETTING: dict[str, float] = {"cutoff": 4, "recall": 0.4, "multiple": 1.2}
+
+
+@dataclass(frozen=True)
+class Page:
+    """What there is to say about a measure."""
+
+    name: str
+    summary: str
+    formula: str
+    edges: str
+    parameters: tuple[tuple[str, str, str], ...]  # name, default, meaning
+    range: str
+    combined: str
+    names: tuple[tuple[str, str], ...]  # tool, its name for it
+    paper: str
+    example: str  # the arithmetic in words
+    example_value: tuple[str, float]
+    family: str
+
+
+def page(definition: Definition) -> Page:
+    """The page of one measure."""
+    sections = _sections(definition.text)
+    measure = example_measure(definition)
+    return Page(
+        name=definition.name,
+        summary=definition.summary,
+        formula=sections.get("Formula", ""),
+        edges=sections.get("Edges", ""),
+        parameters=tuple(_parameter_rows(definition)),
+        range="any number" if definition.bounds is None else "{:g} to {:g}".format(*definition.bounds),
+        combined=_COMBINED[definition.total],
+        names=tuple(_names(definition)),
+        paper=definition.paper,
+        example=sections.get("Example", ""),
+        example_value=(str(measure), float(measure.values(example_judged())[0])),
+        family=definition.family,
+    )
+
+
+_COMBINED = {
+    "mean": "the mean over queries",
+    "sum": "the sum over queries",
+    "geometric": "the geometric mean over queries",
+}
+
+
+def example_measure(definition: Definition) -> Measure:
+    """The measure as the example computes it: its required parameters filled in."""
+    given = {name: EXAMPLE_SETTING[name] for name in definition.required}
+    return Measure(definition.name)(**given)
+
+
+def example_judged() -> JudgedRanking:
+    """The ranking of the examples, judged."""
+    judged = [(doc, grade) for doc, grade in (*EXAMPLE_RANKING, *EXAMPLE_NOT_RETRIEVED) if grade is not None]
+    qrels = Qrels.from_columns(["q"] * len(judged), [doc for doc, _ in judged], [grade for _, grade in judged])
+    docs = [doc for doc, _ in EXAMPLE_RANKING]
+    run = Run.from_columns(["q"] * len(docs), docs, list(range(len(docs), 0, -1)))
+    return judge(qrels, run, strays=True)
+
+
+def example_in_words() -> str:
+    """The ranking that the examples are about."""
+    grades = ", ".join("unjudged" if grade is None else str(grade) for _, grade in EXAMPLE_RANKING)
+    missed = ", ".join(str(grade) for _, grade in EXAMPLE_NOT_RETRIEVED)
+    return f"a ranking with the grades {grades}; one more document, of grade {missed}, was not retrieved"
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The paragraphs of a docstring after the first, by their headings: Formula, Edges, Example."""
+    paragraphs = (" ".join(paragraph.split()) for paragraph in text.split("\n\n")[1:])
+    return {heading: rest for heading, _, rest in (paragraph.partition(": ") for paragraph in paragraphs)}
+
+
+def _parameter_rows(definition: Definition) -> list[tuple[str, str, str]]:
+    defaults = definition.defaults
+    return [
+        (name, repr(defaults[name]) if name in defaults else "required", definition.parameter(name).meaning)
+        for name in definition.takes
+    ]
+
+
+def _names(definition: Definition) -> list[tuple[str, str]]:
+    rows = []
+    if definition.aliases:
+        rows.append(("here also", ", ".join(definition.aliases)))
+    if definition.trec:
+        rows.append(("trec_eval", ", ".join(name for name in definition.trec)))
+    return rows + list(definition.elsewhere.items())

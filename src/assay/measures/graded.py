@@ -1,0 +1,278 @@
+"""Measures that see how relevant a document is: its grade is worth a gain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from assay.errors import MeasureError
+from assay.judged import JudgedRanking, Pool
+from assay.measures.arithmetic import discount, log2, ratio, running
+from assay.measures.core import Parameter, PerQuery, measure, number_between
+from assay.tables import Floats, Integers
+
+Gain = Any  # "linear", "exp" or ((grade, gain), ...)
+
+_DCG = {"log2": "linear", "exp-log2": "exp"}
+
+
+def _from_dcg(value: Any) -> dict[str, Any]:
+    return {"gain": _DCG.get(value, value)}
+
+
+# The names that ir_measures gives to these two conventions.
+SAME_AS: dict[str, Callable[[Any], dict[str, Any]]] = {"dcg": _from_dcg, "gains": lambda value: {"gain": value}}
+
+
+def gain_of(grade: Floats, gain: Gain) -> Floats:
+    """What grades are worth. Negative grades are worth nothing unless a map says so."""
+    if gain == "linear":
+        return np.maximum(grade, 0.0)
+    if gain == "exp":
+        if grade.max(initial=0) > 60:
+            raise MeasureError(
+                f"gain='exp' refuses grade {grade.max():g}: 2**grade - 1 only makes sense up to 60; use gain='linear'."
+            )
+        return np.exp2(np.maximum(grade, 0.0)) - 1.0
+    worth = np.maximum(grade, 0.0)
+    for level, value in gain:
+        worth[grade == level] = value
+    return worth
+
+
+@dataclass(frozen=True, eq=False)
+class Ideal:
+    """The best possible ranking of each query: its gains above 0, best first."""
+
+    query: Integers
+    place: Integers  # from 1
+    gain: Floats
+    queries: int  # how many
+
+    @cached_property
+    def start(self) -> Integers:
+        """The places of query i are start[i]:start[i + 1]."""
+        return np.searchsorted(self.query, np.arange(self.queries + 1))
+
+    @property
+    def size(self) -> Integers:
+        """How many places each query has."""
+        return np.diff(self.start)
+
+    def dcg(self, cutoff: Integers | int | None = None) -> Floats:
+        """Discounted gain of the first places, per query."""
+        worth = self.gain / discount(self.place)
+        if cutoff is not None:
+            worth = worth * (self.place <= (cutoff if isinstance(cutoff, int) else cutoff[self.query]))
+        return np.asarray(np.bincount(self.query, weights=worth, minlength=self.queries), np.float64)
+
+
+def ideal_ranking(pool: Pool, gain: Gain) -> Ideal:
+    """All judged documents in order of falling gain, as far as they gain anything."""
+    return pool.remember(("ideal", gain), lambda: _ideal(pool, gain))
+
+
+def _ideal(pool: Pool, gain: Gain) -> Ideal:
+    worth, query = gain_of(pool.grade, gain), pool.query
+    if not isinstance(gain, str):  # a map may turn the order of grades around
+        best_first = np.lexsort((-worth, query))
+        worth, query = worth[best_first], query[best_first]
+    counts = worth > 0
+    return Ideal(query[counts], pool.place[counts], worth[counts], len(pool))
+
+
+def discounted_gain(judged: JudgedRanking, gain: Gain, cutoff: Integers | int | None = None) -> Floats:
+    """Gain over discount, summed from the first rank down to the cutoff, per query."""
+    worth = gain_of(judged.hit_rel, gain) / discount(judged.hit_rank)
+    if isinstance(cutoff, int):
+        worth = worth if cutoff >= judged.deepest else worth * (judged.hit_rank <= cutoff)
+    elif cutoff is not None:
+        worth = worth * (judged.hit_rank <= cutoff[judged.hit_query])
+    return judged.total(worth)
+
+
+def ideal_dcg(judged: JudgedRanking, gain: Gain, cutoff: int | None = None) -> Floats:
+    """Discounted gain of the best possible ranking, computed once for many runs."""
+    pool = judged.pool
+    return pool.remember(("ideal dcg", gain, cutoff), lambda: ideal_ranking(pool, gain).dcg(cutoff))
+
+
+_JARVELIN = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"
+
+
+@measure("CG", bounds=None, same_as=SAME_AS, paper=_JARVELIN, elsewhere={"Quepid": "CG@k"})
+def CG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
+    """Cumulated gain: the gains of the first k documents, added up.
+
+    Formula: sum of the gains. The order within the first k does not matter. Unjudged documents gain nothing.
+
+    Example: 0 + 3 + 2 + 0 + 1 + 2: CG = 8.
+    """
+    worth = gain_of(judged.hit_rel, gain)
+    return judged.total(worth if cutoff is None else worth * (judged.hit_rank <= cutoff))
+
+
+@measure("DCG", trec={"dcg": "gain"}, bounds=None, same_as=SAME_AS, paper=_JARVELIN, elsewhere={"ranx": "dcg@k"})
+def DCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
+    """Discounted cumulated gain: a document gains less the further down it stands.
+
+    Formula: sum of gain / log2(rank + 1). Not normalised: values of different queries cannot be compared.
+
+    Example: 3/log2(3) + 2/log2(4) + 1/log2(6) + 2/log2(7): DCG = 3.9921.
+    """
+    return discounted_gain(judged, gain, cutoff)
+
+
+@measure(
+    "iDCG", trec={"ideal_dcg": "gain"}, bounds=None, same_as=SAME_AS, rewards=False, judged_only=False, paper=_JARVELIN
+)
+def iDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
+    """DCG of the best possible ranking of all judged documents, by which nDCG divides.
+
+    Formula: DCG of the judged documents in order of falling gain. Says nothing about the run.
+
+    Example: 3/log2(2) + 2/log2(3) + 2/log2(4) + 1/log2(5) + 1/log2(6): iDCG = 6.0794.
+    """
+    return ideal_dcg(judged, gain, cutoff)
+
+
+@measure(
+    "nDCG",
+    aliases={"NDCG": {}},
+    trec={"ndcg": "gain", "ndcg_cut": "cutoff"},
+    same_as=SAME_AS,
+    elsewhere={"ir_measures": "nDCG@k", "ranx": "ndcg@k (linear), ndcg_burges@k (exp)", "BEIR": "NDCG@k"},
+    paper=f"{_JARVELIN}; gain='exp': Burges et al. 2005, Learning to rank using gradient descent",
+)
+def nDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
+    """Discounted gain of the ranking over that of the best possible ranking.
+
+    Formula: DCG / iDCG; DCG is the sum of gain / log2(rank + 1), iDCG the same for all judged documents, best first.
+
+    Edges: The ideal ranking is made of all judged documents, whether retrieved or not, and cut at k as well. Unjudged
+    and negatively judged documents gain nothing. 0 if no document gains anything. gain='exp' (2**grade - 1) rewards
+    high grades more; the two give different numbers, so say which one it was.
+
+    Example: nDCG = DCG / iDCG = 3.9921 / 6.0794 = 0.6567.
+    """
+    return ratio(discounted_gain(judged, gain, cutoff), ideal_dcg(judged, gain, cutoff))
+
+
+@measure("nDCG_rel", trec={"ndcg_rel": "gain"}, same_as=SAME_AS, bounds=None)
+def nDCG_rel(judged: JudgedRanking, *, gain: Gain = "linear") -> PerQuery:
+    """nDCG averaged over the ranks of the relevant documents.
+
+    Formula: mean over all documents with a gain of nDCG at their rank; for one not found, of DCG / iDCG of the whole.
+
+    Edges: An experiment of trec_eval's author: nDCG at one cutoff depends on where the cutoff falls.
+
+    Example: nDCG at ranks 2, 3, 5 and 6, and of the whole for the one not found: nDCG_rel = 0.5693.
+    """
+    return ndcg_at_relevant(judged, gain_of(judged.hit_rel, gain), ideal_ranking(judged.pool, gain))
+
+
+def ndcg_at_relevant(judged: JudgedRanking, gain: Floats, ideal: Ideal) -> Floats:
+    """nDCG averaged over the documents with a gain."""
+    dcg_at_hit = running(np.add, gain / discount(judged.hit_rank), judged.hit_start)
+    ideal_at_place = running(np.add, ideal.gain / discount(ideal.place), ideal.start)
+    found = (gain > 0) & (ideal.size > 0)[judged.hit_query]
+    last = np.minimum(judged.hit_rank, ideal.size[judged.hit_query])[found] - 1
+    parts = np.zeros(len(gain))
+    parts[found] = dcg_at_hit[found] / ideal_at_place[ideal.start[:-1][judged.hit_query][found] + last]
+    not_found = ideal.size - judged.count(found)
+    rest = ratio(not_found * judged.total(gain / discount(judged.hit_rank)), ideal.dcg())
+    return ratio(np.maximum(judged.total(parts) + rest, 0.0), ideal.size)
+
+
+@measure("RnDCG", trec={"Rndcg": "gain"}, same_as=SAME_AS, bounds=None)
+def RnDCG(judged: JudgedRanking, *, gain: Gain = "linear", rel: float = 1) -> PerQuery:
+    """nDCG averaged over the ranks where the gain of the ideal ranking changes.
+
+    Formula: mean of nDCG@n for each n after which the ideal gain falls, and of nDCG of the
+    whole ranking if it goes on beyond the next document.
+
+    Edges: With 5 documents of grade 3, 3 of grade 2 and 10 of grade 1, that is after 5, 8 and 18 documents and at the
+    end. 0 if the query has no relevant document.
+
+    Example: the ideal gains 3, 2, 2, 1, 1 change after 1, 3 and 5 documents: RnDCG = (0 + 0.5498 + 0.5394) / 3 =
+    0.3631.
+    """
+    values = ndcg_at_level_ends(judged, gain_of(judged.hit_rel, gain), ideal_ranking(judged.pool, gain))
+    return np.where(judged.num_rel(rel) > 0, values, 0.0)
+
+
+def ndcg_at_level_ends(judged: JudgedRanking, gain: Floats, ideal: Ideal) -> Floats:
+    """nDCG averaged over the places where the ideal gain changes, and over the end of the ranking if it goes further."""
+    same = (ideal.query[1:] == ideal.query[:-1]) & (ideal.gain[1:] == ideal.gain[:-1])
+    is_end = np.append(~same, True)[: len(ideal.query)]  # the last place of its gain
+    end_query, end_place = ideal.query[is_end], ideal.place[is_end]
+    nth = np.arange(len(end_query)) - np.searchsorted(end_query, end_query)
+    worth = gain / discount(judged.hit_rank)
+    sums, points = np.zeros(len(judged)), np.zeros(len(judged))
+    for n in range(int(nth.max(initial=-1)) + 1):  # as many rounds as there are levels of gain
+        place = np.zeros(len(judged), np.int64)
+        place[end_query[nth == n]] = end_place[nth == n]
+        within = worth * (judged.hit_rank <= place[judged.hit_query])
+        sums += ratio(judged.total(within), ideal.dcg(place))
+        points += place > 0
+    goes_further = (ideal.size > 0) & (judged.retrieved > ideal.size + 1)
+    sums += np.where(goes_further, ratio(judged.total(worth), ideal.dcg()), 0.0)
+    return ratio(sums, points + goes_further)
+
+
+@measure("G", trec={"G": "gain"}, same_as=SAME_AS)
+def G(judged: JudgedRanking, *, gain: Gain = "linear") -> PerQuery:
+    """Gain of each document, discounted by what the documents before it could have gained and did not.
+
+    Formula: sum of gain / log2(2 + ideal gain so far - gain so far), divided by the sum of all gains. Each rank is
+    expected to gain at least 1. An experiment of trec_eval's author between AP and nDCG.
+
+    Example: gained 3, 2, 1 and 2 with 2, 2, 3 and 2 missed so far:
+    G = (3/log2(4) + 2/log2(4) + 1/log2(5) + 2/log2(4)) / 9 = 0.4367.
+    """
+    return normalised_gain(judged, gain_of(judged.hit_rel, gain), ideal_ranking(judged.pool, gain))
+
+
+def normalised_gain(judged: JudgedRanking, gain: Floats, ideal: Ideal) -> Floats:
+    """Gain over the logarithm of the gain missed so far, normalised by the ideal gain."""
+    above_one = np.concatenate(([0.0], np.cumsum(np.maximum(ideal.gain, 1.0) - 1.0)))
+    first = ideal.start[:-1][judged.hit_query]
+    passed = np.minimum(judged.hit_rank, ideal.size[judged.hit_query])
+    expected = judged.hit_rank + (above_one[first + passed] - above_one[first])
+    gained = np.concatenate(([0.0], np.cumsum(gain)))
+    so_far = gained[1:] - gained[judged.hit_start[:-1]][judged.hit_query]
+    counts = gain != 0
+    parts = np.zeros(len(gain))
+    parts[counts] = gain[counts] / log2(2.0 + expected[counts] - so_far[counts])
+    return ratio(judged.total(parts), np.bincount(ideal.query, weights=ideal.gain, minlength=len(judged)))
+
+
+@measure(
+    "ERR",
+    parameters={"top": Parameter("the highest grade there is; by default that of the qrels", number_between(0, 60))},
+    paper="Chapelle et al. 2009, Expected reciprocal rank for graded relevance",
+    elsewhere={"ir_measures": "ERR@k (top=4, as gdeval)", "Elasticsearch": "expected_reciprocal_rank"},
+)
+def ERR(judged: JudgedRanking, *, cutoff: int | None = None, top: float | None = None) -> PerQuery:
+    """Expected reciprocal rank at which a user who reads from the top finds a satisfying document.
+
+    Formula: sum over ranks of 1/rank * chance to be satisfied here * chance not to have been satisfied before; a
+    document of grade g satisfies with chance (2**g - 1) / 2**top.
+
+    Edges: The highest grade decides the value: without `top` it is the highest grade of the whole qrels, gdeval takes
+    4.
+
+    Example: chances 7/8, 3/8, 1/8 and 3/8 at ranks 2, 3, 5 and 6: ERR = 0.4594.
+    """
+    chance = gain_of(judged.hit_rel, "exp") / 2.0 ** (judged.top_grade if top is None else top)
+    if chance.max(initial=0) > 1:
+        raise MeasureError(f"ERR: grade {judged.hit_rel.max():g} is higher than top={top:g}.")
+    not_before = running(np.multiply, 1.0 - chance, judged.hit_start)
+    before = np.concatenate(([1.0], not_before))[:-1]
+    before[judged.hit_start[:-1][judged.hit_start[:-1] < len(before)]] = 1.0
+    parts = chance * before / judged.hit_rank
+    return judged.total(parts if cutoff is None else parts * (judged.hit_rank <= cutoff))

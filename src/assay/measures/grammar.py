@@ -1,0 +1,126 @@
+"""Read the names of measures: `nDCG(gain='exp')@10`, everyday aliases, and trec_eval's names. Computes nothing.
+
+name[(key=literal, ...)][@cutoff]        the tongue of ir_measures
+ndcg_cut_10, ndcg_cut.5,10, map, P_5     trec_eval
+official, set, all_trec                  trec_eval's bundles
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import MeasureError, ParameterError, UnknownMeasureError
+from assay.measures.bundles import BUNDLES, FAMILIES, Family
+from assay.measures.core import REGISTRY, TREC_STEMS, Measure, known_name
+
+_CALL = re.compile(r"\s*(?P<name>\w+)\s*(?P<args>\(.*\))?\s*(?:@\s*(?P<at>[^@\s()]+))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A measure and the name by which the user asked for it."""
+
+    label: str
+    measure: Measure
+
+
+def parse_measure(text: str) -> Measure:
+    """One measure from its name.
+
+    >>> str(parse_measure("ndcg_cut_10")), str(parse_measure("MRR@10")), str(parse_measure("AP(rel=2)"))
+    ('nDCG@10', 'RR@10', 'AP(rel=2)')
+    """
+    found = parse_request(text)
+    if len(found) != 1:
+        names = ", ".join(request.label for request in found)
+        raise MeasureError(f"{text!r} stands for {len(found)} measures ({names}); name one of them.")
+    return found[0].measure
+
+
+def parse_measures(names: Iterable[str | Measure]) -> list[Request]:
+    """All measures asked for, each under the name that the user wrote. Nothing is listed twice."""
+    if isinstance(names, (str, Measure)):
+        names = [names]
+    requests: dict[str, Request] = {}
+    for name in names:
+        found = [Request(str(name), name.complete())] if isinstance(name, Measure) else parse_request(name)
+        requests.update((request.label, request) for request in found)
+    if not requests:
+        raise MeasureError("no measure asked for; name at least one, such as nDCG@10.")
+    return list(requests.values())
+
+
+def parse_request(text: str) -> list[Request]:
+    """The measures that one name stands for: one, or several for `ndcg_cut.5,10` and bundles such as `official`."""
+    if text in BUNDLES:
+        return [request for name in BUNDLES[text] for request in _family(FAMILIES[name], None)]
+    trec = _parse_trec(text)
+    return trec if trec is not None else [Request(text, _parse_call(text))]
+
+
+def _parse_trec(text: str) -> list[Request] | None:
+    """trec_eval's names: `map`, `ndcg_cut_10`, `ndcg_cut.5,10`, `ndcg.1=3,2=9`, `P_5`."""
+    stem, dot, params = text.partition(".")
+    if dot and stem in FAMILIES and (FAMILIES[stem].parameter or not params):
+        return _family(FAMILIES[stem], params)
+    if text in TREC_STEMS and text not in REGISTRY and text in FAMILIES:
+        return _family(FAMILIES[text], None, label=text)
+    for name in sorted(FAMILIES, key=len, reverse=True):
+        rest = text.removeprefix(name + "_")
+        if rest != text and FAMILIES[name].parameter and re.fullmatch(r"[\d.,=\-+epP]+", rest):
+            return _family(FAMILIES[name], rest)
+    return None
+
+
+def _family(family: Family, params: str | None, label: str | None = None) -> list[Request]:
+    definition, _ = TREC_STEMS[family.name]
+    requests = []
+    for suffix, given in family.settings(params):
+        measure = Measure(definition.name)(**{**family.fixed, **given}).complete()
+        requests.append(Request(family.name + suffix if not label or suffix else label, measure))
+    return requests
+
+
+def _parse_call(text: str) -> Measure:
+    match = _CALL.fullmatch(text)
+    if not match:
+        raise UnknownMeasureError(
+            f"cannot read the measure {text!r}; write it like nDCG@10, AP(rel=2) or nDCG(gain='exp')@10."
+        )
+    name, args, at = known_name(match["name"]), match["args"], match["at"]
+    definition = REGISTRY[name]
+    fixed = {} if name == definition.name else definition.aliases[name]
+    measure = Measure(definition.name)(**fixed)(**_keywords(text, args or "()"))
+    if at is not None:
+        measure = measure @ _literal(text, at)
+    return measure.complete()
+
+
+def _keywords(text: str, args: str) -> dict[str, Any]:
+    try:
+        call = ast.parse(f"_{args}", mode="eval").body
+    except SyntaxError:
+        raise ParameterError(f"cannot read the parameters of {text!r}; write them like (rel=2, gain='exp').") from None
+    if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
+        raise ParameterError(f"the parameters of {text!r} need names; write them like (rel=2, gain='exp').")
+    return {str(keyword.arg): _value(text, keyword.value) for keyword in call.keywords}
+
+
+def _value(text: str, node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise ParameterError(
+            f"cannot read a value in {text!r}; values are numbers, 'text' in quotes, True, False or maps like {{1: 3}}."
+        ) from None
+
+
+def _literal(text: str, value: str) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise ParameterError(f"cannot read {value!r} after the @ of {text!r}; it takes a number.") from None

@@ -1,0 +1,129 @@
+"""Measures for judgments that are not complete, and of how complete they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.errors import MeasureError
+from assay.judged import JudgedRanking
+from assay.measures.arithmetic import ratio
+from assay.measures.core import PerQuery, measure
+from assay.tables import Floats
+
+_BUCKLEY = "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information"
+EPSILON = 0.00001  # keeps the share of relevant documents among the judged defined; trec_eval's value
+
+
+@measure("Bpref", aliases={"BPref": {}}, trec={"bpref": None}, judged_only=False, paper=_BUCKLEY,
+         elsewhere={"ir_measures": "Bpref", "ranx": "bpref"})  # fmt: skip
+def Bpref(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+    """How rarely documents judged not relevant stand before relevant ones; unjudged documents do not matter.
+
+    Formula: mean over the relevant documents of 1 - (documents judged not relevant before it) / min(R, N), the count
+    before it being at most R; R is the number of relevant and N that of non-relevant judged documents.
+
+    Edges: A relevant document that is not found adds 0. Documents with negative grades are left out of both counts.
+
+    Example: no useless document before two of them, one of at most 1 before the others: Bpref = (1 + 1 + 0 + 0) / 5 =
+    0.4.
+    """
+    return _bpref(judged, rel)
+
+
+def _bpref(judged: JudgedRanking, rel: float) -> Floats:
+    hit = judged.relevant(rel)
+    relevant = judged.num_rel(rel)
+    not_relevant = judged.num_rel(0) - relevant
+    useless_before = judged.so_far((judged.hit_rel >= 0) & ~hit)
+    most = np.minimum(useless_before, relevant[judged.hit_query])
+    lost = ratio(most, np.minimum(not_relevant, relevant)[judged.hit_query])
+    return ratio(judged.total(hit * (1.0 - lost)), relevant)
+
+
+@measure("GMBpref", trec={"gm_bpref": None}, total="geometric", judged_only=False, paper=_BUCKLEY)
+def GMBpref(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+    """Bpref whose values are combined by the geometric mean, so that hard queries weigh more.
+
+    Formula: for a query the same as Bpref; over queries exp of the mean of ln(max(Bpref, 0.00001)).
+
+    Example: one query, so it is its Bpref: GMBpref = 0.4.
+    """
+    return _bpref(judged, rel)
+
+
+@measure(
+    "infAP",
+    aliases={"InfAP": {}},
+    trec={"infAP": None},
+    judged_only=False,
+    paper="Yilmaz and Aslam 2006, Estimating average precision with incomplete and imperfect judgments",
+    elsewhere={"ir_measures": "infAP"},
+)
+def infAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+    """Average precision estimated when only a random sample of the pool was judged.
+
+    Formula: as AP, with the precision at a relevant document estimated from the judged documents before it.
+
+    Edges: A negative grade marks a document that was pooled but not judged; documents outside the qrels count as not
+    relevant.
+
+    Example: all of the pool was judged here, so it is AP but for the smoothing: infAP = 0.4867.
+    """
+    hit = judged.relevant(rel)
+    relevant_before = judged.so_far(hit) - 1
+    useless_before = judged.so_far((judged.hit_rel >= 0) & ~hit)
+    unjudged_before = judged.so_far(judged.hit_rel < 0)
+    before = judged.hit_rank - 1.0
+    pooled = ratio(relevant_before + useless_before + unjudged_before, before)
+    share = (relevant_before + EPSILON) / (relevant_before + useless_before + 2 * EPSILON)
+    expected = 1.0 / (before + 1.0) + (before / (before + 1.0)) * pooled * share
+    return ratio(judged.total(hit * np.where(before == 0, 1.0, expected)), judged.num_rel(rel))
+
+
+@measure(
+    "Judged",
+    judged_only=False,
+    rewards=False,
+    elsewhere={"ir_measures": "Judged@k", "pyserini": "judged@k"},
+)
+def Judged(judged: JudgedRanking, *, cutoff: int) -> PerQuery:
+    """Share of the first k documents that are in the qrels of the query, with whatever grade.
+
+    Formula: documents among the first k that have a judgment, divided by k, or by the length of a shorter ranking.
+
+    Edges: A low value says that the other numbers rest on few judgments. 0 if nothing was retrieved.
+
+    Example: 3 of the first 4 documents are judged: Judged@4 = 3 / 4 = 0.75.
+    """
+    return ratio(judged.count(judged.hit_rank <= cutoff), np.minimum(judged.retrieved, cutoff))
+
+
+@measure("Unjudged", trec={"unj": "cutoff"}, judged_only=False, rewards=False, elsewhere={"trec_eval 10": "unj_k"})
+def Unjudged(judged: JudgedRanking, *, cutoff: int) -> PerQuery:
+    """Share of the first k ranks that hold an unjudged document.
+
+    Formula: documents among the first k without a judgment, or with a negative grade, divided by k.
+
+    Edges: A ranking shorter than k is divided by k all the same; so Judged and Unjudged add up to 1 only on full
+    rankings.
+
+    Example: 1 of the first 4 documents is not judged: Unjudged@4 = 1 / 4 = 0.25.
+    """
+    known = judged.count((judged.hit_rel >= 0) & (judged.hit_rank <= cutoff))
+    return (np.minimum(judged.retrieved, cutoff) - known) / cutoff
+
+
+@measure("Hole", needs="strays", judged_only=False, rewards=False, elsewhere={"BEIR": "Hole@k"})
+def Hole(judged: JudgedRanking, *, cutoff: int) -> PerQuery:
+    """Share of the first k ranks that hold a document which no query at all has a judgment for.
+
+    Formula: documents among the first k that occur nowhere in the qrels, divided by k (BEIR's hole rate).
+
+    Edges: Unlike Unjudged it forgives documents that are judged for another query only.
+
+    Example: 1 of the first 4 documents is judged for no query: Hole@4 = 1 / 4 = 0.25.
+    """
+    if judged.stray_query is None or judged.stray_rank is None:
+        raise MeasureError("Hole needs a ranking judged with strays=True: judge(qrels, run, rules, strays=True).")
+    strays = np.bincount(judged.stray_query[judged.stray_rank <= cutoff], minlength=len(judged))
+    return (np.minimum(judged.retrieved, cutoff) - judged.count(judged.hit_rank <= cutoff) - strays) / cutoff

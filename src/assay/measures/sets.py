@@ -1,0 +1,120 @@
+"""Measures of the retrieved set as a whole, whatever its order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assay.judged import JudgedRanking
+from assay.measures.arithmetic import ratio
+from assay.measures.binary import BETA, harmonic_mean
+from assay.measures.core import Parameter, PerQuery, boolean, measure, number_between
+
+
+@measure(
+    "SetP",
+    aliases={"SetRelP": {"relative": True}},
+    trec={"set_P": None, "set_relative_P": None},
+    parameters={"relative": Parameter("divide by what a set of this size could reach at best", boolean)},
+    elsewhere={"ir_measures": "SetP"},
+)
+def SetP(judged: JudgedRanking, *, rel: float = 1, relative: bool = False) -> PerQuery:
+    """Share of all retrieved documents that are relevant.
+
+    Formula: relevant documents retrieved, divided by documents retrieved (relative=True: divided by the smaller of
+    documents retrieved and relevant documents). 0 if nothing was retrieved.
+
+    Example: 4 of the 6 retrieved documents are relevant: SetP = 4 / 6 = 0.6667.
+    """
+    found = judged.count(judged.relevant(rel))
+    return ratio(found, np.minimum(judged.retrieved, judged.num_rel(rel)) if relative else judged.retrieved)
+
+
+@measure("SetR", trec={"set_recall": None}, elsewhere={"ir_measures": "SetR"})
+def SetR(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+    """Share of the relevant documents that were retrieved at any rank.
+
+    Formula: relevant documents retrieved, divided by relevant documents. 0 if the query has none.
+
+    Example: 4 of the 5 relevant documents were retrieved: SetR = 4 / 5 = 0.8.
+    """
+    return ratio(judged.count(judged.relevant(rel)), judged.num_rel(rel))
+
+
+@measure(
+    "SetF",
+    trec={"set_F": "beta2"},
+    parameters={
+        "beta": BETA,
+        "beta2": Parameter(
+            "beta squared, as trec_eval's set_F.x and ir_measures take it; beats beta", number_between(0, 1e12)
+        ),
+    },
+    elsewhere={"ir_measures": "SetF (its beta is our beta2)"},
+    paper="van Rijsbergen 1979, Information Retrieval, chapter 7",
+)
+def SetF(judged: JudgedRanking, *, beta: float = 1.0, rel: float = 1, beta2: float | None = None) -> PerQuery:
+    """Weighted harmonic mean of the precision and recall of all retrieved documents.
+
+    Formula: (1 + beta**2) * P * R / (beta**2 * P + R) with SetP and SetR. 0 if nothing relevant was retrieved.
+
+    Example: SetF = 2 * 0.6667 * 0.8 / (0.6667 + 0.8) = 0.7273.
+    """
+    found = judged.count(judged.relevant(rel))
+    precision, recall = ratio(found, judged.retrieved), ratio(found, judged.num_rel(rel))
+    return harmonic_mean(precision, recall, beta**2 if beta2 is None else beta2)
+
+
+@measure("SetAP", trec={"set_map": None}, elsewhere={"ir_measures": "SetAP"})
+def SetAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+    """Precision times recall of the retrieved set.
+
+    Formula: (relevant documents retrieved)**2 / (documents retrieved * relevant documents).
+
+    Edges: 0 if nothing was retrieved or the query has no relevant document.
+
+    Example: SetAP = 4 * 4 / (6 * 5) = 0.5333.
+    """
+    found = judged.count(judged.relevant(rel)).astype(np.float64)
+    return ratio(found * found, judged.retrieved.astype(np.float64) * judged.num_rel(rel))
+
+
+def _four_weights(value: Any) -> tuple[float, ...]:
+    weights = tuple(float(weight) for weight in value)
+    if len(weights) != 4:
+        raise ValueError("four numbers")
+    return weights
+
+
+@measure(
+    "Utility",
+    trec={"utility": "weights"},
+    bounds=None,
+    parameters={
+        "weights": Parameter(
+            "worth of: relevant found, useless found, relevant missed, useless not found", _four_weights
+        ),
+        "docs": Parameter("number of documents in the collection (trec_eval -N)", number_between(0, 1e15)),
+    },
+    paper="Hull 1998, The TREC-7 filtering track: description and analysis",
+)
+def Utility(
+    judged: JudgedRanking,
+    *,
+    weights: tuple[float, ...] = (1.0, -1.0, 0.0, 0.0),
+    docs: float = 0,
+    rel: float = 1,
+) -> PerQuery:
+    """Worth of the retrieved set when each kind of document, found or missed, has its price.
+
+    Formula: a * relevant found + b * other found + c * relevant missed + d * other not found.
+
+    Edges: By default 1, -1, 0, 0. The last term needs the size of the collection.
+
+    Example: 4 relevant and 2 other documents were retrieved: Utility = 4 - 2 = 2.
+    """
+    found, relevant, retrieved = judged.count(judged.relevant(rel)), judged.num_rel(rel), judged.retrieved
+    a, b, c, d = weights
+    rest = docs + found - retrieved - relevant
+    return np.asarray(a * found + b * (retrieved - found) + c * (relevant - found) + d * rest, dtype=np.float64)

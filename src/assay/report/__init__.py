@@ -1,0 +1,30 @@
+"""Values to show, and the ways to show them. Computes no measure and reads no file.
+
+`tabulate` turns evaluations into a `ResultTable`; each renderer turns that one value into text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.report.delimited import render_csv, render_tsv
+from assay.report.json import render_json
+from assay.report.latex import render_latex
+from assay.report.markdown import render_markdown
+from assay.report.model import ResultTable, tabulate
+from assay.report.text import render_text
+from assay.report.trec import render_trec
+
+Renderer = Callable[[ResultTable], str]
+
+RENDERERS: dict[str, Renderer] = {
+    "table": render_text,
+    "json": render_json,
+    "csv": render_csv,
+    "tsv": render_tsv,
+    "markdown": render_markdown,
+    "latex": render_latex,
+    "trec": render_trec,
+}
+
+__all__ = ["RENDERERS", "Renderer", "ResultTable", "tabulate"]

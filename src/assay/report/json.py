@@ -1,0 +1,36 @@
+"""The table as JSON; the schema stands in docs/schemas/evaluation-1.json."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import Any
+
+from assay.report.model import ResultTable, Row
+
+SCHEMA = "assay/evaluation/1"
+
+
+def render_json(table: ResultTable) -> str:
+    """One object: rules, measures, and for each run its means, coverage and, if asked for, queries."""
+    document = {
+        "schema": SCHEMA,
+        "rules": asdict(table.rules),
+        "measures": [{"name": request.label, "canonical": str(request.measure)} for request in table.requests],
+        "runs": [_run(row, table) for row in table.rows],
+    }
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def _run(row: Row, table: ResultTable) -> dict[str, Any]:
+    coverage = asdict(table.coverage[row.run])
+    run = {"name": row.run, "tag": table.tags[row.run], "mean": _values(row, table), "coverage": coverage}
+    if table.per_query:
+        run["queries"] = {other.query: _values(other, table) for other in table.query_rows if other.run == row.run}
+    return run
+
+
+def _values(row: Row, table: ResultTable) -> dict[str, float | None]:
+    """Values by name; null where there is none, since JSON has no NaN."""
+    return {name: None if math.isnan(value) else value for name, value in zip(table.labels, row.values, strict=True)}

@@ -1,0 +1,35 @@
+"""The table as Markdown, for issues, pull requests and READMEs."""
+
+from __future__ import annotations
+
+import re
+
+from assay.errors import show_id
+from assay.report.model import ResultTable, Row, four_decimals
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~!&$])")
+
+
+def render_markdown(table: ResultTable) -> str:
+    """A table with the best of each column in bold, and the notes below."""
+    names = ["run", *(["query"] if table.per_query else [])]
+    head = [*names, *map(escape, table.labels)]
+    rule = [*("---" for _ in names), *("---:" for _ in table.labels)]
+    rows = [head, rule, *(_cells(row, table) for row in table.all_rows())]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([*lines, "", *(f"{escape(note)}  " for note in table.notes())]) + "\n"
+
+
+def _cells(row: Row, table: ResultTable) -> list[str]:
+    names = [escape(show_id(row.run)), *([escape(show_id(row.query))] if table.per_query else [])]
+    values = [four_decimals(value, request) for value, request in zip(row.values, table.requests, strict=True)]
+    return names + [f"**{value}**" if best else value for value, best in zip(values, row.best, strict=True)]
+
+
+def escape(text: str) -> str:
+    r"""Text that Markdown shows as it is.
+
+    >>> print(escape("a|b_*"))
+    a\|b\_\*
+    """
+    return _SPECIAL.sub(r"\\\1", text)

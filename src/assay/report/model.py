@@ -1,0 +1,180 @@
+"""The value that every renderer prints: runs by measures, the best of each column, and what must be said about them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from assay.errors import show_id, some_of
+from assay.evaluation import Coverage, Evaluation
+from assay.judged import Rules
+from assay.measures import Request
+
+ALL = "all"  # the row of a run that stands for all its queries
+
+
+@dataclass(frozen=True)
+class Row:
+    """The values of one run, for one query or for all of them."""
+
+    run: str
+    query: str
+    values: tuple[float, ...]
+    best: tuple[bool, ...]  # whether no other run does better here
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """Runs by measures."""
+
+    requests: tuple[Request, ...]
+    rows: tuple[Row, ...]  # one per run
+    query_rows: tuple[Row, ...]  # one per query and run, where asked for
+    rules: Rules
+    coverage: dict[str, Coverage]  # by run
+    tags: dict[str, str]  # by run
+    per_query: bool
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the measures as the user wrote them."""
+        return tuple(request.label for request in self.requests)
+
+    @property
+    def several(self) -> bool:
+        """Whether there is anything to compare."""
+        return len(self.rows) > 1
+
+    def all_rows(self) -> Iterator[Row]:
+        """Every row: queries first, then the totals."""
+        yield from self.query_rows
+        yield from self.rows
+
+    def notes(self) -> list[str]:
+        """The conventions in force and the coverage, in words."""
+        lines = [conventions_in_words(self.rules)]
+        for run, coverage in self.coverage.items():
+            lines.append(f"{show_id(run)}: {coverage_in_words(coverage, self.rules)}")
+        return lines
+
+
+def tabulate(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> ResultTable:
+    """The evaluations of one or more runs side by side."""
+    first = evaluations[0]
+    totals = [tuple(evaluation.mean().values()) for evaluation in evaluations]
+    rows = _rows([evaluation.run for evaluation in evaluations], ALL, totals, first.requests)
+    return ResultTable(
+        requests=first.requests,
+        rows=tuple(rows),
+        query_rows=tuple(_query_rows(evaluations)) if per_query else (),
+        rules=first.rules,
+        coverage={evaluation.run: evaluation.coverage for evaluation in evaluations},
+        tags={evaluation.run: evaluation.tag for evaluation in evaluations},
+        per_query=per_query,
+    )
+
+
+def _query_rows(evaluations: Sequence[Evaluation]) -> Iterator[Row]:
+    tables = [dict(zip(e.queries, e.values.tolist(), strict=True)) for e in evaluations]
+    queries = dict.fromkeys(query for evaluation in evaluations for query in evaluation.queries)
+    for query in queries:
+        present = [(e.run, table[query]) for e, table in zip(evaluations, tables, strict=True) if query in table]
+        yield from _rows([run for run, _ in present], query, [values for _, values in present], evaluations[0].requests)
+
+
+def _rows(
+    runs: Sequence[str], query: str, values: Sequence[Sequence[float]], requests: Sequence[Request]
+) -> Iterator[Row]:
+    top = [_best(column, request) for column, request in zip(zip(*values, strict=True), requests, strict=True)]
+    for run, row in zip(runs, values, strict=True):
+        marks = tuple(
+            len(runs) > 1 and best is not None and value == best for value, best in zip(row, top, strict=True)
+        )
+        yield Row(run, query, tuple(row), marks)
+
+
+def _best(values: Sequence[float], request: Request) -> float | None:
+    """The highest value, or None where higher is not better."""
+    known = [value for value in values if not math.isnan(value)]
+    return max(known) if known and request.measure.definition.rewards else None
+
+
+_RULES_IN_WORDS = {
+    "ties": {
+        "doc-desc": "equal scores by document id, descending",
+        "doc-asc": "equal scores by document id, ascending",
+        "input": "equal scores in input order",
+        "rank-column": "equal scores by the file's rank column",
+    },
+    "scores": {"float64": "", "float32": "scores as 32-bit floats"},
+    "queries": {
+        "judged": "mean over all judged queries, a missing one counts as 0",
+        "both": "mean over the judged queries that the run answers",
+        "strict": "every judged query must be answered",
+    },
+    "duplicates": {
+        "error": "",
+        "first": "of duplicate documents the first counts",
+        "best": "of duplicate documents the best counts",
+    },
+    "self_match": {"keep": "", "drop": "documents with the query's own id are dropped"},
+    "undefined": {
+        "zero": "a query without relevant documents counts as 0",
+        "nan": "queries without relevant documents are left out",
+    },
+}
+
+
+def conventions_in_words(rules: Rules) -> str:
+    """The rules in force, as one sentence."""
+    words = [choices[getattr(rules, name)] for name, choices in _RULES_IN_WORDS.items()]
+    if rules.depth is not None:
+        words.append(f"only the first {rules.depth} documents of each query")
+    settings = ", ".join(f"{name}={value}" for name, value in asdict(rules).items() if value is not None)
+    return f"Conventions: {'; '.join(word for word in words if word)} ({settings})."
+
+
+def coverage_in_words(coverage: Coverage, rules: Rules) -> str:
+    """How far run and judgments meet, in a few sentences."""
+    parts = [f"{_number(coverage.judged, 'query')} judged, {coverage.answered} answered, {_missing(coverage, rules)}"]
+    parts[0] += f", {coverage.without_relevant} without relevant documents"
+    if coverage.unjudged:
+        parts.append(
+            f"{_number(coverage.unjudged, 'query')} of the run {_are(coverage.unjudged)} not judged and left out"
+        )
+    shares = ", ".join(f"{share:.0%} of the top {cutoff}" for cutoff, share in coverage.judged_share.items())
+    parts.append(f"judged documents: {shares}")
+    parts.append(f"ties: {_ties(coverage)}")
+    return "; ".join(parts) + "."
+
+
+def _missing(coverage: Coverage, rules: Rules) -> str:
+    if not coverage.missing:
+        return "0 missing"
+    effect = "counted as 0" if rules.queries == "judged" else "left out"
+    return f"{len(coverage.missing)} missing ({effect}: {some_of(coverage.missing)})"
+
+
+def _ties(coverage: Coverage) -> str:
+    if not coverage.tied:
+        return "no judged document shares its score"
+    straddling = [f"{number} straddle rank {cutoff}" for cutoff, number in coverage.straddling.items() if number]
+    found = f"in {_number(coverage.tied, 'query')} a judged document shares its score"
+    return f"{found}, of which {', '.join(straddling)}" if straddling else f"{found}, none straddles a cutoff"
+
+
+def _number(count: int, noun: str) -> str:
+    plural = "queries" if noun == "query" else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def four_decimals(value: float, request: Request) -> str:
+    """A value as it is shown: four decimals, whole numbers for counts, a dash where there is none."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:.0f}" if request.measure.definition.total == "sum" else f"{value:.4f}"

@@ -1,0 +1,120 @@
+"""Every command: help with an example, start-up, measures, demo, trec_eval."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+
+from assay import __version__
+from assay.cli import group
+from assay.example import QRELS, RUNS
+from assay.measures import definitions
+from cli.command import assay
+
+
+def all_commands(
+    command: click.Command = group, path: tuple[str, ...] = ()
+) -> list[tuple[tuple[str, ...], click.Command]]:
+    found = [(path, command)]
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            found += all_commands(child, (*path, name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "command"), all_commands(), ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_every_command_has_help_with_an_example(path, command):
+    assert command.help
+    assert (command.epilog or "").startswith("Example: assay ")
+
+
+def test_help_lists_the_commands():
+    out = assay("--help").stdout
+
+    assert all(name in out for name in ("evaluate", "trec_eval", "measures", "demo"))
+
+
+def test_version():
+    assert f"assay, version {__version__}\n" == assay("--version").stdout
+
+
+def test_an_unknown_command_is_wrong_usage():
+    done = assay("evalaute")
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert "No such command 'evalaute'" in done.stderr
+
+
+def test_measures_list_names_them_all():
+    out = assay("measures", "list").stdout
+
+    assert all(f"  {definition.name} " in out for definition in definitions())
+    listed = json.loads(assay("measures", "list", "--format", "json").stdout)["measures"]
+    assert [definition.name for definition in definitions()] == [entry["name"] for entry in listed]
+
+
+@pytest.mark.parametrize("name", ["nDCG", "ndcg", "ndcg_cut", "NDCG", "nDCG@10", "nDCG(gain='exp')@10"])
+def test_explain_takes_any_name(name):
+    out = assay("measures", "explain", name).stdout
+
+    assert out.startswith("nDCG\n====\nDiscounted gain of the ranking over that of the best possible ranking.\n")
+    for part in (
+        "Formula",
+        "Edges",
+        "Parameters",
+        "gain (default 'linear')",
+        "Names",
+        "ranx:",
+        "Paper",
+        "Järvelin",
+        "0.6567",
+    ):
+        assert part in out
+
+
+def test_explain_suggests():
+    done = assay("measures", "explain", "nDGC")
+
+    assert (2, "Error: no measure called 'nDGC'; did you mean 'nDCG'?\n") == (done.returncode, done.stderr)
+
+
+def test_demo_tells_what_it_does():
+    out = assay("demo").stdout
+
+    assert "Which search is better?" in out
+    assert "assay evaluate " in out
+    assert "How to read it" in out
+
+
+def test_trec_eval_is_the_program():
+    done = assay("trec_eval", "-m", "map", QRELS, RUNS[0])
+
+    assert (0, "map                   \tall\t0.4754\n") == (done.returncode, done.stdout)
+    assert 1 == assay("trec_eval", "-m", "nonsense", QRELS, RUNS[0]).returncode
+    assert "Usage: assay trec_eval" in assay("trec_eval", "-h").stdout
+    assert "Usage: assay trec_eval" in assay("trec_eval", "--help").stdout
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    done = subprocess.run(
+        f"{sys.executable} -m assay measures list | head -1", shell=True, capture_output=True, text=True, check=False
+    )
+
+    assert (0, "") == (done.returncode, done.stderr)
+
+
+HEAVY = ("scipy", "pandas", "polars", "pyarrow", "narwhals", "rich", "click", "hypothesis", "zstandard")
+
+
+def test_importing_assay_loads_numpy_and_the_standard_library_only():
+    code = f"import assay, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
+
+    assert "[]\n" == subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

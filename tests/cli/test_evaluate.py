@@ -1,0 +1,164 @@
+"""assay evaluate."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+
+import pytest
+
+from assay.example import QRELS, RUNS
+from cli.command import assay
+
+KEYWORD, HYBRID = RUNS
+MEASURES = ("-m", "nDCG@5", "-m", "RR", "-m", "num_ret")
+
+
+def test_several_runs_side_by_side_with_the_best_marked():
+    done = assay("evaluate", QRELS, KEYWORD, HYBRID, *MEASURES)
+
+    assert 0 == done.returncode, done.stderr
+    lines = done.stdout.splitlines()
+    assert ["run", "nDCG@5", "RR", "num_ret"] == lines[0].split()
+    assert ["keyword", "0.5214", "0.6250", "26"] == lines[2].split()
+    assert ["hybrid", "0.8920*", "0.8750*", "29"] == lines[3].split()
+    assert "* best of its column" == lines[4]
+
+
+def test_conventions_and_coverage_stand_under_the_table():
+    out = " ".join(assay("evaluate", QRELS, KEYWORD, "-m", "P@1").stdout.split())
+
+    assert "Conventions: equal scores by document id, descending; mean over all judged queries" in out
+    assert "(ties=doc-desc, scores=float64, queries=judged, duplicates=error, self_match=keep, undefined=zero)" in out
+    assert "keyword: 8 queries judged, 7 answered, 1 missing (counted as 0: vegan-gelatine)" in out
+    assert (
+        "0 without relevant documents; judged documents: 100% of the top 1; ties: in 1 query a judged document" in out
+    )
+    assert "shares its score, of which 1 straddle rank 1." in out
+
+
+def test_per_query_rows_come_before_the_total():
+    lines = assay("evaluate", QRELS, KEYWORD, "-m", "RR", "--per-query").stdout.splitlines()
+
+    assert ["run", "query", "RR"] == lines[0].split()
+    assert ["keyword", "bread-no-knead", "0.5000"] == lines[2].split()
+    assert ["keyword", "all", "0.6250"] == lines[10].split()
+
+
+def test_many_measures_turn_the_table_around_to_fit():
+    out = assay("evaluate", QRELS, KEYWORD, HYBRID, "-m", "official").stdout
+
+    assert ["measure", "keyword", "hybrid"] == out.splitlines()[0].split()
+    assert "* best of its row" in out
+    assert max(map(len, out.splitlines())) <= 120
+
+
+def test_json_has_rules_measures_means_coverage_and_queries():
+    document = json.loads(
+        assay("evaluate", QRELS, f"new={HYBRID}", "-m", "MRR@10", "--per-query", "--format", "json").stdout
+    )
+
+    assert "assay/evaluation/1" == document["schema"]
+    assert "doc-desc" == document["rules"]["ties"]
+    assert [{"name": "MRR@10", "canonical": "RR@10"}] == document["measures"]
+    (run,) = document["runs"]
+    assert ("new", {"MRR@10": 0.875}) == (run["name"], run["mean"])
+    assert 8 == run["coverage"]["judged"] == len(run["queries"])
+    assert {"MRR@10": 0.5} == run["queries"]["soup-too-salty"]
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_delimited_values_keep_full_precision(name, delimiter):
+    out = assay("evaluate", QRELS, KEYWORD, HYBRID, "-m", "nDCG@5", "--format", name).stdout
+    rows = list(csv.reader(io.StringIO(out), delimiter=delimiter))
+
+    assert [["run", "query", "nDCG@5"], ["keyword", "all"]] == [rows[0], rows[1][:2]]
+    assert 0.8920 == pytest.approx(float(rows[2][2]), abs=0.00005)
+    assert 10 < len(rows[2][2])
+
+
+def test_markdown_and_latex_set_the_best_in_bold():
+    markdown = assay("evaluate", QRELS, KEYWORD, HYBRID, "-m", "RR", "--format", "markdown").stdout
+    latex = assay("evaluate", QRELS, KEYWORD, HYBRID, "-m", "RR", "--format", "latex").stdout
+
+    assert "| run | RR |\n| --- | ---: |\n| keyword | 0.6250 |\n| hybrid | **0.8750** |\n" in markdown
+    assert "hybrid & \\textbf{0.8750} \\\\\n\\bottomrule" in latex
+
+
+def test_trec_format_has_trec_evals_three_columns():
+    out = assay("evaluate", QRELS, KEYWORD, "-m", "RR", "-m", "num_ret", "--format", "trec").stdout
+
+    assert (
+        "runid                 \tall\tkeyword\nRR                    \tall\t0.6250\nnum_ret               \tall\t26\n"
+        == out
+    )
+
+
+def test_output_goes_to_a_file_whole(tmp_path):
+    target = tmp_path / "result.json"
+    done = assay("evaluate", QRELS, KEYWORD, "--format", "json", "-o", target)
+
+    assert (0, "") == (done.returncode, done.stdout)
+    assert json.loads(target.read_text())["runs"]
+    assert [target] == list(tmp_path.iterdir())
+    assert 2 == assay("evaluate", QRELS, KEYWORD, "-o", tmp_path / "no" / "where").returncode
+
+
+def test_standard_input_and_compression(tmp_path):
+    packed = tmp_path / "hybrid.run.gz"
+    packed.write_bytes(gzip.compress(HYBRID.read_bytes()))
+    done = assay("evaluate", QRELS, "-", packed, "-m", "RR", stdin=KEYWORD.read_bytes())
+
+    assert ["stdin", "0.6250"] == done.stdout.splitlines()[2].split()
+    assert ["hybrid", "0.8750*"] == done.stdout.splitlines()[3].split()
+
+
+def test_letters_as_grades(tmp_path):
+    qrels = tmp_path / "esci.csv"
+    qrels.write_text("query_id,product_id,esci_label\nq,a,E\nq,b,S\nq,c,I\n")
+    run = tmp_path / "shop.run"
+    run.write_text("q Q0 c 1 3 t\nq Q0 b 2 2 t\nq Q0 a 3 1 t\n")
+    done = assay("evaluate", qrels, run, "-m", "RR(rel=3)", "--grades", "E=3,S=2,C=1,I=0")
+
+    assert ["shop", "0.3333"] == done.stdout.splitlines()[2].split()
+    assert 2 == assay("evaluate", qrels, run).returncode
+
+
+def test_rules_are_options(tmp_path):
+    out = assay("evaluate", QRELS, KEYWORD, "-m", "RR", "--queries", "both", "--ties", "doc-asc", "--depth", "2").stdout
+
+    assert ["keyword", "0.6429"] == out.splitlines()[2].split()
+    assert "ties=doc-asc, scores=float64, queries=both" in " ".join(out.split())
+    assert "depth=2" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([QRELS, "nowhere.run"], "Error: nowhere.run: "),
+        ([QRELS, KEYWORD, KEYWORD], "Error: two runs are called 'keyword'"),
+        ([QRELS, KEYWORD, "-m", "nDGC"], "Error: no measure called 'nDGC'; did you mean 'nDCG'?\n"),
+        ([QRELS, KEYWORD, "--ties", "none"], "Invalid value for '--ties'"),
+        ([QRELS], "Missing argument 'RUN...'"),
+        ([QRELS, QRELS], "qrels.txt"),
+        ([QRELS, KEYWORD, "--grades", "E"], "E"),
+        ([QRELS, KEYWORD, "--queries", "strict"], "Error: 1 of 8 judged queries are missing from run 'keyword'"),
+    ],
+)
+def test_mistakes_get_a_message_and_status_2(arguments, complaint):
+    done = assay("evaluate", *arguments)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_query_sets_that_do_not_meet_say_so(tmp_path):
+    (tmp_path / "q").write_text("".join(f"{n} 0 d 1\n" for n in range(51, 101)))
+    (tmp_path / "r").write_text("".join(f"{n:03} Q0 d 1 1.0 t\n" for n in range(51, 100)))
+    done = assay("evaluate", tmp_path / "q", tmp_path / "r")
+
+    assert 2 == done.returncode
+    assert "0 of 50 query ids match; the run has '051', the qrels '51'." in done.stderr

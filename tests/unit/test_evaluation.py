@@ -1,0 +1,136 @@
+"""evaluate gives values by query and measure, and says how far they reach."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyarrow
+import pytest
+
+import assay
+from assay import Evaluator, Rules, concat, evaluate
+from assay.errors import AssayError, MeasureError
+
+QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}, "q3": {"x": 0}}
+RUN = {"q1": {"a": 2.0, "b": 2.0, "z": 1.0, "c": 0.5}, "q3": {"x": 1.0}, "other": {"a": 1.0}}
+
+
+def test_means_are_over_all_judged_queries_and_keyed_as_written():
+    result = evaluate(QRELS, RUN, ["MRR@10", "ndcg_cut_2", "num_ret"])
+
+    assert ["MRR@10", "ndcg_cut_2", "num_ret"] == list(result.mean())
+    assert 0.5 / 3 == pytest.approx(result.mean()["MRR@10"])
+    assert 5.0 == result.mean()["num_ret"]
+
+
+def test_lookups_take_any_name_of_the_measure():
+    means = evaluate(QRELS, RUN, ["MRR@10"]).mean()
+
+    assert means["MRR@10"] == means["RR@10"] == means[assay.measures.RR @ 10]
+    for other in ("RR@5", "nonsense", "AP"):
+        with pytest.raises(KeyError):
+            means[other]
+
+
+def test_values_per_query():
+    assert {"q1": 0.5, "q2": 0.0, "q3": 0.0} == {
+        query: scores["RR"] for query, scores in evaluate(QRELS, RUN, ["RR"]).per_query().items()
+    }
+
+
+def test_undefined_values_can_be_left_out_of_the_mean():
+    result = evaluate(QRELS, RUN, ["RR", "RR(rel=2)", "Judged@1"], rules=Rules(undefined="nan"))
+
+    assert 0.25 == result.mean()["RR"]  # q3 has no relevant document
+    assert 0.25 == result.mean()["RR(rel=2)"]  # and for grade 2, q2 has none either
+    assert 2 / 3 == result.mean()["Judged@1"]  # not about relevance: nothing is undefined
+    assert [1, 2, 0] == list(result.undefined().values())
+    assert math.isnan(evaluate({"q": {"a": 0}}, {"q": {"a": 1}}, ["RR"], rules=Rules(undefined="nan")).mean()["RR"])
+
+
+def test_coverage_counts_what_meets_and_what_does_not():
+    coverage = evaluate(QRELS, RUN, ["P@1", "P@3"]).coverage
+
+    assert (3, 2, ("q2",), 1, 1, 3) == (
+        coverage.judged,
+        coverage.answered,
+        coverage.missing,
+        coverage.unjudged,
+        coverage.without_relevant,
+        coverage.evaluated,
+    )
+    assert {1: 1.0, 3: 0.75} == coverage.judged_share
+    assert ({1: 1, 3: 0}, 1) == (coverage.straddling, coverage.tied)  # a and b are equal at ranks 1 and 2
+
+
+def test_geometric_means_have_a_floor():
+    result = evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1.0}, "q2": {"b": 1.0}}, ["GMAP", "AP"])
+
+    assert math.sqrt(0.00001) == pytest.approx(result.mean()["GMAP"])
+    assert 0.5 == result.mean()["AP"]
+
+
+def test_means_do_not_depend_on_the_order_of_queries():
+    random = np.random.default_rng(3)
+    qrels = {f"q{n}": {f"d{m}": int(random.integers(0, 3)) for m in range(9)} for n in range(101)}
+    run = {q: {d: float(random.random()) for d in docs} for q, docs in qrels.items()}
+    renamed = {f"{'zyx'[n % 3]}{q}": (qrels[q], run[q]) for n, q in enumerate(qrels)}
+    other = evaluate({q: v[0] for q, v in renamed.items()}, {q: v[1] for q, v in renamed.items()}, ["nDCG", "AP"])
+
+    assert dict(evaluate(qrels, run, ["nDCG", "AP"]).mean()) == dict(other.mean())
+
+
+def test_parts_of_the_queries_can_be_put_together():
+    whole = evaluate(QRELS, RUN, ["AP", "nDCG@2"])
+    parts = [
+        evaluate({q: QRELS[q] for q in part}, {q: RUN.get(q, {"none": 1.0}) for q in part}, ["AP", "nDCG@2"])
+        for part in (["q2", "q3"], ["q1"])
+    ]
+    joined = concat(parts)
+
+    assert whole.queries == joined.queries
+    np.testing.assert_array_equal(whole.values, joined.values)
+    assert (3, 3) == (joined.coverage.judged, joined.coverage.evaluated)
+    with pytest.raises(AssayError, match="a query stands in more than one part"):
+        concat([parts[0], parts[0]])
+    with pytest.raises(AssayError, match="different measures or rules"):
+        concat([parts[0], evaluate(QRELS, RUN, ["AP"])])
+
+
+def test_one_evaluator_serves_many_runs():
+    evaluator = Evaluator(QRELS, ["RR"])
+
+    assert [0.5, 1.0] == [evaluator.evaluate(run).per_query()["q1"]["RR"] for run in (RUN, {"q1": {"c": 1.0}})]
+
+
+def test_arrow_tables_come_out():
+    table = evaluate(QRELS, RUN, ["RR"]).to_arrow()
+
+    assert isinstance(table, pyarrow.Table)
+    assert {"query": ["q1", "q2", "q3"], "RR": [0.5, 0.0, 0.0]} == table.to_pydict()
+
+
+def test_hole_gets_the_documents_of_other_queries():
+    qrels, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"x": 2.0, "b": 1.0}}
+
+    assert 0.5 == evaluate(qrels, run, ["Hole@2"]).per_query()["q1"]["Hole@2"]
+    assert 1.0 == evaluate(qrels, run, ["Unjudged@2"]).per_query()["q1"]["Unjudged@2"]
+    with pytest.raises(MeasureError, match="Hole needs a ranking judged with strays=True"):
+        assay.parse_measure("Hole@2").values(
+            assay.judge(assay.evaluation.as_qrels(qrels), assay.evaluation.as_run(run))
+        )
+
+
+def test_nothing_that_is_given_is_changed():
+    qrels, run = {"q": {"a": 1}}, {"q": {"q": 1.0, "a": 0.5}}
+    evaluate(qrels, run, ["RR"], rules=Rules(self_match="drop"))
+
+    assert ({"q": {"a": 1}}, {"q": {"q": 1.0, "a": 0.5}}) == (qrels, run)
+
+
+def test_public_names():
+    expected = {"evaluate", "Evaluator", "Evaluation", "Rules", "Qrels", "Run", "read_run", "read_qrels", "concat"}
+
+    assert expected <= set(assay.__all__)
+    assert all(hasattr(assay, name) for name in assay.__all__)

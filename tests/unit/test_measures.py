@@ -1,0 +1,206 @@
+"""Measures on rankings that can be checked by hand; the seeds' examples with the right figures."""
+
+from __future__ import annotations
+
+import ir_measures
+import numpy as np
+import pytest
+
+from assay import Rules, evaluate, judge, parse_measure
+from assay.errors import MeasureError
+from strategies import qrels_of, ranking, run_of
+
+
+def value(name: str, ranked: list[int | None], missed: list[int] = (), rules: Rules = Rules()) -> float:
+    """The measure of one ranking, given by its grades (None: unjudged) and the grades of what it missed."""
+    docs = [f"d{place:03}" for place in range(len(ranked))]
+    grades = {doc: grade for doc, grade in zip(docs, ranked, strict=True) if grade is not None}
+    grades |= {f"m{place}": grade for place, grade in enumerate(missed)}
+    return evaluate({"q": grades}, {"q": ranking(docs)}, [name], rules=rules).mean()[name]
+
+
+R, N = 1, 0
+
+
+@pytest.mark.parametrize(
+    ("name", "ranked", "missed", "expected"),
+    [
+        # nDCG of [3, 2, 0, 1, 2]: often printed as 1.0 from an ideal that was not sorted
+        ("nDCG(gain='exp')@5", [3, 2, 0, 1, 2], [], 0.9686),
+        ("nDCG@5", [3, 2, 0, 1, 2], [], 0.9602),
+        ("DCG(gain='exp')@5", [3, 2, 0, 1, 2], [], 10.4840),
+        ("iDCG(gain='exp')@5", [3, 2, 0, 1, 2], [], 10.8235),
+        # E, S, C against the ideal E, E, S
+        ("nDCG(gain='exp')@3", [3, 2, 1], [3], 0.7272),
+        ("nDCG@3", [3, 2, 1], [3], 0.8081),
+        # the first hit at rank 12
+        ("RR", [N] * 11 + [R], [], 0.0833),
+        ("RR@10", [N] * 11 + [R], [], 0.0),
+        # 150 relevant documents, all on top
+        ("AP@100", [R] * 150, [], 0.6667),
+        ("AP(norm='cutoff')@100", [R] * 150, [], 1.0),
+        ("AP", [R, N, R, N, R], [R], 0.5667),
+        ("P@1", [R, R, N, R, N], [], 1.0),
+        ("P@2", [R, R, N, R, N], [], 1.0),
+        ("P@3", [R, R, N, R, N], [], 0.6667),
+        ("P@4", [R, R, N, R, N], [], 0.75),
+        ("F1@5", [R, R, N, R, N], [R, R], 0.6),
+        ("R@8", [R] * 6 + [N] * 2, [R] * 2, 0.75),
+        ("SetP", [R] * 5 + [N] * 3, [R] * 5, 0.625),
+        ("SetR", [R] * 5 + [N] * 3, [R] * 5, 0.5),
+        # precision 0.9 and recall 0.1
+        ("F1@10", [R] * 9 + [N], [R] * 81, 0.18),
+    ],
+)
+def test_the_worked_examples_of_the_seeds(name, ranked, missed, expected):
+    assert expected == pytest.approx(value(name, ranked, missed), abs=0.00005)
+
+
+@pytest.mark.parametrize(("firsts", "expected"), [((1, 3, 2), 0.6111), ((1, 3, 1), 0.7778)])
+def test_mean_reciprocal_rank_of_three_queries(firsts, expected):
+    qrels = {f"q{n}": {"hit": 1} for n in range(len(firsts))}
+    run = {f"q{n}": ranking([*(f"x{i}" for i in range(first - 1)), "hit"]) for n, first in enumerate(firsts)}
+
+    assert expected == pytest.approx(evaluate(qrels, run, ["MRR"]).mean()["MRR"], abs=0.00005)
+
+
+def test_short_rankings_are_divided_by_the_cutoff():
+    assert 0.1 == value("P@10", [1])
+    assert 1.0 == value("Judged@10", [1])
+    assert 0.1 == value("Unjudged@10", [None], [1])
+
+
+def test_the_ideal_is_made_of_all_judged_documents_and_cut_as_well():
+    assert 1.0 == value("nDCG@1", [2], [2, 2])
+    assert 2 / (2 + 2 / np.log2(3)) == pytest.approx(value("nDCG@2", [2], [2, 2]))
+
+
+def test_negative_grades_gain_nothing_and_are_not_judged():
+    assert value("nDCG", [None, 1]) == value("nDCG", [-2, 1])
+    assert 1.0 == value("Bpref", [-1, 1, 0])
+    assert 0.0 == value("Bpref", [0, 1])
+    assert value("infAP", [0, 1]) < value("infAP", [-1, 1])  # pooled but unjudged: it may have been relevant
+
+
+def test_fractional_grades_are_kept():
+    assert (0.5 + 1.5 / np.log2(3)) / (1.5 + 0.5 / np.log2(3)) == pytest.approx(value("nDCG", [0.5, 1.5]))
+    assert 0.5 == value("RR", [0.5, 1.5])
+    assert 1.0 == value("RR(rel=0.5)", [0.5, 1.5])
+
+
+def test_gain_maps_leave_other_grades_as_they_are():
+    assert value("DCG(gain={1: 3, 2: 9})", [1, 2, 3]) == pytest.approx(3 + 9 / np.log2(3) + 3 / 2)
+    assert 1.0 == value("nDCG(gain={1: 9, 2: 3})", [1, 2])  # the map turns the order around
+
+
+def test_exponential_gain_refuses_grades_that_make_no_sense():
+    with pytest.raises(MeasureError, match=r"gain='exp' refuses grade 61: 2\*\*grade - 1 only makes sense up to 60"):
+        value("nDCG(gain='exp')", [61])
+
+
+def test_err_depends_on_the_highest_grade():
+    assert 7 / 8 == value("ERR", [3])
+    assert 7 / 16 == value("ERR(top=4)", [3])
+    assert 7 / 8 + 1 / 2 * 1 / 8 * 3 / 8 == value("ERR@2", [3, 2, 3])
+    with pytest.raises(MeasureError, match="ERR: grade 3 is higher than top=2"):
+        value("ERR(top=2)", [3])
+
+
+def test_rbp_and_what_it_may_hide():
+    assert 0.2 * (1 + 0.5 * 0.8) == pytest.approx(value("RBP", [2, 1]))
+    assert 0.2 * (1 + 0.8) == pytest.approx(value("RBP(rel=1)", [2, 1]))
+    assert 0.8**2 == pytest.approx(value("RBPResidual", [2, 1]))
+    assert 0.2 + 0.8**2 == pytest.approx(value("RBPResidual", [None, 1]))
+    assert 1.0 == value("RBP", [1]) + value("RBPResidual", [1])
+
+
+def test_f_weighs_recall_by_beta():
+    assert 5 * 0.5 * 1.0 / (4 * 0.5 + 1.0) == pytest.approx(value("F(beta=2)@2", [1, 0]))
+    assert value("SetF(beta=2)", [1, 0]) == pytest.approx(value("SetF(beta2=4)", [1, 0]))
+    assert 0.0 == value("F@2", [0, 0], [1])
+
+
+def test_judged_only_leaves_unjudged_documents_out():
+    assert 0.5 == value("RR", [None, 1])
+    assert 1.0 == value("RR(judged_only=True)", [None, 1])
+    assert 0.5 == value("RR(judged_only=True)", [None, 0, 1])
+
+
+def test_capped_recall_is_relative_precision():
+    assert 1.0 == value("R_cap@2", [1, 1], [1, 1])
+    assert 0.5 == value("R@2", [1, 1], [1, 1])
+    assert value("relative_P_5", [1, 0], [1]) == value("R_cap@5", [1, 0], [1])
+
+
+def test_utility_prices_the_whole_table():
+    assert 1 - 1 == value("Utility", [1, 0])
+    assert 2 - 3 - 5 + 7 * (10 - 2 - 1) == value("Utility(weights=(2, -3, -5, 7), docs=10)", [1, 0], [1])
+
+
+def test_rounding_of_recall_levels_is_a_convention():
+    """Recall 0.25 of three relevant documents takes one document rounded up, none rounded to the nearest."""
+    ranked = [0, 1, 0, 0, 0, 1, 1, 1, 1, 1]
+    assert value("IPrec@0.1", ranked) == value("IPrec(rounding='nearest')@0.1", ranked)
+    assert value("IPrec@0.4", [1, 0, 1, 0, 1]) == 2 / 3
+    assert value("IPrec(rounding='nearest')@0.4", [1, 0, 1, 0, 1]) == 1.0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "P@2",
+            "P(rel=2)@3",
+            "RR",
+            "AP",
+            "AP@2",
+            "AP(rel=2)",
+            "nDCG",
+            "nDCG@3",
+            "nDCG(gains={1:5,2:1})@3",
+            "R@2",
+            "Bpref",
+        ),
+        *("infAP", "SetAP", "SetP", "SetP(relative=True)", "SetR", "Success@2", "IPrec@0.3", "Judged@3", "Rprec"),
+        *("nDCG(judged_only=True)@2", "AP(judged_only=True)", "RR(rel=2)", "RR@2", "NumRet", "NumRet(rel=1)"),
+    ],
+)
+def test_the_same_values_as_ir_measures(name):
+    """Without ties, where it orders documents in several ways."""
+    random = np.random.default_rng(11)
+    grades = {
+        f"q{n}": {f"d{d}": int(random.integers(0, 4)) for d in random.choice(20, 8, replace=False)} for n in range(9)
+    }
+    scores = {f"q{n}": ranking([f"d{d}" for d in random.permutation(20)[:12]]) for n in range(9)}
+    theirs = {m.query_id: m.value for m in ir_measures.iter_calc([ir_measures.parse_measure(name)], grades, scores)}
+    judged = judge(qrels_of(grades), run_of(scores), Rules(scores="float32"))
+    ours = dict(zip(judged.queries, parse_measure(name).values(judged).tolist(), strict=True))
+
+    assert theirs == pytest.approx(ours, abs=1e-15)
+
+
+def test_the_published_assertions_of_ir_measures(shared_data):
+    import json
+
+    from assay import read_qrels, read_run
+
+    folder = shared_data / "cases" / "ir_measures_unit"
+    checked = 0
+    for case in json.loads((folder / "expected.json").read_text()):
+        try:
+            measure = parse_measure(case["measure"])
+        except MeasureError:
+            continue  # diversity and the C/W/L family come later
+        if "SetF" in case["measure"]:
+            measure = parse_measure(case["measure"].replace("beta", "beta2"))  # its beta is beta squared
+        if measure.name == "ERR":
+            measure = measure(top=4)
+        result = evaluate(
+            read_qrels(folder / f"{case['data']}.qrels"), read_run(folder / f"{case['data']}.run"), [measure]
+        )
+        found = result.mean() if case["query"] == "all" else result.per_query()[case["query"]]
+
+        assert case["expected"] == pytest.approx(found[measure], abs=case["tolerance"] + 1e-9), case
+        checked += 1
+
+    assert 50 < checked
