@@ -17,7 +17,6 @@ anything that is not an AssayError is a bug of ours.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 
@@ -78,6 +77,8 @@ class MissingExtraError(AssayError):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """'; did you mean 'nDCG'?' for a near miss, or nothing."""
+    import difflib  # only on the way to an error: it costs 10 ms
+
     by_fold: dict[str, str] = {}
     for candidate in known:
         by_fold.setdefault(candidate.casefold(), candidate)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import pytrec_eval
+import pytrec_eval_ext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import Evaluator, Rules
 from assay.measures import parse_measures
 from assay.measures.bundles import FAMILIES
+from golden.trec import trec_eval
 from strategies import cases
 
 TREC_EVAL_9 = Rules(scores="float32", queries="both")
@@ -78,3 +80,46 @@ def test_fractional_grades_are_kept_where_pytrec_eval_refuses_them(gain):
         pytrec_eval.RelevanceEvaluator(grades, {"ndcg"}).evaluate({"q": {"a": 1.0}})
 
     assert 0 < Evaluator(grades, [gain]).evaluate({"q": {"a": 1.0}}).mean()[gain] < 1
+
+
+FORMS = [
+    *("ndcg.1=0.5,2=1", "ndcg.1=0.5,2=1,3=0.2", "ndcg.2=0.3,1=0.9", "ndcg.0=1,1=0", "ndcg.1=-1,2=2", "ndcg.5=7,1=1.5"),
+    *(
+        "ndcg_rel.1=0.5,2=1",
+        "ndcg_rel.3=0.5,2=0.6",
+        "Rndcg.1=3,2=0.4",
+        "Rndcg.3=0.1,1=2",
+        "G.1=0.5,2=1.5,3=0.7",
+        "G.1=2.5",
+    ),
+    *(
+        "11pt_avg.0.75,0.25",
+        "11pt_avg..2,.5,.8",
+        "set_F.0.25",
+        "utility.2,-1,1,0",
+        "Rprec_mult.0.3,5",
+        "iprec_at_recall..33",
+    ),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=25)
+@given(case=cases(grades=st.integers(0, 3)))
+def test_every_form_of_parameters_prints_the_same(tmp_path_factory, form, case):
+    """With trec_eval's quirks: gains closer than 1 are not told apart, recall levels of 11pt_avg are not sorted."""
+    theirs = pytrec_eval_ext.RelevanceEvaluator(
+        query_relevance=case.grades, measures={form}, relevance_level=1, judged_docs_only_flag=False
+    ).evaluate(case.scores)
+    folder = tmp_path_factory.mktemp("forms")
+    judged = [f"{query} 0 {doc} {grade}\n" for query, docs in case.grades.items() for doc, grade in docs.items()]
+    found = [f"{query} Q0 {doc} 0 {score} t\n" for query, docs in case.scores.items() for doc, score in docs.items()]
+    (folder / "qrels").write_text("".join(judged))
+    (folder / "run").write_text("".join(found))
+    _, out, _ = trec_eval("-q", "-n", "-m", form, folder / "qrels", folder / "run")
+
+    # C prints the sign of 0 / 0, Python does not.
+    expected = [
+        f"{query} {value:6.4f}".replace(" nan", "-nan") for query in sorted(theirs) for value in theirs[query].values()
+    ]
+    assert expected == [" ".join(line.split("\t")[1:]) for line in out.splitlines()]

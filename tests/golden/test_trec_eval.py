@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import assay
 from golden.trec import check_golden, golden_cases, trec_eval
 
 DATA = Path(__file__).parent / "data"
@@ -202,10 +203,15 @@ def test_rbp_is_the_published_definition_under_both_versions(files):
 
 
 def test_gains_closer_than_one_are_not_told_apart_by_the_program(files):
-    """It sorts gains as whole numbers: [0.5, 1, 0] stays as it is, the last is 0, and the ideal gain is nothing."""
+    """It sorts 0.5, 1, 0 into 0.5, 0, 1, and the ideal ranking ends at the 0: the gain of 0.5 is left out of it."""
     _, out, _ = trec_eval("-m", "ndcg.1=0.5,2=1", *files())
 
-    assert "ndcg_1=0.5,2=1        \tall\t0.0000\n" == out
+    assert "ndcg_1=0.5,2=1        \tall\t0.3155\n" == out
+    assert 0.2398 == pytest.approx(parse_and_evaluate("nDCG(gain={1: 0.5, 2: 1})"), abs=0.00005)
+
+
+def parse_and_evaluate(name: str) -> float:
+    return assay.evaluate(assay.parse_qrels(QRELS), assay.parse_run(RUN), [name]).per_query()["q1"][name]
 
 
 def test_help_and_version(files):

@@ -22,11 +22,13 @@ from assay.formats.trec import TREC_EVAL_9, TREC_EVAL_10, Dialect, read_trec_qre
 from assay.judged import JudgedRanking, Judgments, Pool, Rules, Scores, index_judgments, judge
 from assay.measures import Measure
 from assay.measures.arithmetic import discount, log, ratio
-from assay.measures.bundles import BUNDLES, FAMILIES, Family, c_integer, c_number
+from assay.measures.binary import ROUNDINGS, interpolated_precision
+from assay.measures.bundles import BUNDLES, FAMILIES, RECALLS, Family, c_integer, c_number
 from assay.measures.core import TREC_STEMS
 from assay.measures.graded import Ideal, ndcg_at_level_ends, ndcg_at_relevant, normalised_gain
 from assay.tables import Floats, Integers, Qrels, Run, as_bytes
 
+NOT_MET = 2**62
 LARGEST_GRADE = 2**31 - 1  # beyond, the C program asks for more memory than there is and gives up
 
 USAGE = """\
@@ -510,6 +512,25 @@ def _undefined_without_documents(values: Floats, judging: Judging, name: str, pa
     return np.where((judged.retrieved == 0) & needs_none & ~unanswered, np.nan, values)
 
 
+def _levels_from_the_last(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
+    """11pt_avg does not sort its recall levels, and walks them from the last to the first while recall falls.
+
+    A level that is higher than the one after it is never met; it and all before it get the precision of recall 0.
+    """
+    judged, levels, rel = judging.judged, params.get("recalls", RECALLS), params["rel"]
+    if list(levels) != sorted(levels):
+        found, relevant = judged.count(judged.relevant(rel)), judged.num_rel(rel)
+        sums, least = np.zeros(len(judged)), np.full(len(judged), NOT_MET)
+        for level in reversed(levels):
+            needed = ROUNDINGS[params["rounding"]](level, relevant)
+            beyond = (needed > found) & (least == NOT_MET)  # nothing was met yet: left out
+            needed = np.where(needed > np.minimum(least, found), 0, needed)
+            sums += np.where(beyond, 0.0, interpolated_precision(judged, needed, rel))
+            least = np.where(beyond, least, needed)
+        values = sums / len(levels)
+    return _undefined_without_documents(values, judging, name, params)
+
+
 def _nothing_when_missing(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
     """trec_eval 10 takes back what its made-up document counts for, but only under these exact names."""
     exact = name in ("num_ret", "utility", "rbp_resid") or name.startswith("unj")
@@ -525,7 +546,7 @@ def _residual_of_the_program(values: Floats, judging: Judging, name: str, params
 
 QUIRKS: dict[str, Callable[[Floats, Judging, str, dict[str, Any]], Floats]] = {
     "iprec_at_recall": _undefined_without_documents,
-    "11pt_avg": _undefined_without_documents,
+    "11pt_avg": _levels_from_the_last,
     "num_ret": _nothing_when_missing,
     "utility": _nothing_when_missing,
     "unj": _nothing_when_missing,
@@ -540,8 +561,7 @@ def _gain_order(pairs: Pairs, levels: int) -> list[tuple[int, float]]:
 
     It compares gains as whole numbers, so gains less than 1 apart count as equal and keep their places in a merge sort.
     """
-    given = dict(reversed(pairs))
-    table = [*given.items(), *((level, float(level)) for level in range(levels) if level not in given)]
+    table = [*pairs, *((level, float(level)) for level in range(levels) if level not in dict(pairs))]
 
     def merge_sorted(items: list[tuple[int, float]]) -> list[tuple[int, float]]:
         if len(items) < 2:
@@ -593,6 +613,13 @@ def _dcg(judged: JudgedRanking, pairs: Pairs) -> Floats:
     return judged.total(_gains(judged, pairs) / discount(judged.hit_rank))
 
 
+def _rndcg(judged: JudgedRanking, pairs: Pairs, level: int) -> Floats:
+    """0 / 0 where documents are relevant and none of them gains anything."""
+    ideal = quirky_ideal(judged.pool, pairs)
+    values = np.where(ideal.size > 0, ndcg_at_level_ends(judged, _gains(judged, pairs), ideal), np.nan)
+    return np.where(judged.num_rel(level) > 0, values, 0.0)
+
+
 GAIN_QUIRKS: dict[str, Callable[[JudgedRanking, Pairs, int], Floats]] = {
     "dcg": lambda judged, pairs, level: _dcg(judged, pairs),
     "ideal_dcg": lambda judged, pairs, level: quirky_ideal(judged.pool, pairs).dcg(),
@@ -600,10 +627,6 @@ GAIN_QUIRKS: dict[str, Callable[[JudgedRanking, Pairs, int], Floats]] = {
     "ndcg_rel": lambda judged, pairs, level: ndcg_at_relevant(
         judged, _gains(judged, pairs), quirky_ideal(judged.pool, pairs)
     ),
-    "Rndcg": lambda judged, pairs, level: np.where(
-        judged.num_rel(level) > 0,
-        ndcg_at_level_ends(judged, _gains(judged, pairs), quirky_ideal(judged.pool, pairs)),
-        0.0,
-    ),
+    "Rndcg": _rndcg,
     "G": lambda judged, pairs, level: normalised_gain(judged, _gains(judged, pairs), quirky_ideal(judged.pool, pairs)),
 }

@@ -271,8 +271,7 @@ def IPrec(judged: JudgedRanking, *, recall: float, rel: float = 1, rounding: str
 
     Example: recall 0.4 takes 2 relevant documents; from rank 3 on the best precision is IPrec@0.4 = 2 / 3 = 0.6667.
     """
-    (values,) = interpolated_precision(judged, (recall,), rel, rounding)
-    return np.asarray(values)
+    return interpolated_precision(judged, ROUNDINGS[rounding](recall, judged.num_rel(rel)), rel)
 
 
 def _recalls(value: Any) -> tuple[float, ...]:
@@ -303,25 +302,18 @@ def IPrecAvg(
 
     Example: 2/3 at the nine levels from 0.0 to 0.8, 0 at 0.9 and 1.0: IPrecAvg = 9 * 0.6667 / 11 = 0.5455.
     """
-    curve = interpolated_precision(judged, recalls, rel, rounding)
-    sums: Floats = np.add.accumulate(curve[::-1])[-1]  # from the last level to the first, as trec_eval adds
+    relevant = judged.num_rel(rel)
+    sums = np.zeros(len(judged))
+    for recall in reversed(recalls):  # from the last level to the first, as trec_eval adds
+        sums += interpolated_precision(judged, ROUNDINGS[rounding](recall, relevant), rel)
     return sums / len(recalls)
 
 
-def interpolated_precision(
-    judged: JudgedRanking, recalls: tuple[float, ...], rel: float, rounding: str
-) -> Floats:  # (recall levels, queries)
-    """The best precision at or after each recall level."""
+def interpolated_precision(judged: JudgedRanking, needed: Integers, rel: float) -> Floats:
+    """The best precision at any rank by which so many relevant documents have been found."""
     hit = judged.relevant(rel)
     found = judged.so_far(hit)
-    precision = hit * found / judged.hit_rank
-    needed = rounded_up if rounding == "up" else rounded
-    relevant = judged.num_rel(rel)
-    curve = np.zeros((len(recalls), len(judged)))
-    for level, recall in enumerate(recalls):
-        enough = found >= needed(recall, relevant)[judged.hit_query]
-        curve[level] = highest(precision * enough, judged.hit_start)
-    return curve
+    return highest(hit * found / judged.hit_rank * (found >= needed[judged.hit_query]), judged.hit_start)
 
 
 def rounded_up(share: float, number: Integers) -> Integers:
@@ -334,6 +326,9 @@ def rounded(share: float, number: Integers) -> Integers:
     product = share * number
     whole = np.floor(product)
     return np.asarray(whole + (product - whole >= 0.5)).astype(np.int64)
+
+
+ROUNDINGS = {"up": rounded_up, "nearest": rounded}
 
 
 @measure("binG", trec={"binG": None})
