@@ -3,9 +3,10 @@
 Two versions can be asked for: 9.0.8 (what published figures used) and 10.0. What they do differently stands in
 `VERSIONS`; what both do that our measures do not (their quirks) stands in the functions named for it.
 
-Differences on purpose, and the only ones: numbers that the C program misreads (hexadecimal, infinite, text) are refused;
-`rbp` follows NIST's published definition under both versions and is in no bundle; the text of -h and of error messages
-is ours; -R other than qrels, and -Z, are not supported.
+Differences on purpose, and the only ones: numbers that the C program misreads (hexadecimal, infinite, text) are refused,
+and so are files that it misreads or dies of (NUL bytes, CR-only line ends, nothing but blank lines); `rbp` follows NIST's
+published definition under both versions and is in no bundle; the text of -h and of error messages is ours; compressed
+files are read; -R other than qrels, and -Z, are not supported.
 """
 
 from __future__ import annotations

@@ -1,0 +1,183 @@
+"""Tables whose columns have names, as they were given: values of any type become ids and numbers. Reads no files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from assay.errors import InputError, show_id
+from assay.formats.names import WORDS
+from assay.formats.numbers import (
+    GRADE,
+    RANK,
+    SCORE,
+    GradeMap,
+    Refusal,
+    floats,
+    grade,
+    no_numeric_type,
+    plain_text,
+    show_value,
+)
+from assay.formats.problems import Problem, Problems
+from assay.formats.text import decoded
+from assay.tables import Floats, Integers, Qrels, Run
+
+
+@dataclass(frozen=True)
+class Columns:
+    """For each role one value per row: text, a number, or whatever stood there."""
+
+    source: str
+    by_role: dict[str, Sequence[Any]]
+    lines: Sequence[int] | None = None  # where each row stands in its file
+    row_word: str = ""  # what a row is called where it has no line: "row 3", "record 3"
+    typed: bool = False  # values of Python's own types: a text is no number there, whatever it says
+
+    def place(self, row: int) -> str:
+        """Where a row is, for messages."""
+        shown = [f"{self.row_word} {row + 1}"] if self.row_word else []
+        shown += [f"{WORDS[role]} {show_id(str(self.by_role[role][row]))}" for role in ("query", "doc")]
+        return f"({', '.join(shown)})"
+
+
+def qrels_from_columns(columns: Columns, grades: GradeMap) -> Qrels:
+    """Qrels from the columns query, doc, rel and, where there is one, iteration."""
+    problems = Problems(columns.source)
+    query, doc = (_ids(columns, role, problems) for role in ("query", "doc"))
+    rel = _numbers(columns, "rel", GRADE, problems, grades)
+    problems.refuse()
+    _refuse_nothing(columns)
+    iteration = (
+        [plain_text(value) for value in columns.by_role["iteration"]] if "iteration" in columns.by_role else None
+    )
+    return Qrels.from_columns(query, doc, rel, iteration=iteration, source=columns.source)
+
+
+def run_from_columns(columns: Columns, name: str) -> Run:
+    """A run from the columns query, doc, score or rank, and, where there is one, tag."""
+    problems = Problems(columns.source)
+    query, doc = (_ids(columns, role, problems) for role in ("query", "doc"))
+    if "score" in columns.by_role:
+        rank = _whole_numbers(columns.by_role["rank"]) if "rank" in columns.by_role else None
+        score = _numbers(columns, "score", SCORE, problems)
+    else:
+        rank = _ranks(columns, problems)
+        score = -rank.astype(np.float64)
+    problems.refuse()
+    _refuse_nothing(columns)
+    tag = plain_text(columns.by_role["tag"][-1]) if "tag" in columns.by_role else ""
+    return Run.from_columns(query, doc, score, rank=rank, name=name, tag=tag, source=columns.source)
+
+
+def _ids(columns: Columns, role: str, problems: Problems) -> Sequence[str]:
+    values = columns.by_role[role]
+    if set(map(type, values)) <= {str} and all(values) and _has_bytes("".join(values)):
+        return values
+    ids = list(map(_id, values))
+    bad = [row for row, text in enumerate(ids) if text is None]
+    _report(bad, columns, role, IDS[role], problems)
+    return [text or "" for text in ids]
+
+
+def _id(value: Any) -> str | None:
+    if isinstance(value, bytes):
+        value = decoded(value)
+    if isinstance(value, str):
+        return str(value) if value and _has_bytes(value) else None
+    return str(int(value)) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else None
+
+
+def _has_bytes(text: str) -> bool:
+    """Whether the text can be written; JSON can spell half a character, which no file could hold."""
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _no_id(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "is missing"
+    if isinstance(value, str):
+        return f"'{show_id(value)}' holds half a character (a lone surrogate)" if value else "is empty"
+    return f"{show_value(value)} is a {type(value).__name__}"
+
+
+IDS = {
+    role: Refusal(
+        f"{WORDS[role]} id", _no_id, "Ids are text or whole numbers, never empty: repair or remove these rows."
+    )
+    for role in ("query", "doc")
+}
+
+
+def _numbers(
+    columns: Columns, role: str, refusal: Refusal, problems: Problems, grades: GradeMap = MappingProxyType({})
+) -> Floats:
+    """The numbers of a column: at once where all are plain, else one by one."""
+    values = columns.by_role[role]
+    plain = None if grades else _plain_numbers(values, columns.typed)
+    if plain is not None:
+        return plain
+    meant = [
+        grades.get(value) if columns.typed and isinstance(value, str) else grade(value, grades) for value in values
+    ]
+    bad = [row for row, number in enumerate(meant) if number is None]
+    _report(bad, columns, role, replace(refusal, why=no_numeric_type) if columns.typed else refusal, problems)
+    return np.array(meant, np.float64)
+
+
+def _plain_numbers(values: Sequence[Any], typed: bool = False) -> Floats | None:
+    kinds = set(map(type, values)) if isinstance(values, list) else {np.asarray(values).dtype.type}
+    if kinds == {str} and not typed:
+        return floats(values)
+    if not all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds):
+        return None
+    try:
+        plain = np.asarray(values, np.float64)
+    except OverflowError:
+        return None
+    return plain if np.isfinite(plain).all() else None
+
+
+def _whole_numbers(values: Sequence[Any]) -> Integers | None:
+    """Whole numbers, or None where some are not: beside scores the rank column may hold anything."""
+    plain = _plain_numbers(values)
+    if plain is None or (plain != np.floor(plain)).any() or (np.abs(plain) >= 2**53).any():
+        return None
+    return plain.astype(np.int64)
+
+
+def _ranks(columns: Columns, problems: Problems) -> Integers:
+    values = columns.by_role["rank"]
+    ranks = _whole_numbers(values)
+    if ranks is not None and (ranks >= 1).all():
+        return ranks
+    bad = [row for row, value in enumerate(values) if (alone := _whole_numbers([value])) is None or alone[0] < 1]
+    _report(bad, columns, "rank", RANK, problems)
+    return np.empty(0, np.int64)
+
+
+def _report(bad: list[int], columns: Columns, role: str, refusal: Refusal, problems: Problems) -> None:
+    values, lines = columns.by_role[role], columns.lines
+    found = (
+        Problem(
+            f"{refusal.word} {refusal.why(values[row])} {columns.place(row)}",
+            refusal.advice,
+            None if lines is None else lines[row],
+        )
+        for row in bad
+    )
+    problems.extend(found, len(bad))
+
+
+def _refuse_nothing(columns: Columns) -> None:
+    if not len(columns.by_role["query"]):
+        raise InputError("there are no rows", source=columns.source)

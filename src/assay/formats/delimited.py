@@ -1,0 +1,128 @@
+"""CSV and TSV with a header line, quoted as RFC 4180 says. Blanks around a field do not count."""
+
+from __future__ import annotations
+
+import csv
+from array import array
+from collections.abc import Iterator
+from itertools import chain, islice
+
+from assay.errors import FormatError, InputError, show_id
+from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
+from assay.formats.names import HEADERS, Kind, Roles, find_roles, is_header
+from assay.formats.numbers import GradeMap, number
+from assay.formats.problems import Problems
+from assay.formats.sources import Content
+from assay.formats.text import NO_DATA, decoded, line_chunks, refuse_old_mac_lines
+from assay.tables import Qrels, Run
+
+CSV = (",", ";")
+TSV = ("\t",)
+_LONGEST_FIELD = 2**31 - 1
+_BATCH = 500  # rows: few enough to be gone again before the garbage collector looks at them
+
+
+def qrels_from_delimited(content: Content, delimiters: tuple[str, ...], grades: GradeMap) -> Qrels:
+    """Qrels from a table with one of these delimiters."""
+    return qrels_from_columns(_columns(content, "qrels", delimiters), grades)
+
+
+def run_from_delimited(content: Content, delimiters: tuple[str, ...]) -> Run:
+    """A run from a table with one of these delimiters."""
+    return run_from_columns(_columns(content, "run", delimiters), content.stem)
+
+
+def fields(line: str, delimiter: str) -> list[str]:
+    """The fields of one line.
+
+    >>> fields('query_id, doc_id,"score, of BM25"', ",")
+    ['query_id', 'doc_id', 'score, of BM25']
+    """
+    try:
+        return [field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
+    except (csv.Error, StopIteration):
+        return []
+
+
+def _columns(content: Content, kind: Kind, delimiters: tuple[str, ...]) -> Columns:
+    csv.field_size_limit(_LONGEST_FIELD)  # a global of the csv module: without it a field over 128 kB is an error
+    lines = _text_lines(content)
+    skipped, header = _header(lines, content)
+    delimiter = max(delimiters, key=header.count)
+    names = fields(header, delimiter)
+    _refuse_no_header(names, kind, delimiter, skipped + 1, content)
+    roles = find_roles(names, kind, content.name, line=skipped + 1)
+    problems = Problems(content.name)
+    rows = _numbered_rows(chain([header], lines), delimiter, skipped, content)
+    next(rows)
+    columns = _by_role(rows, roles, len(names), content, problems)
+    problems.refuse()
+    return columns
+
+
+def _text_lines(content: Content) -> Iterator[str]:
+    for chunk in line_chunks(content):
+        refuse_old_mac_lines(chunk, content)
+        for line in decoded(chunk.data).split("\n")[:-1]:
+            yield line + "\n"
+
+
+def _header(lines: Iterator[str], content: Content) -> tuple[int, str]:
+    """How many blank and comment lines come first, and the line after them."""
+    for skipped, line in enumerate(lines):
+        if line.strip() and not line.startswith("#"):
+            return skipped, line
+    raise InputError(NO_DATA, source=content.name)
+
+
+def _refuse_no_header(names: list[str], kind: Kind, delimiter: str, line: int, content: Content) -> None:
+    if is_header(names) or (len(names) > 1 and all(number(name) is None for name in names)):
+        return
+    example = HEADERS[kind].replace(",", "<tab>" if delimiter == "\t" else delimiter)
+    shown = show_id(delimiter.join(names))
+    raise FormatError(
+        f"the first line names no columns: '{shown}'. Put their names first, for example {example}",
+        source=content.name,
+        line=line,
+    )
+
+
+def _numbered_rows(
+    lines: Iterator[str], delimiter: str, skipped: int, content: Content
+) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    try:
+        for row in reader:
+            if row:
+                yield skipped + reader.line_num, row
+    except csv.Error as error:
+        raise InputError(
+            f"{error}. A field that starts with a quote must end with one; a quote inside it is written twice.",
+            source=content.name,
+            line=skipped + reader.line_num,
+        ) from error
+
+
+def _by_role(
+    rows: Iterator[tuple[int, list[str]]], roles: Roles, width: int, content: Content, problems: Problems
+) -> Columns:
+    by_role: dict[str, list[str]] = {role: [] for role in roles}
+    lines = array("q")
+    while batch := list(islice(rows, _BATCH)):
+        good = [(line, row) for line, row in batch if len(row) == width]
+        if len(good) < len(batch):
+            _report_widths(batch, width, problems)
+        for role, place in roles.items():
+            by_role[role] += [row[place].strip(" \t") for _, row in good]
+        lines.extend([line for line, _ in good])
+    return Columns(content.name, dict(by_role), lines)
+
+
+def _report_widths(batch: list[tuple[int, list[str]]], width: int, problems: Problems) -> None:
+    for line, row in batch:
+        if len(row) != width:
+            problems.add(
+                f"line has {len(row)} {'field' if len(row) == 1 else 'fields'}, the header has {width}",
+                "Quote fields that contain the delimiter.",
+                line=line,
+            )

@@ -1,0 +1,120 @@
+"""Which format a content is in, told from its first bytes and its first line. Reads no values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from assay.errors import FormatError, show_id
+from assay.formats.delimited import fields
+from assay.formats.names import Kind, is_header
+from assay.formats.numbers import number
+from assay.formats.sources import Content
+from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, refuse_old_mac_lines, refuse_other_files
+
+_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+_DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv"}
+_JSON = re.compile(rb'\{\s*["}]|\[\s*[\[{\]"]')
+_NESTED_JSON = re.compile(rb'\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*\{|\})')
+# number of columns -> the format, and the place of the value that must be a number
+_WIDTHS: dict[Kind, dict[int, tuple[str, int]]] = {
+    "qrels": {3: ("beir", 2), 4: ("trec", 3)},
+    "run": {3: ("msmarco", 2), 6: ("trec", 4)},
+}
+_EXPECTED: dict[Kind, str] = {
+    "qrels": "TREC qrels have 4 (query iteration document grade), BEIR qrels 3 (query document grade)",
+    "run": "a TREC run has 6 (query Q0 document rank score tag), an MS MARCO run 3 (query document rank)",
+}
+_SWAPPED: dict[tuple[Kind, int], str] = {
+    ("run", 4): " Four columns are those of qrels: are qrels and run swapped?",
+    ("qrels", 6): " Six columns are those of a run: are qrels and run swapped?",
+}
+
+
+def detect_format(content: Content, kind: Kind, formats: Iterable[str]) -> str:
+    """The name of the format; an error that lists the formats if it is none of them."""
+    for magic, name in _MAGIC.items():
+        if content.head.startswith(magic):
+            return name
+    refuse_other_files(content)
+    line = _first_line(content)
+    text = content.head.removeprefix(BYTE_ORDER_MARK).lstrip()
+    if _JSON.match(text):
+        return _json_format(text)
+    refuse_old_mac_lines(Chunk(content.head, 1), content)
+    if not line:
+        return "trec"  # nothing but comments so far: its reader knows what to say if nothing follows
+    found = _delimited_with_header(line) or _by_blanks(line, kind) or _delimited(line)
+    if found is None:
+        raise FormatError(_unknown(line, kind, formats), source=content.name)
+    if found == "trec":
+        _refuse_blank_between_tabs(line, kind, content)
+    return found
+
+
+def _json_format(text: bytes) -> str:
+    """One value of many lines, or one record per line: a record has plain values and ends with its line."""
+    one_line = text.split(b"\n", 1)[0].rstrip()
+    is_record = text.startswith(b"{") and not _NESTED_JSON.match(text) and one_line.endswith(b"}")
+    return "jsonl" if is_record else "json"
+
+
+def _first_line(content: Content) -> str:
+    """The first line that is neither blank nor a comment; a long head may be needed to see its end."""
+    while True:
+        *lines, rest = content.head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+        found = next(filter(_is_data, lines), None)
+        if found is None and content.look_further():
+            continue
+        return decoded(next(filter(_is_data, [*lines, rest]), b"")).strip()
+
+
+def _is_data(line: bytes) -> bool:
+    return bool(line.strip()) and not line.startswith(b"#")
+
+
+def _delimited_with_header(line: str) -> str | None:
+    names = (name for delimiter, name in _DELIMITERS.items() if is_header(fields(line, delimiter)))
+    return next(names, None)
+
+
+def _by_blanks(line: str, kind: Kind) -> str | None:
+    columns = _columns(line)
+    if is_header(columns) and len(columns) > 1:
+        return "trec"  # the header says what the columns are, however many
+    if all(column.endswith((",", ";")) for column in columns[:-1]) and len(columns) > 1:
+        return "csv"  # written with a blank after each comma
+    name, value = _WIDTHS[kind].get(min(len(columns), 6), ("", 0))
+    if not name or (number(columns[value]) is None and _delimited(line)):
+        return None
+    return name
+
+
+def _refuse_blank_between_tabs(line: str, kind: Kind, content: Content) -> None:
+    """Refuse a run of six columns between tabs that is one of seven to whoever splits at blanks, as trec_eval does."""
+    columns = line.split("\t")
+    if kind == "run" and len(columns) == 6 and len(_columns(line)) > 6:
+        field = next(column for column in columns if len(column.split()) > 1)
+        raise FormatError(
+            f"'{show_id(field)}' stands between tabs but contains a blank, which ends a column too. "
+            "Take the blank out, or write TSV with a header line: ids may contain blanks there.",
+            source=content.name,
+        )
+
+
+def _delimited(line: str) -> str | None:
+    names = (name for delimiter, name in _DELIMITERS.items() if delimiter != "\t" and line.count(delimiter) > 1)
+    return next(names, None)
+
+
+def _columns(line: str) -> list[str]:
+    return [decoded(column) for column in line.encode("utf-8", "surrogateescape").split()]
+
+
+def _unknown(line: str, kind: Kind, formats: Iterable[str]) -> str:
+    width = len(_columns(line))
+    return (
+        f"not a format that we read. The first line has {width} {'column' if width == 1 else 'columns'}, "
+        f"'{show_id(line)}'; {_EXPECTED[kind]}.{_SWAPPED.get((kind, min(width, 6)), '')} "
+        f"Formats: {', '.join(formats)}; --input-format names one."
+    )

@@ -1,0 +1,170 @@
+"""JSON and JSON Lines: {query: {document: value}} as pytrec_eval and ranx write it, or records with named columns.
+
+A key that stands twice in an object is kept twice, so that the check for duplicate documents sees it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from assay.errors import FormatError, InputError, show_id
+from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
+from assay.formats.names import Kind, find_roles
+from assay.formats.numbers import GradeMap
+from assay.formats.problems import Problems
+from assay.formats.sources import Content
+from assay.formats.text import NO_DATA, decoded, line_chunks, refuse_old_mac_lines, whole_text
+from assay.tables import Qrels, Run
+
+_VALUE: dict[Kind, str] = {"qrels": "rel", "run": "score"}
+_EXPECTED: dict[Kind, str] = {
+    "qrels": 'We read {"query": {"document": grade}} and [{"query_id": ..., "doc_id": ..., "relevance": ...}].',
+    "run": 'We read {"query": {"document": score}} and [{"query_id": ..., "doc_id": ..., "score": ...}].',
+}
+
+
+class _Object(list[tuple[str, Any]]):
+    """A JSON object as its pairs: a dict would drop the first of two equal keys."""
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_Object)
+_MISSING = object()
+
+
+def qrels_from_json(content: Content, grades: GradeMap) -> Qrels:
+    """Qrels from one JSON value."""
+    return qrels_from_columns(_json_columns(content, "qrels"), grades)
+
+
+def run_from_json(content: Content) -> Run:
+    """A run from one JSON value."""
+    return run_from_columns(_json_columns(content, "run"), content.stem)
+
+
+def qrels_from_jsonl(content: Content, grades: GradeMap) -> Qrels:
+    """Qrels from one JSON record per line."""
+    return qrels_from_columns(_jsonl_columns(content, "qrels"), grades)
+
+
+def run_from_jsonl(content: Content) -> Run:
+    """A run from one JSON record per line."""
+    return run_from_columns(_jsonl_columns(content, "run"), content.stem)
+
+
+def _json_columns(content: Content, kind: Kind) -> Columns:
+    text = whole_text(content)
+    if not text.strip():
+        raise InputError(NO_DATA, source=content.name)
+    value = _parsed(text, content)
+    if isinstance(value, _Object):
+        return _nested_columns(value, kind, content)
+    if isinstance(value, list):
+        return _record_columns(((None, record) for record in value), kind, content)
+    raise FormatError(f"the JSON is a {type(value).__name__}. {_EXPECTED[kind]}", source=content.name)
+
+
+def _jsonl_columns(content: Content, kind: Kind) -> Columns:
+    return _record_columns(_numbered_records(content), kind, content)
+
+
+def _parsed(text: str, content: Content, line: int | None = None) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        hint = " If each line is a record of its own, read it with --input-format jsonl." if line is None else ""
+        raise FormatError(f"not JSON: {error.msg}.{hint}", source=content.name, line=line or error.lineno) from error
+    except (RecursionError, ValueError) as error:  # too deep, or an integer of thousands of digits
+        raise FormatError(f"not JSON that we read: {error}", source=content.name, line=line) from error
+
+
+def _nested_columns(value: _Object, kind: Kind, content: Content) -> Columns:
+    _refuse_columnwise(value, kind, content)
+    query: list[str] = []
+    doc: list[str] = []
+    values: list[Any] = []
+    for query_id, documents in value:
+        if not isinstance(documents, _Object):
+            raise FormatError(
+                f"'{show_id(query_id)}' holds {_kind_of(documents)}, not an object. {_EXPECTED[kind]}",
+                source=content.name,
+            )
+        query += [query_id] * len(documents)
+        doc += [doc_id for doc_id, _ in documents]
+        values += [given for _, given in documents]
+    return Columns(content.name, {"query": query, "doc": doc, _VALUE[kind]: values})
+
+
+def _refuse_columnwise(value: _Object, kind: Kind, content: Content) -> None:
+    """A frame written column by column has the same shape as queries and documents; its keys give it away."""
+    try:
+        find_roles([key for key, _ in value], kind, content.name)
+    except InputError:
+        return
+    raise FormatError(
+        "this is a table written column by column. Write records instead: "
+        'in pandas frame.to_json(path, orient="records")',
+        source=content.name,
+    )
+
+
+def _record_columns(records: Iterable[tuple[int | None, Any]], kind: Kind, content: Content) -> Columns:
+    problems = Problems(content.name)
+    names: dict[str, str] = {}  # role -> the name it has in the first record
+    rows: list[tuple[Any, ...]] = []
+    lines: list[int | None] = []
+    for number, (line, record) in enumerate(records, 1):
+        fields = _fields(record, number, line, kind, content)
+        names = names or _names(fields, kind, content, line)
+        row = tuple([fields.get(name, _MISSING) for name in names.values()])
+        if _MISSING in row:
+            lacking = list(names.values())[row.index(_MISSING)]
+            what = f"{_where(number, line)}the record has no '{show_id(lacking)}'"
+            problems.add(what, "All records need the same names.", line=line)
+        rows.append(row)
+        lines.append(line)
+    problems.refuse()
+    if not rows:
+        raise InputError(NO_DATA, source=content.name)
+    by_role: dict[str, Sequence[Any]] = {
+        role: list(column) for role, column in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    numbered = [line for line in lines if line is not None]
+    return Columns(content.name, by_role, numbered or None, row_word="" if numbered else "record")
+
+
+def _names(fields: dict[str, Any], kind: Kind, content: Content, line: int | None) -> dict[str, str]:
+    known = list(fields)
+    return {role: known[place] for role, place in find_roles(known, kind, content.name, line=line).items()}
+
+
+def _where(number: int, line: int | None) -> str:
+    return "" if line else f"record {number}: "
+
+
+def _fields(record: Any, number: int, line: int | None, kind: Kind, content: Content) -> dict[str, Any]:
+    where = _where(number, line)
+    if not isinstance(record, _Object):
+        raise FormatError(
+            f"{where}expected an object, found {_kind_of(record)}. {_EXPECTED[kind]}", source=content.name, line=line
+        )
+    fields = dict(record)
+    if len(fields) < len(record):
+        raise FormatError(f"{where}a name stands twice in the record", source=content.name, line=line)
+    return fields
+
+
+def _numbered_records(content: Content) -> Iterator[tuple[int, Any]]:
+    for chunk in line_chunks(content):
+        refuse_old_mac_lines(chunk, content)
+        for number, line in enumerate(decoded(chunk.data).split("\n")[:-1], chunk.line):
+            if line.strip():
+                yield number, _parsed(line, content, number)
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, _Object):
+        return "an object"
+    names = {list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number"}
+    return names.get(type(value), "null")

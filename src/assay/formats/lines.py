@@ -1,0 +1,201 @@
+"""Lines of text as rows of columns, with blanks or tabs between. Knows widths and headers, but no values.
+
+A chunk of lines is split at once and its columns are taken out by stride; lines are looked at one by one only where
+their widths differ, and for messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from assay.formats.dialects import Dialect
+from assay.formats.names import WORDS, Kind, find_roles, is_header
+from assay.formats.problems import Problems
+from assay.formats.sources import Content
+from assay.formats.text import (
+    Chunk,
+    decoded,
+    line_chunks,
+    refuse_bare_returns,
+    refuse_inner_mark,
+    refuse_old_mac_lines,
+)
+from assay.tables import Integers
+
+Layout: TypeAlias = tuple[str, ...]  # the role of each column, from left to right
+
+_BLANKS = b" \t\n\r\v\f"  # what C's isspace and bytes.split() take for a blank
+_NOT_BLANK = bytes(set(range(256)) - set(_BLANKS))
+_IS_BLANK = np.isin(np.arange(256), list(_BLANKS))
+_COMMENT_LINES = re.compile(rb"^#.*\n", re.MULTILINE)
+
+_TOO_LONG = "Does an id contain a blank?"
+_TOO_SHORT = "Is the line cut off?"
+_EMPTY_LINE_ADVICE = "trec_eval reads no qrels with blank lines: remove them."
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The data lines of one chunk, as the list of all their tokens."""
+
+    tokens: list[bytes]
+    layout: Layout
+    width: int  # tokens per line; those beyond the layout are ignored
+    line_numbers: Callable[[], Sequence[int]]  # worked out for messages only
+
+    def column(self, role: str) -> list[bytes]:
+        """All values of one column."""
+        return self.tokens[self.layout.index(role) :: self.width]
+
+    def text(self, role: str, row: int) -> str:
+        """One value, to be shown."""
+        return decoded(self.tokens[row * self.width + self.layout.index(role)])
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What all lines of a file have in common."""
+
+    layout: Layout
+    width: int
+    measure: str  # what a line of another width is held against
+    or_more: bool  # lines may be longer than the layout, each as it likes
+    blank_lines: bool
+    comments: bool
+
+
+def read_rows(content: Content, kind: Kind, layout: Layout, dialect: Dialect, problems: Problems) -> Iterator[Rows]:
+    """The rows of each chunk; lines of a wrong width go to the problems. A header overrides the layout."""
+    shape = None
+    for chunk in line_chunks(content, byte_order_mark=dialect.byte_order_mark):
+        _refuse_strays(chunk, content, dialect)
+        lines = chunk
+        if shape is None:
+            line, tokens = _first_line(chunk, dialect)
+            shape = _shape(tokens, kind, layout, dialect)
+            if dialect.headers and is_header(names := list(map(decoded, tokens))):
+                shape = _header_shape(names, find_roles(names, kind, content.name, line=line), shape)
+                lines = _after_line(chunk, line)
+        rows = _even_rows(lines, shape) or _uneven_rows(lines, shape, problems)
+        if rows.tokens:
+            yield rows
+        elif not tokens:
+            shape = None  # nothing but comments and blank lines so far
+
+
+def data_lines(chunk: Chunk, *, comments: bool) -> Iterator[tuple[int, list[bytes]]]:
+    """Number and columns of each line that is no comment; a blank line has no columns."""
+    for number, line in enumerate(chunk.data.split(b"\n")[:-1], chunk.line):
+        if not (comments and line.startswith(b"#")):
+            yield number, line.split()
+
+
+def _refuse_strays(chunk: Chunk, content: Content, dialect: Dialect) -> None:
+    refuse_old_mac_lines(chunk, content)
+    if not dialect.stray_returns:
+        refuse_bare_returns(chunk, content)
+    if not dialect.byte_order_mark:
+        refuse_inner_mark(chunk, content)
+
+
+def _first_line(chunk: Chunk, dialect: Dialect) -> tuple[int, list[bytes]]:
+    found = ((line, tokens) for line, tokens in data_lines(chunk, comments=dialect.comments) if tokens)
+    return next(found, (chunk.line, []))
+
+
+def _shape(first: list[bytes], kind: Kind, layout: Layout, dialect: Dialect) -> _Shape:
+    longer = kind == "run" and len(layout) == 6  # only the six columns of TREC may be followed by more
+    fits = len(first) == len(layout) or (longer and len(first) > len(layout))
+    return _Shape(
+        layout=layout,
+        width=len(first) if fits else len(layout),
+        measure=f"the lines before have {len(first)}" if fits else _expected(layout),
+        or_more=longer and not dialect.equal_widths,
+        blank_lines=kind == "run" or dialect.blank_qrels_lines,
+        comments=dialect.comments,
+    )
+
+
+def _expected(layout: Layout) -> str:
+    return f"expected {len(layout)} ({' '.join(WORDS.get(role, role) for role in layout)})"
+
+
+def _header_shape(names: list[str], roles: dict[str, int], shape: _Shape) -> _Shape:
+    by_place = {place: role for role, place in roles.items()}
+    layout = tuple(by_place.get(place, "") for place in range(len(names)))
+    return _Shape(layout, len(names), f"the header has {len(names)}", False, shape.blank_lines, shape.comments)
+
+
+def _after_line(chunk: Chunk, line: int) -> Chunk:
+    count = line - chunk.line + 1
+    return Chunk(chunk.data.split(b"\n", count)[count], line + 1)
+
+
+def _even_rows(chunk: Chunk, shape: _Shape) -> Rows | None:
+    """All rows at once, if every line has the width of the shape."""
+    data = chunk.data
+    if shape.comments and (data.startswith(b"#") or b"\n#" in data):
+        data = _COMMENT_LINES.sub(b"", data)
+    tokens = data.split()
+    if not _one_blank_apart(data, len(tokens), shape.width):
+        widths = set(np.unique(line_widths(data)).tolist())
+        if not widths <= ({0, shape.width} if shape.blank_lines else {shape.width}):
+            return None
+    return Rows(tokens, shape.layout, shape.width, lambda: _line_numbers(chunk, shape))
+
+
+def _one_blank_apart(data: bytes, tokens: int, width: int) -> bool:
+    """Whether all lines surely have this width, by a quick look at the blanks alone.
+
+    If every line has width - 1 blanks besides its line end it has at most width tokens, and if there are width times
+    as many tokens as lines then each has just so many. False says nothing: the file may still be even.
+    """
+    lines = tokens // width
+    blanks = data.translate(None, _NOT_BLANK)
+    first = blanks[: blanks.find(b"\n") + 1]
+    line_end = b"\r\n" if first.endswith(b"\r\n") else b"\n"
+    as_many = tokens == width * lines and len(first) - len(line_end) == width - 1 and blanks == first * lines
+    return as_many and (line_end == b"\n" or data.count(line_end) == lines)
+
+
+def line_widths(data: bytes) -> Integers:
+    r"""The number of columns of each line.
+
+    >>> line_widths(b"a b\n\n c\td  e\r\n").tolist()
+    [2, 0, 3]
+    """
+    characters = np.frombuffer(data, np.uint8)
+    blank = _IS_BLANK[characters]
+    starts = ~blank
+    starts[1:] &= blank[:-1]
+    ends = np.flatnonzero(characters == ord("\n"))
+    return np.diff(np.searchsorted(np.flatnonzero(starts), ends), prepend=0)
+
+
+def _uneven_rows(chunk: Chunk, shape: _Shape, problems: Problems) -> Rows:
+    """The rows that fit, cut to the layout; the others are problems."""
+    kept: list[bytes] = []
+    numbers: list[int] = []
+    for number, tokens in data_lines(chunk, comments=shape.comments):
+        if len(tokens) == shape.width or (shape.or_more and len(tokens) >= len(shape.layout)):
+            kept += tokens[: len(shape.layout)]
+            numbers.append(number)
+        elif tokens:
+            advice = _TOO_SHORT if len(tokens) < len(shape.layout) else _TOO_LONG
+            problems.add(f"line has {_columns(len(tokens))}, {shape.measure}", advice, line=number)
+        elif not shape.blank_lines:
+            problems.add("the line is blank", _EMPTY_LINE_ADVICE, line=number)
+    return Rows(kept, shape.layout, len(shape.layout), lambda: numbers)
+
+
+def _columns(count: int) -> str:
+    return "1 column" if count == 1 else f"{count} columns"
+
+
+def _line_numbers(chunk: Chunk, shape: _Shape) -> list[int]:
+    return [number for number, tokens in data_lines(chunk, comments=shape.comments) if tokens]

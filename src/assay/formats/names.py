@@ -1,0 +1,102 @@
+"""What the columns of a table are called: the names we accept for each role. Knows no file format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from assay.errors import InputError, show_id
+from assay.formats.numbers import number
+
+Kind: TypeAlias = Literal["qrels", "run"]
+Roles: TypeAlias = dict[str, int]  # role -> position of its column
+
+# Case, blanks, - and _ do not count. Earlier groups win over later ones (a frame of PyTerrier has both docno and its
+# internal docid, ESCI both query_id and the text of the query); two names of one group together are refused.
+NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "query": (("query_id", "qid", "topic_id", "qry_id"), ("topic",), ("query",)),
+    "doc": (
+        ("docno",),
+        ("doc_id", "document_id", "corpus_id", "passage_id", "product_id", "pid", "item_id", "doc"),
+        ("document",),
+    ),
+    "rel": (
+        ("relevance", "rel", "label", "grade", "judgment", "judgement", "gain", "rating", "esci_label"),
+        ("score",),
+    ),
+    "score": (("score",), ("sim",), ("similarity",)),
+    "rank": (("rank",),),
+    "iteration": (("subtopic",), ("subtopic_id",), ("iteration",), ("iter",), ("q0",)),
+    "tag": (("tag",), ("run_id",), ("run_name",), ("system",), ("run",)),
+}
+WORDS = {"query": "query", "doc": "document", "rel": "grade", "score": "score"}  # how messages call them
+ROLES: dict[Kind, tuple[str, ...]] = {
+    "qrels": ("query", "doc", "rel", "iteration"),
+    "run": ("query", "doc", "score", "rank", "tag"),
+}
+REQUIRED: dict[Kind, tuple[str, ...]] = {"qrels": ("query", "doc", "rel"), "run": ("query", "doc", "score")}
+INSTEAD = {"score": "rank"}  # a run may give the rank alone
+HEADERS: dict[Kind, str] = {"qrels": "query_id,doc_id,relevance", "run": "query_id,doc_id,score"}
+
+
+def is_header(names: Sequence[str]) -> bool:
+    """Whether these are names of columns: a query, a document, and nothing that is a number.
+
+    >>> is_header(["qid", "iter", "docno", "rel"]), is_header(["q1", "0", "d1", "1"])
+    (True, False)
+    """
+    known = set(map(_normalised, names))
+    has_both = all(known & _accepted(role) for role in ("query", "doc"))
+    return has_both and all(number(name) is None for name in names)
+
+
+def find_roles(names: Sequence[str], kind: Kind, source: str, *, line: int | None = None) -> Roles:
+    """The position of each role's column; an error that lists the names found and accepted if one is missing."""
+    roles = {role: place for role in ROLES[kind] if (place := _place(role, names, kind, source, line)) is not None}
+    for role in REQUIRED[kind]:
+        if role not in roles and INSTEAD.get(role) not in roles:
+            raise InputError(_missing(role, names), source=source, line=line)
+    if kind == "qrels" and _normalised(names[roles["rel"]]) == "score" and "rank" in map(_normalised, names):
+        raise InputError(
+            f"these are the columns of a run, not of qrels: {_listed(names)}. Are qrels and run swapped?",
+            source=source,
+            line=line,
+        )
+    return roles
+
+
+def _place(role: str, names: Sequence[str], kind: Kind, source: str, line: int | None) -> int | None:
+    for group in NAMES[role]:
+        accepted = set(map(_normalised, group))
+        places = [place for place, name in enumerate(names) if _normalised(name) in accepted]
+        if len(places) > 1 and role in REQUIRED[kind]:
+            both = " and ".join(f"'{show_id(names[place])}'" for place in places)
+            raise InputError(
+                f"the columns {both} could each be the {WORDS[role]}. Keep one, or rename the others.",
+                source=source,
+                line=line,
+            )
+        if places:
+            return places[0]
+    return None
+
+
+def _missing(role: str, names: Sequence[str]) -> str:
+    accepted = [name for group in NAMES[role] + NAMES.get(INSTEAD.get(role, ""), ()) for name in group]
+    return (
+        f"no column for the {WORDS[role]}; the columns are {_listed(names)}. "
+        f"Rename one of them: we accept {', '.join(accepted)}."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(show_id, names)) or "none"
+
+
+def _accepted(role: str) -> set[str]:
+    return {_normalised(name) for group in NAMES[role] for name in group}
+
+
+def _normalised(name: str) -> str:
+    return re.sub("[-_ ]", "", name).casefold()

@@ -1,0 +1,62 @@
+"""Bad rows, gathered while the reading goes on. The first ten are shown, the rest are counted; knows no format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+from assay.errors import InputError
+
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with one row, and what to do about rows like it."""
+
+    what: str
+    advice: str
+    line: int | None = None
+
+
+class Problems:
+    """The problems of one source.
+
+    >>> problems = Problems("bm25.run")
+    >>> problems.add("score 'nan' is not a number (query 51, document D12)", "Repair or remove it.", line=1041)
+    >>> problems.refuse()
+    Traceback (most recent call last):
+    ...
+    assay.errors.InputError: bm25.run:1041: score 'nan' is not a number (query 51, document D12). Repair or remove it.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.first: list[Problem] = []
+        self.count = 0
+
+    def add(self, what: str, advice: str, *, line: int | None = None) -> None:
+        """One more bad row."""
+        self.extend([Problem(what, advice, line)], 1)
+
+    def extend(self, problems: Iterable[Problem], count: int) -> None:
+        """Many more bad rows; no more of them are described than will be shown."""
+        self.count += count
+        self.first += islice(problems, SHOWN - len(self.first))
+
+    def refuse(self) -> None:
+        """Raise one error for all of them, if there are any."""
+        if self.first:
+            raise InputError(self._message(), source=self.source, line=self.first[0].line)
+
+    def _message(self) -> str:
+        first, *others = self.first
+        lines = [f"{first.what}. {first.advice}", *(_indented(problem) for problem in others)]
+        if self.count > len(self.first):
+            lines.append(f"  and {self.count - len(self.first):,} more")
+        return "\n".join(lines)
+
+
+def _indented(problem: Problem) -> str:
+    return f"  {problem.what}" if problem.line is None else f"  line {problem.line}: {problem.what}"

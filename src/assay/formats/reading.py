@@ -1,0 +1,181 @@
+"""Read qrels and runs from paths, text, dicts and data frames. Joins the formats; reads nothing by itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import InputError, did_you_mean
+from assay.formats.delimited import CSV, TSV, qrels_from_delimited, run_from_delimited
+from assay.formats.detect import detect_format
+from assay.formats.dicts import qrels_from_dict, run_from_dict
+from assay.formats.frames import (
+    is_frame,
+    qrels_from_arrow,
+    qrels_from_frame,
+    qrels_from_parquet,
+    run_from_arrow,
+    run_from_frame,
+    run_from_parquet,
+)
+from assay.formats.json import qrels_from_json, qrels_from_jsonl, run_from_json, run_from_jsonl
+from assay.formats.names import Kind
+from assay.formats.numbers import GradeMap, checked_grades
+from assay.formats.sources import Content, Source, open_source, open_text
+from assay.formats.trec import (
+    BEIR_QRELS,
+    BEIR_RUN,
+    MSMARCO_RUN,
+    TREC_QRELS,
+    TREC_RUN,
+    qrels_from_text,
+    run_from_text,
+)
+from assay.tables import Qrels, Run
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class InputFormat:
+    """A format: what a user may call it by, and how it is read."""
+
+    description: str
+    read_qrels: Callable[[Content, GradeMap], Qrels]
+    read_run: Callable[[Content], Run]
+
+
+FORMATS = {
+    "trec": InputFormat(
+        "TREC text: query iteration document grade; query Q0 document rank score tag",
+        lambda content, grades: qrels_from_text(content, TREC_QRELS, grades=grades),
+        lambda content: run_from_text(content, TREC_RUN),
+    ),
+    "beir": InputFormat(
+        "BEIR text in three columns: query document grade (or score)",
+        lambda content, grades: qrels_from_text(content, BEIR_QRELS, grades=grades),
+        lambda content: run_from_text(content, BEIR_RUN),
+    ),
+    "msmarco": InputFormat(
+        "MS MARCO text: query 0 document grade; query document rank",
+        lambda content, grades: qrels_from_text(content, TREC_QRELS, grades=grades),
+        lambda content: run_from_text(content, MSMARCO_RUN),
+    ),
+    "json": InputFormat(
+        "JSON: {query: {document: value}} as of pytrec_eval and ranx, or a list of records",
+        qrels_from_json,
+        run_from_json,
+    ),
+    "jsonl": InputFormat("JSON Lines: one record with named columns per line", qrels_from_jsonl, run_from_jsonl),
+    "csv": InputFormat(
+        "comma-separated (or semicolon-separated), with a header line",
+        lambda content, grades: qrels_from_delimited(content, CSV, grades),
+        lambda content: run_from_delimited(content, CSV),
+    ),
+    "tsv": InputFormat(
+        "tab-separated, with a header line; ids may contain blanks",
+        lambda content, grades: qrels_from_delimited(content, TSV, grades),
+        lambda content: run_from_delimited(content, TSV),
+    ),
+    "parquet": InputFormat("Parquet, with named columns", qrels_from_parquet, run_from_parquet),
+    "arrow": InputFormat("Arrow IPC file or stream (Feather), with named columns", qrels_from_arrow, run_from_arrow),
+}
+INPUT_FORMATS = {name: format.description for name, format in FORMATS.items()}
+
+
+def read_qrels(source: Source, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
+    """Qrels from a file, compressed or not, or from standard input ('-').
+
+    `grades` gives letters their value: {"E": 3, "S": 2}. What cannot be read is refused with file, line and value.
+    """
+    with open_source(source) as content:
+        return _qrels(content, input_format, grades)
+
+
+def read_run(source: Source, *, input_format: str = AUTO, name: str | None = None) -> Run:
+    """A run from a file, compressed or not, or from standard input ('-'). Its name is the file's stem by default."""
+    with open_source(source) as content:
+        return _run(content, input_format, name)
+
+
+def parse_qrels(text: str | bytes, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
+    r"""Qrels from a text in any of the formats.
+
+    >>> parse_qrels("q1 0 a 1\nq1 0 b 0").rel.tolist()
+    [1.0, 0.0]
+    """
+    with open_text(text, "qrels") as content:
+        return _qrels(content, input_format, grades)
+
+
+def parse_run(text: str | bytes, *, input_format: str = AUTO, name: str | None = None) -> Run:
+    r"""A run from a text in any of the formats.
+
+    >>> parse_run("q1 Q0 a 1 9.5 bm25\nq1 Q0 b 2 8.0 bm25").tag
+    'bm25'
+    """
+    with open_text(text, "run") as content:
+        return _run(content, input_format, name)
+
+
+def as_qrels(value: Any, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
+    """Qrels from a path, {query: {document: grade}}, a data frame, an Arrow table, or Qrels as they are.
+
+    >>> as_qrels({"q1": {"a": 1, "b": 0}}).queries
+    ('q1',)
+    """
+    if isinstance(value, Qrels):
+        return value
+    if isinstance(value, Mapping):
+        return qrels_from_dict(value, checked_grades(grades))
+    if isinstance(value, (str, os.PathLike)):
+        return read_qrels(value, input_format=input_format, grades=grades)
+    if is_frame(value):
+        return qrels_from_frame(value, checked_grades(grades))
+    raise _unusable(value, "qrels", swapped=isinstance(value, Run))
+
+
+def as_run(value: Any, *, input_format: str = AUTO, name: str | None = None) -> Run:
+    """A run from a path, {query: {document: score}}, a data frame, an Arrow table, or a Run as it is.
+
+    >>> as_run({"q1": {"a": 9.5}}, name="bm25").name
+    'bm25'
+    """
+    if isinstance(value, Run):
+        return value if name is None else value.named(name)
+    if isinstance(value, Mapping):
+        return run_from_dict(value, name or "run")
+    if isinstance(value, (str, os.PathLike)):
+        return read_run(value, input_format=input_format, name=name)
+    if is_frame(value):
+        return run_from_frame(value, name or "run")
+    raise _unusable(value, "run", swapped=isinstance(value, Qrels))
+
+
+def _qrels(content: Content, input_format: str, grades: Mapping[str, float] | None) -> Qrels:
+    return _format(content, input_format, "qrels").read_qrels(content, checked_grades(grades))
+
+
+def _run(content: Content, input_format: str, name: str | None) -> Run:
+    run = _format(content, input_format, "run").read_run(content)
+    return run if name is None else run.named(name)
+
+
+def _format(content: Content, input_format: str, kind: Kind) -> InputFormat:
+    name = detect_format(content, kind, FORMATS) if input_format == AUTO else input_format
+    if name not in FORMATS:
+        known = [AUTO, *FORMATS]
+        hint = did_you_mean(name, known) or "."
+        raise InputError(f"no input format called {name!r}{hint} There are {', '.join(known)}.")
+    return FORMATS[name]
+
+
+def _unusable(value: object, kind: Kind, *, swapped: bool) -> InputError:
+    hint = " Are qrels and run swapped?" if swapped else ""
+    return InputError(
+        f"a value of type {type(value).__name__} cannot be read as {'a run' if kind == 'run' else 'qrels'}: give a path, "
+        f"a dict of dicts, a data frame (pandas, polars, Arrow) or a {kind.capitalize()}.{hint} "
+        f"To read text use parse_{kind}."
+    )

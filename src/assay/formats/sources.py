@@ -1,0 +1,231 @@
+"""Where bytes come from: files, standard input, text in memory; compressed or not. Knows no format of ours.
+
+Compression is told by the first bytes, never by the file's name. Nothing is read twice, so pipes work.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import Any, BinaryIO, Protocol, TypeAlias
+
+from assay.errors import InputError, MissingExtraError, show_id
+
+Source: TypeAlias = str | os.PathLike[str]
+
+# Bytes read at once: large enough that Python's overhead vanishes, small enough that the tokens of a block stay in the
+# processor's cache (4 MB is a third slower).
+BLOCK_SIZE = 1 << 18
+LONGEST_HEAD = 1 << 24
+STDIN = "-"
+
+COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zstd")
+FORMAT_SUFFIXES = (
+    *(".run", ".qrels", ".qrel", ".res", ".results", ".trec", ".txt"),
+    *(".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".parq", ".arrow", ".feather", ".ipc"),
+)
+
+
+class Readable(Protocol):
+    """All that we ask of a stream."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most `size` bytes, and none only at the end."""
+
+
+class Content:
+    """The bytes of one source after decompression, read once from front to back."""
+
+    def __init__(self, stream: Readable, name: str, stem: str, compression: str | None = None) -> None:
+        self.name = name  # as messages show it
+        self.stem = stem  # as a run read from it is called
+        self._stream = stream
+        self._compression = compression
+        self.head = self._read()  # kept, to look at before it is read
+
+    def look_further(self) -> bool:
+        """Make the head longer, within reason; False if there is no more to see."""
+        more = self._read() if len(self.head) < LONGEST_HEAD else b""
+        self.head += more
+        return bool(more)
+
+    def blocks(self) -> Iterator[bytes]:
+        """The whole content, block by block."""
+        block, self.head = self.head, b""
+        while block:
+            yield block
+            block = self._read()
+
+    def read(self) -> bytes:
+        """The whole content at once."""
+        return b"".join(self.blocks())
+
+    def _read(self) -> bytes:
+        try:
+            return self._stream.read(BLOCK_SIZE)
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            if self._compression is None:
+                raise InputError(f"cannot be read: {_reason(error)}", source=self.name) from error
+            raise InputError(
+                f"the {self._compression} data is damaged or cut off ({error}). Copy or download the file again.",
+                source=self.name,
+            ) from error
+
+
+@contextmanager
+def open_source(source: Source) -> Iterator[Content]:
+    """The content of a path, or of standard input for '-'."""
+    if source == STDIN:
+        yield _content(_stdin(), "<stdin>", "stdin")
+        return
+    path = os.fsdecode(source)
+    with _open_file(path) as stream:
+        yield _content(stream, path, stem(path))
+
+
+@contextmanager
+def open_text(text: str | bytes, stem: str) -> Iterator[Content]:
+    """The content of a text in memory."""
+    yield _content(io.BytesIO(text if isinstance(text, bytes) else _encoded(text)), "<text>", stem)
+
+
+def stem(path: str) -> str:
+    """The name of a run: its file's name without the endings that say what kind of file it is.
+
+    >>> stem("runs/bm25.run.gz"), stem("a.txt"), stem("sab20.1.meta.docs")
+    ('bm25', 'a', 'sab20.1.meta.docs')
+    """
+    name = PurePath(path)
+    while name.suffix.casefold() in COMPRESSION_SUFFIXES + FORMAT_SUFFIXES:
+        name = name.with_suffix("")
+    return name.name
+
+
+def _open_file(path: str) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except FileNotFoundError as error:
+        raise InputError(f"no such file{_text_instead(path)}", source=show_id(path, 200)) from error
+    except IsADirectoryError as error:
+        raise InputError("is a directory; name the file in it", source=path) from error
+    except PermissionError as error:
+        raise InputError("no permission to read it", source=path) from error
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"cannot be opened: {_reason(error)}{_text_instead(path)}", source=show_id(path, 200)
+        ) from error
+
+
+def _text_instead(path: str) -> str:
+    return ". To read text rather than a file, use parse_qrels or parse_run." if "\n" in path else ""
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def _stdin() -> Readable:
+    if sys.stdin is None:
+        raise InputError("standard input is closed", source="<stdin>")
+    return sys.stdin.buffer
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise InputError(f"the text cannot be written as UTF-8: {error}", source="<text>") from error
+
+
+def _content(stream: Readable, name: str, stem: str) -> Content:
+    start = _first_bytes(stream, name)
+    whole = _Joined(start, stream)
+    for compression, (magic, decompressed) in _COMPRESSIONS.items():
+        if start.startswith(magic):
+            return Content(decompressed(whole), name, stem, compression)
+    return Content(whole, name, stem)
+
+
+def _first_bytes(stream: Readable, name: str) -> bytes:
+    try:
+        return stream.read(16)
+    except OSError as error:
+        raise InputError(f"cannot be read: {_reason(error)}", source=name) from error
+
+
+class _Joined:
+    """The bytes already taken from a stream, and then its others: a pipe can be looked at only once."""
+
+    def __init__(self, start: bytes, stream: Readable) -> None:
+        self._start, self._stream = start, stream
+
+    def read(self, size: int = -1, /) -> bytes:
+        if not self._start:
+            return self._stream.read(size)
+        start, self._start = self._start, b""
+        if 0 <= size <= len(start):
+            self._start = start[size:]
+            return start[:size]
+        return start + self._stream.read(size - len(start) if size >= 0 else size)
+
+
+class _ZstdFile:
+    """Zstandard frames, one after the other. The package's own reader takes a file that is cut off for a whole one."""
+
+    PIECE = 4096  # compressed bytes at a time: what one step can unpack stays bounded, also for a hostile file
+
+    def __init__(self, stream: Readable) -> None:
+        try:
+            import zstandard
+        except ImportError:
+            raise MissingExtraError("reading .zst files", "zstd") from None
+        self._stream = stream
+        self._error = zstandard.ZstdError
+        self._new_frame = zstandard.ZstdDecompressor().decompressobj
+        self._frame = self._new_frame()
+        self._fresh = True  # nothing of the present frame has been read
+
+    def read(self, size: int = -1, /) -> bytes:
+        pieces: list[bytes] = []
+        length = 0
+        while length < size or size < 0:
+            compressed = self._compressed()
+            if not compressed:
+                break
+            pieces.append(self._unpacked(compressed))
+            length += len(pieces[-1])
+        return b"".join(pieces)
+
+    def _compressed(self) -> bytes:
+        rest = b""
+        if self._frame.eof:
+            rest = self._frame.unused_data
+            self._frame, self._fresh = self._new_frame(), True
+        compressed = rest or self._stream.read(self.PIECE)
+        if not compressed and not self._fresh:
+            raise EOFError("it ends in the middle of a frame")
+        return compressed
+
+    def _unpacked(self, compressed: bytes) -> bytes:
+        self._fresh = False
+        try:
+            return self._frame.decompress(compressed)
+        except self._error as error:
+            raise OSError(str(error)) from error
+
+
+# name -> first bytes, and the reader of what follows; a new compression is a new entry
+_COMPRESSIONS: dict[str, tuple[tuple[bytes, ...], Callable[[Any], Readable]]] = {
+    "gzip": ((b"\x1f\x8b",), lambda stream: gzip.GzipFile(fileobj=stream, mode="rb")),
+    "bzip2": (tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)), bz2.BZ2File),
+    "xz": ((b"\xfd7zXZ\x00",), lzma.LZMAFile),
+    "zstd": ((b"\x28\xb5\x2f\xfd",), _ZstdFile),
+}

@@ -1,0 +1,159 @@
+"""Text as chunks of whole lines, and the refusal of bytes that are no text of ours. Knows no format.
+
+Bytes that are not UTF-8 are kept (as surrogate escapes); NUL bytes and UTF-16 never are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.errors import FormatError, InputError
+from assay.formats.sources import Content
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+NO_DATA = "there is no data: the file is empty, or holds only blank lines, comments or a header"
+
+_WIDE_MARKS = {  # the longer first: UTF-16's mark is the beginning of UTF-32's
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+_OTHER_FILES = {
+    b"PK\x03\x04": "a zip archive: unpack it first",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it first",
+    b"\x04\x22\x4d\x18": "lz4-compressed: unpack it first (lz4 -d), or write JSON or Parquet",
+    b"\x1f\x9d": "compressed with compress: unpack it first (uncompress)",
+    b"SQLite format 3": "an SQLite database: export the table as CSV",
+    b"%PDF": "a PDF",
+}
+_BARE_RETURN = re.compile(rb"\r(?![\r\n]|\Z)")
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Whole lines, each with its line end."""
+
+    data: bytes
+    line: int  # the number of the first line, counted from 1
+
+
+def line_chunks(content: Content, *, byte_order_mark: bool = False) -> Iterator[Chunk]:
+    """The text of a source in chunks of whole lines; a UTF-8 byte order mark at its start is dropped or kept."""
+    refuse_other_files(content)
+    line = 1
+    for data in _whole_lines(content.blocks()):
+        drop_mark = line == 1 and not byte_order_mark
+        chunk = Chunk(data.removeprefix(BYTE_ORDER_MARK) if drop_mark else data, line)
+        _refuse_nul(chunk, content)
+        yield chunk
+        line += _count_lines(data)
+
+
+def whole_text(content: Content) -> str:
+    """The text of a source at once."""
+    return decoded(b"".join(chunk.data for chunk in line_chunks(content)))
+
+
+def decoded(data: bytes) -> str:
+    """Bytes as text; bytes that are not UTF-8 become surrogate escapes, so that none is lost."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def decoded_column(tokens: Sequence[bytes]) -> list[str]:
+    """Many short texts at once, far faster than one by one; none of them may hold a line end."""
+    return decoded(b"\n".join(tokens)).split("\n")
+
+
+def refuse_other_files(content: Content) -> None:
+    """Refuse what is plainly no text: archives, UTF-16, binary data."""
+    head = content.head
+    for magic, what in _OTHER_FILES.items():
+        if head.startswith(magic):
+            raise FormatError(f"the file is {what}", source=content.name)
+    encoding = _wide_encoding(head)
+    if encoding:
+        raise FormatError(f"the text is {encoding}: convert it with iconv -f {encoding} -t UTF-8", source=content.name)
+    sample = head[:65536]
+    if b"\x00" in sample and len(sample) - len(sample.translate(None, _CONTROL)) > len(sample) / 20:
+        raise FormatError("this is binary data, not text", source=content.name)
+
+
+def refuse_bare_returns(chunk: Chunk, content: Content) -> None:
+    """Refuse a carriage return that is not at the end of a line: what follows it would vanish into that line."""
+    bare = _BARE_RETURN.search(chunk.data) if b"\r" in chunk.data else None
+    if bare:
+        raise InputError(_RETURN_MESSAGE, source=content.name, line=_line_at(chunk, bare.start()))
+
+
+def refuse_old_mac_lines(chunk: Chunk, content: Content) -> None:
+    """Refuse a text whose only line ends are carriage returns."""
+    if chunk.line == 1 and b"\n" not in chunk.data[:-1]:
+        refuse_bare_returns(chunk, content)
+
+
+def refuse_inner_mark(chunk: Chunk, content: Content) -> None:
+    """Refuse a byte order mark at the start of a later line: it would become an invisible part of an id."""
+    rare = BYTE_ORDER_MARK[:1] in chunk.data  # a quick look before a slow one
+    place = chunk.data.find(b"\n" + BYTE_ORDER_MARK) if rare else -1
+    if place >= 0:
+        raise InputError(
+            "the line begins with a byte order mark, as when files are joined. Remove it: sed 's/^\\xef\\xbb\\xbf//'",
+            source=content.name,
+            line=_line_at(chunk, place + 1),
+        )
+
+
+_RETURN_MESSAGE = (
+    "a carriage return (CR) without a line feed (LF): old Mac line ends? Convert them with tr '\\r' '\\n' < OLD > NEW"
+)
+
+
+def _whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    pending: list[bytes] = []  # pieces of a line that goes on in the next block
+    for block in blocks:
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*pending, block[:end]])
+            pending = []
+        pending.append(block[end:])
+    rest = b"".join(pending)
+    if rest:
+        yield rest + b"\n"
+
+
+def _refuse_nul(chunk: Chunk, content: Content) -> None:
+    place = chunk.data.find(b"\x00")
+    if place >= 0:
+        raise InputError(
+            "the line holds a NUL byte, which no id or number has. Remove it: tr -d '\\000' < OLD > NEW",
+            source=content.name,
+            line=_line_at(chunk, place),
+        )
+
+
+def _count_lines(data: bytes) -> int:
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))  # ten times as fast as bytes.count
+
+
+def _line_at(chunk: Chunk, place: int) -> int:
+    return chunk.line + chunk.data.count(b"\n", 0, place)
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    for mark, encoding in _WIDE_MARKS.items():
+        if head.startswith(mark):
+            return encoding
+    start = head[:64]
+    halves = (
+        start[0::2],
+        start[1::2],
+    )  # in UTF-16 one half of the bytes of plain text is NUL, in UTF-32 three quarters
+    if len(start) < 4 or not any(0.8 * len(half) < half.count(0) for half in halves) or start.count(0) == len(start):
+        return None
+    return "UTF-32" if start.count(0) > 0.6 * len(start) else "UTF-16"

@@ -1,0 +1,194 @@
+"""Qrels and runs in columns with blanks or tabs between: TREC, BEIR and MS MARCO files.
+
+Recognises no format: the caller says which columns to expect (a header, where the dialect allows one, says it better).
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+
+from assay.errors import InputError, show_id
+from assay.formats.dialects import ASSAY, TREC_EVAL_9, TREC_EVAL_10, Dialect
+from assay.formats.lines import Layout, Rows, read_rows
+from assay.formats.numbers import GRADE, RANK, SCORE, GradeMap, Refusal, floats, grade, number, ranks, whole_grade
+from assay.formats.problems import Problem, Problems
+from assay.formats.sources import Content, Source, open_source
+from assay.formats.text import NO_DATA, decoded, decoded_column
+from assay.tables import Floats, Integers, Qrels, Run, as_ids
+
+__all__ = ["ASSAY", "TREC_EVAL_9", "TREC_EVAL_10", "Dialect", "read_trec_qrels", "read_trec_run"]
+
+TREC_QRELS: Layout = ("query", "iteration", "doc", "rel")
+BEIR_QRELS: Layout = ("query", "doc", "rel")
+TREC_RUN: Layout = ("query", "Q0", "doc", "rank", "score", "tag")
+MSMARCO_RUN: Layout = ("query", "doc", "rank")
+BEIR_RUN: Layout = ("query", "doc", "score")
+
+
+def read_trec_qrels(source: Source, dialect: Dialect = ASSAY) -> Qrels:
+    """Qrels from TREC text of four columns: query iteration document grade."""
+    with open_source(source) as content:
+        return qrels_from_text(content, TREC_QRELS, dialect)
+
+
+def read_trec_run(source: Source, dialect: Dialect = ASSAY) -> Run:
+    """A run from TREC text of six columns: query Q0 document rank score tag."""
+    with open_source(source) as content:
+        return run_from_text(content, TREC_RUN, dialect)
+
+
+def qrels_from_text(
+    content: Content, layout: Layout, dialect: Dialect = ASSAY, grades: GradeMap | None = None
+) -> Qrels:
+    """Qrels from text in columns of these roles, or of the roles that its header names."""
+    problems, columns = Problems(content.name), _Columns()
+    read_grades = _GradeReader(dialect, grades or {})
+    for rows in read_rows(content, "qrels", layout, dialect, problems):
+        values = read_grades(rows, problems)
+        if problems.count == 0:  # after a problem nothing more is kept, but the count of bad rows goes on
+            columns.add(rows, values)
+    problems.refuse()
+    columns.refuse_nothing(content.name)
+    queries, query = columns.queries.in_byte_order()
+    doc, iteration = as_ids(columns.doc), as_ids(columns.iteration) if columns.iteration else None
+    return Qrels(queries, query, doc, np.concatenate(columns.value), iteration, content.name)
+
+
+def run_from_text(content: Content, layout: Layout, dialect: Dialect = ASSAY) -> Run:
+    """A run from text in columns of these roles, or of the roles that its header names.
+
+    A run without scores is ranked by its rank column: score = -rank. In a run with scores the rank column may hold
+    anything, as for trec_eval; it is kept where it is whole numbers throughout.
+    """
+    problems, columns = Problems(content.name), _Columns()
+    rank: list[Integers | None] = []
+    for rows in read_rows(content, "run", layout, dialect, problems):
+        if "score" in rows.layout:
+            column = ranks(rows.column("rank")) if "rank" in rows.layout else None
+            values = _scores(rows, problems)
+        else:
+            column = _needed_ranks(rows, problems)
+            values = -column.astype(np.float64)
+        rank.append(column)
+        if problems.count == 0:
+            columns.add(rows, values)
+    problems.refuse()
+    columns.refuse_nothing(content.name)
+    queries, query = columns.queries.in_byte_order()
+    doc, score = as_ids(columns.doc), np.concatenate(columns.value)
+    return Run(queries, query, doc, score, _whole_column(rank), content.stem, decoded(columns.tag), content.name)
+
+
+class _Columns:
+    """What has been read so far."""
+
+    def __init__(self) -> None:
+        self.queries = _Codes()
+        self.doc: list[str] = []
+        self.value: list[Floats] = []
+        self.iteration: list[str] = []
+        self.tag = b""  # of the last line, which is the one that trec_eval reports
+        self._iterations: dict[bytes, str] = {}
+
+    def add(self, rows: Rows, value: Floats) -> None:
+        self.queries.add(rows.column("query"))
+        self.doc += decoded_column(rows.column("doc"))
+        self.value.append(value)
+        if "iteration" in rows.layout:
+            self.iteration += _shared(rows.column("iteration"), self._iterations)
+        if "tag" in rows.layout:
+            self.tag = rows.column("tag")[-1]
+
+    def refuse_nothing(self, source: str) -> None:
+        if not self.doc:
+            raise InputError(NO_DATA, source=source)
+
+
+class _Codes:
+    """Query ids as numbers, in the order they come in: they repeat, and each is kept once."""
+
+    def __init__(self) -> None:
+        self._code: dict[bytes, int] = {}
+        self._codes: list[Integers] = []
+
+    def add(self, tokens: list[bytes]) -> None:
+        groups = [(token, len(list(same))) for token, same in groupby(tokens)]  # most files keep a query together
+        codes = [self._code.setdefault(token, len(self._code)) for token, _ in groups]
+        self._codes.append(np.repeat(np.array(codes, np.int64), [length for _, length in groups]))
+
+    def in_byte_order(self) -> tuple[tuple[str, ...], Integers]:
+        """The distinct ids in byte order, and for each row its place among them."""
+        ids = sorted(self._code)
+        place = np.empty(len(ids), np.int64)
+        place[[self._code[token] for token in ids]] = np.arange(len(ids))
+        return tuple(map(decoded, ids)), place[np.concatenate(self._codes)]
+
+
+class _GradeReader:
+    """Grades of a chunk; there are few different ones, so each is worked out once."""
+
+    def __init__(self, dialect: Dialect, grades: GradeMap) -> None:
+        self._grades = grades
+        self._whole = dialect.whole_grades
+        self._known: dict[bytes, float | None] = {}
+
+    def __call__(self, rows: Rows, problems: Problems) -> Floats:
+        tokens = rows.column("rel")
+        distinct = dict.fromkeys(tokens)
+        self._known.update((token, self._value(decoded(token))) for token in distinct if token not in self._known)
+        refused = {token for token in distinct if self._known[token] is None}
+        if refused:
+            bad = [row for row, token in enumerate(tokens) if token in refused]
+            _report(bad, rows, "rel", GRADE, problems)
+        return np.array(list(map(self._known.__getitem__, tokens)), np.float64)
+
+    def _value(self, text: str) -> float | None:
+        return whole_grade(text) if self._whole else grade(text, self._grades)
+
+
+def _scores(rows: Rows, problems: Problems) -> Floats:
+    tokens = rows.column("score")
+    scores = floats(tokens)
+    if scores is not None:
+        return scores
+    bad = [row for row, token in enumerate(tokens) if number(token) is None]
+    _report(bad, rows, "score", SCORE, problems)
+    return np.empty(0)
+
+
+def _needed_ranks(rows: Rows, problems: Problems) -> Integers:
+    tokens = rows.column("rank")
+    values = ranks(tokens)
+    if values is not None and values.min() >= 1:
+        return values
+    bad = [row for row, token in enumerate(tokens) if (alone := ranks([token])) is None or alone[0] < 1]
+    _report(bad, rows, "rank", RANK, problems)
+    return np.empty(0, np.int64)
+
+
+def _whole_column(parts: list[Integers | None]) -> Integers | None:
+    whole = [part for part in parts if part is not None]
+    return np.concatenate(whole) if len(whole) == len(parts) else None
+
+
+def _shared(tokens: list[bytes], known: dict[bytes, str]) -> list[str]:
+    """Texts that repeat, each kept once."""
+    for token in dict.fromkeys(tokens):
+        known.setdefault(token, decoded(token))
+    return list(map(known.__getitem__, tokens))
+
+
+def _report(bad: list[int], rows: Rows, role: str, refusal: Refusal, problems: Problems) -> None:
+    lines = rows.line_numbers()
+    found = (
+        Problem(
+            f"{refusal.word} {refusal.why(rows.text(role, row))} "
+            f"(query {show_id(rows.text('query', row))}, document {show_id(rows.text('doc', row))})",
+            refusal.advice,
+            lines[row],
+        )
+        for row in bad
+    )
+    problems.extend(found, len(bad))

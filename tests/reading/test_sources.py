@@ -1,0 +1,192 @@
+"""Opening: names, compression, files that cannot be read."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from assay.errors import FormatError, MissingExtraError
+from assay.formats import parse_qrels, parse_run, read_qrels, read_run, sources
+from reading.rows import refusal, run_rows
+
+RUN = b"".join(b"q%d Q0 d%d 1 %d x\n" % (row // 10, row * 7919 % 104729, -row) for row in range(2000))
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("bm25.run.gz", "bm25"),
+        ("a.txt", "a"),
+        ("run.gz", "run"),
+        ("bm25.trec.TXT.zst", "bm25"),
+        ("sab20.1.meta.docs", "sab20.1.meta.docs"),
+        ("10x10.prf.unipd.it", "10x10.prf.unipd.it"),
+        ("plain", "plain"),
+        (".run", ".run"),
+        ("dense.jsonl.bz2", "dense"),
+    ],
+)
+def test_a_run_is_called_by_the_stem_of_its_file(tmp_path: Path, file: str, name: str) -> None:
+    (tmp_path / file).write_bytes(RUN)
+
+    assert name == read_run(tmp_path / file).name
+    assert "mine" == read_run(tmp_path / file, name="mine").name
+    assert str(tmp_path / file) == read_run(tmp_path / file).source
+
+
+@pytest.mark.parametrize(
+    ("compression", "compress"),
+    [("gzip", gzip.compress), ("bzip2", bz2.compress), ("xz", lzma.compress), ("zstd", zstandard.compress)],
+)
+@pytest.mark.parametrize("keep", [0.2, 0.6, 0.99])
+def test_a_compressed_file_that_is_cut_off_is_refused(
+    tmp_path: Path, compression: str, compress: Callable[[bytes], bytes], keep: float
+) -> None:
+    data = compress(RUN)
+    path = tmp_path / "run"
+    path.write_bytes(data[: int(keep * len(data))])
+
+    assert f"{path}: the {compression} data is damaged or cut off (" in refusal(lambda: read_run(path))
+
+
+@pytest.mark.parametrize(
+    ("compression", "compress"),
+    [("gzip", gzip.compress), ("bzip2", bz2.compress), ("xz", lzma.compress)],
+)
+def test_a_damaged_file_is_refused(compression: str, compress: Callable[[bytes], bytes]) -> None:
+    data = bytearray(compress(RUN))
+    data[len(data) // 2] ^= 0xFF
+    message = refusal(lambda: parse_run(bytes(data)))
+
+    assert f"<text>: the {compression} data is damaged or cut off (" in message
+    assert message.endswith("). Copy or download the file again.")
+
+
+def test_damaged_zstd_data_is_refused() -> None:
+    assert "<text>: the zstd data is damaged or cut off (" in refusal(
+        lambda: parse_run(zstandard.compress(RUN) + b"garbage")
+    )
+
+
+def test_an_empty_compressed_file_is_an_empty_file() -> None:
+    for empty in (gzip.compress(b""), lzma.compress(b""), zstandard.compress(b"")):
+        assert "<text>: there is no data" in refusal(partial(parse_run, empty))
+
+
+def test_large_compressed_files_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "BLOCK_SIZE", 100)
+    plain = run_rows(parse_run(RUN))
+
+    for compress in (gzip.compress, bz2.compress, lzma.compress, zstandard.compress):
+        assert plain == run_rows(parse_run(compress(RUN)))
+
+
+def test_zstd_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+
+    assert "reading .zst files needs one more package: pip install 'assay-ir[zstd]'" == refusal(
+        lambda: parse_run(zstandard.compress(RUN)), MissingExtraError
+    )
+
+
+def test_a_missing_file_is_named() -> None:
+    assert "runs/none.txt: no such file" == refusal(lambda: read_run("runs/none.txt"))
+    assert "runs/none.txt: no such file" == refusal(lambda: read_qrels(Path("runs/none.txt")))
+
+
+def test_text_given_as_a_path_is_recognised() -> None:
+    assert refusal(lambda: read_run("q1 Q0 a 1 9.5 x\nq1 Q0 b 2 8 x")).endswith(
+        "no such file. To read text rather than a file, use parse_qrels or parse_run."
+    )
+    assert "cannot be opened" in refusal(lambda: read_run("q1 Q0 a 1 9.5 x\n" * 1000))
+    assert "cannot be opened: embedded null byte" in refusal(lambda: read_run("a\0b"))
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    assert f"{tmp_path}: is a directory; name the file in it" == refusal(lambda: read_run(tmp_path))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
+def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.touch(mode=0)
+
+    assert f"{path}: no permission to read it" == refusal(lambda: read_run(path))
+
+
+def test_a_file_that_fails_while_it_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(io.RawIOBase):
+        def read(self, size: int = -1, /) -> bytes:
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(sources, "_open_file", lambda path: Broken())
+
+    assert "run: cannot be read: Input/output error" == refusal(lambda: read_run("run"))
+
+
+def test_closed_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+
+    assert "<stdin>: standard input is closed" == refusal(lambda: read_run("-"))
+
+
+def test_pipes_are_read_to_their_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.run"
+    os.mkfifo(pipe)
+    code = f"import sys,time; f=open({str(pipe)!r},'wb',0); [(f.write(b'q1 Q0 d%d 1 2 x\\n' % i), time.sleep(.01)) for i in range(5)]"
+    with subprocess.Popen([sys.executable, "-c", code]):
+        run = read_run(pipe)
+
+    assert [f"d{row}" for row in range(5)] == run.doc.tolist()
+
+
+def test_other_files_are_named_for_what_they_are() -> None:
+    assert "<text>: the file is a zip archive: unpack it first" == refusal(
+        lambda: parse_run(b"PK\x03\x04" + bytes(100)), FormatError
+    )
+    assert "<text>: this is binary data, not text" == refusal(
+        lambda: parse_run(b"\x7fELF\x02\x01\x01" + bytes(range(200)) * 3), FormatError
+    )
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [
+        ("utf-16", "UTF-16"),
+        ("utf-16-le", "UTF-16"),
+        ("utf-16-be", "UTF-16"),
+        ("utf-32", "UTF-32"),
+        ("utf-32-le", "UTF-32"),
+        ("utf-32-be", "UTF-32"),
+    ],
+)
+def test_wide_encodings_are_refused_with_the_command_that_converts(encoding: str, name: str) -> None:
+    message = f"<text>: the text is {name}: convert it with iconv -f {name} -t UTF-8"
+
+    assert message == refusal(lambda: parse_run("q1 Q0 a 1 9.5 x\n".encode(encoding)), FormatError)
+    assert message == refusal(lambda: parse_qrels('{"q1": {"a": 1}}'.encode(encoding)), FormatError)
+
+
+def test_text_with_half_characters_is_refused() -> None:
+    assert "<text>: the text cannot be written as UTF-8" in refusal(lambda: parse_run("q1 Q0 \ud800 1 2 x"))
+
+
+def test_importing_the_readers_loads_numpy_and_the_standard_library_only() -> None:
+    code = (
+        "import sys, assay.formats as f; f.parse_run('q Q0 a 1 2 x'); f.as_run({'q': {'a': 1}});"
+        "print(sorted({m.split('.')[0] for m in sys.modules} - set(sys.stdlib_module_names)))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert not {"pyarrow", "narwhals", "pandas", "polars", "zstandard", "scipy", "msgspec"} & set(eval(loaded))
