@@ -43,9 +43,11 @@ class DuplicateError(InputError):
     `pairs` lists every (query, document) concerned, for callers that go on without those queries.
     """
 
-    def __init__(self, message: str, *, pairs: Sequence[tuple[str, str]], source: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, pairs: Sequence[tuple[str, str]], source: str | None = None, line: int | None = None
+    ) -> None:
         self.pairs = tuple(pairs)
-        super().__init__(message, source=source)
+        super().__init__(message, source=source, line=line)
 
 
 class QuerySetError(AssayError):

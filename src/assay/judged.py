@@ -237,23 +237,23 @@ def index_judgments(qrels: Qrels, duplicates: Duplicates = "error") -> Judgments
 def _without_repeats(qrels: Qrels, order: Integers, repeated: Integers, duplicates: Duplicates) -> Integers:
     """The order of judgments with one left for each query and document."""
     if duplicates == "error":
-        rows = order[repeated]
-        pairs = [(qrels.queries[qrels.query[row]], str(qrels.doc[row])) for row in rows]
-        raise _duplicate_error("judged", "judgments", pairs, qrels.source, "the higher grade")
+        raise _duplicate_error(qrels, np.sort(order[repeated]), "judged", "the higher grade")
     if duplicates == "best":
         group = np.cumsum(~np.isin(np.arange(len(order)), repeated))
         order = order[np.lexsort((-qrels.rel[order], group))]
     return np.delete(order, repeated)
 
 
-def _duplicate_error(verb: str, rows: str, pairs: list[tuple[str, str]], source: str, better: str) -> DuplicateError:
+def _duplicate_error(table: Qrels | Run, rows: Integers, verb: str, better: str) -> DuplicateError:
+    pairs = [(table.queries[table.query[row]], str(table.doc[row])) for row in rows.tolist()]
     query, doc = pairs[0]
     return DuplicateError(
         f"document {show_id(doc)} is {verb} more than once for query {show_id(query)} "
-        f"({len(pairs)} repeated {rows} in all). Remove them, or say --duplicates first "
-        f'(duplicates="first": keep the first) or --duplicates best (keep {better}).',
+        f"({len(pairs)} such row{'s' if len(pairs) > 1 else ''} in all). Remove the repeated rows, or let the first count "
+        f"(--duplicates first) or {better} (--duplicates best).",
         pairs=pairs,
-        source=source,
+        source=table.source,
+        line=None if table.lines is None else int(table.lines[int(rows[0])]),
     )
 
 
@@ -422,12 +422,11 @@ def _without_duplicates(run: Run, order: Integers, query: Integers, rules: Rules
         pair = (int(query[order[position]]), str(run.doc[order[position]]))
         other = seen.setdefault(pair, position)
         if other != position:
-            earlier = rules.duplicates == "first" and order[position] < order[other]
+            earlier = rules.duplicates != "best" and order[position] < order[other]
             seen[pair] = position if earlier else other
             extra.append(other if earlier else position)
     if extra and rules.duplicates == "error":
-        pairs = [(run.queries[run.query[row]], str(run.doc[row])) for row in order[extra]]
-        raise _duplicate_error("retrieved", "rows", pairs, run.source, "the higher score")
+        raise _duplicate_error(run, np.sort(order[extra]), "retrieved", "the higher score")
     return np.delete(order, extra) if extra else order
 
 

@@ -7,7 +7,7 @@ Ids are text. Bytes that are not UTF-8 are kept as surrogate escapes, so that an
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ class Qrels:
     rel: Floats  # the grade as given; negative: pooled but not judged
     iteration: Ids | None = None  # column 2 of a TREC file: iteration or subtopic
     source: str = "qrels"
+    lines: Sequence[int] | None = field(default=None, repr=False)  # where each row stands in its file, for messages
 
     def __post_init__(self) -> None:
         _check_lengths(self.source, self.query, self.doc, self.rel, self.iteration)
@@ -44,6 +45,7 @@ class Qrels:
         *,
         iteration: Sequence[str] | Ids | None = None,
         source: str = "qrels",
+        lines: Sequence[int] | None = None,
     ) -> Qrels:
         """Qrels from one value per judgment in each column.
 
@@ -52,7 +54,8 @@ class Qrels:
         """
         queries, codes = encode_ids(query)
         grades = np.asarray(rel, dtype=np.float64)
-        return cls(queries, codes, as_ids(doc), grades, None if iteration is None else as_ids(iteration), source)
+        iterations = None if iteration is None else as_ids(iteration)
+        return cls(queries, codes, as_ids(doc), grades, iterations, source, lines)
 
     def __len__(self) -> int:
         return len(self.query)
@@ -70,6 +73,7 @@ class Run:
     name: str = "run"
     tag: str = ""  # the run tag of the file's last line, as trec_eval reports it
     source: str = "run"
+    lines: Sequence[int] | None = field(default=None, repr=False)  # where each row stands in its file, for messages
 
     def __post_init__(self) -> None:
         _check_lengths(self.source, self.query, self.doc, self.score, self.rank)
@@ -86,12 +90,13 @@ class Run:
         name: str = "run",
         tag: str = "",
         source: str = "run",
+        lines: Sequence[int] | None = None,
     ) -> Run:
         """A run from one value per retrieved document in each column."""
         queries, codes = encode_ids(query)
         scores = np.asarray(score, dtype=np.float64)
         ranks = None if rank is None else np.asarray(rank, dtype=np.int64)
-        return cls(queries, codes, as_ids(doc), scores, ranks, name, tag, source)
+        return cls(queries, codes, as_ids(doc), scores, ranks, name, tag, source, lines)
 
     def named(self, name: str) -> Run:
         """The same run under another name."""

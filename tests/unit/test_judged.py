@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay import Qrels, Rules, Run, judge
+from assay import Qrels, Rules, Run, judge, parse_run
 from assay.errors import DuplicateError, QuerySetError, RulesError
 from assay.judged import index_judgments
 from strategies import qrels_of, run_of
@@ -103,6 +103,18 @@ def test_duplicates_are_refused_unless_told_otherwise():
     assert {0: 2} == ranks(QRELS, TWICE, Rules(duplicates="first"))
     assert {0: 1} == ranks(QRELS, TWICE, Rules(duplicates="best"))
     assert [2] == judge(QRELS, TWICE, Rules(duplicates="best")).retrieved.tolist()
+
+
+def test_a_duplicate_is_named_with_its_line():
+    """Line 5: a comment and a blank line stand before it."""
+    run = parse_run("# made by hand\nq Q0 b 1 3 t\nq Q0 a 2 2 t\n\nq Q0 b 3 9 t\n")
+    with pytest.raises(DuplicateError) as caught:
+        judge(QRELS, run)
+
+    assert (
+        "<text>:5: document b is retrieved more than once for query q (1 such row in all). Remove the repeated rows, "
+        "or let the first count (--duplicates first) or the higher score (--duplicates best)."
+    ) == str(caught.value)
 
 
 def test_a_document_of_another_query_is_no_duplicate():

@@ -422,7 +422,7 @@ def _top(run: Run, options: Options, depth: int) -> Run:
 
 
 def _rows_of(run: Run, rows: Integers) -> Run:
-    return replace(run, query=run.query[rows], doc=run.doc[rows], score=run.score[rows], rank=None)
+    return replace(run, query=run.query[rows], doc=run.doc[rows], score=run.score[rows], rank=None, lines=None)
 
 
 def _before(qrels: Qrels, run: Run, options: Options, failing: str, columns: list[Column]) -> str:
@@ -433,7 +433,13 @@ def _before(qrels: Qrels, run: Run, options: Options, failing: str, columns: lis
         return ""
     kept = qrels.query < len(earlier)
     judged = replace(
-        qrels, queries=earlier, query=qrels.query[kept], doc=qrels.doc[kept], rel=qrels.rel[kept], iteration=None
+        qrels,
+        queries=earlier,
+        query=qrels.query[kept],
+        doc=qrels.doc[kept],
+        rel=qrels.rel[kept],
+        iteration=None,
+        lines=None,
     )
     rows = np.flatnonzero(np.array([query in known for query in run.queries], bool)[run.query])
     return "".join(_query_lines(_judge(judged, _rows_of(run, rows), options), columns))

@@ -56,7 +56,7 @@ def qrels_from_columns(columns: Columns, grades: GradeMap) -> Qrels:
     iteration = (
         [plain_text(value) for value in columns.by_role["iteration"]] if "iteration" in columns.by_role else None
     )
-    return Qrels.from_columns(query, doc, rel, iteration=iteration, source=columns.source)
+    return Qrels.from_columns(query, doc, rel, iteration=iteration, source=columns.source, lines=columns.lines)
 
 
 def run_from_columns(columns: Columns, name: str) -> Run:
@@ -72,7 +72,9 @@ def run_from_columns(columns: Columns, name: str) -> Run:
     problems.refuse()
     _refuse_nothing(columns)
     tag = plain_text(columns.by_role["tag"][-1]) if "tag" in columns.by_role else ""
-    return Run.from_columns(query, doc, score, rank=rank, name=name, tag=tag, source=columns.source)
+    return Run.from_columns(
+        query, doc, score, rank=rank, name=name, tag=tag, source=columns.source, lines=columns.lines
+    )
 
 
 def _ids(columns: Columns, role: str, problems: Problems) -> Sequence[str]:

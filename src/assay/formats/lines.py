@@ -46,7 +46,7 @@ class Rows:
     tokens: list[bytes]
     layout: Layout
     width: int  # tokens per line; those beyond the layout are ignored
-    line_numbers: Callable[[], Sequence[int]]  # worked out for messages only
+    line_numbers: Callable[[], Sequence[int]]  # cheap where no line is blank or a comment: then a range
 
     def column(self, role: str) -> list[bytes]:
         """All values of one column."""
@@ -146,7 +146,7 @@ def _even_rows(chunk: Chunk, shape: _Shape) -> Rows | None:
         widths = set(np.unique(line_widths(data)).tolist())
         if not widths <= ({0, shape.width} if shape.blank_lines else {shape.width}):
             return None
-    return Rows(tokens, shape.layout, shape.width, lambda: _line_numbers(chunk, shape))
+    return Rows(tokens, shape.layout, shape.width, lambda: _line_numbers(chunk, shape, len(tokens) // shape.width))
 
 
 def _one_blank_apart(data: bytes, tokens: int, width: int) -> bool:
@@ -197,5 +197,7 @@ def _columns(count: int) -> str:
     return "1 column" if count == 1 else f"{count} columns"
 
 
-def _line_numbers(chunk: Chunk, shape: _Shape) -> list[int]:
+def _line_numbers(chunk: Chunk, shape: _Shape, rows: int) -> Sequence[int]:
+    if chunk.data.count(b"\n") == rows:
+        return range(chunk.line, chunk.line + rows)
     return [number for number, tokens in data_lines(chunk, comments=shape.comments) if tokens]

@@ -5,6 +5,7 @@ Recognises no format: the caller says which columns to expect (a header, where t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
@@ -53,7 +54,7 @@ def qrels_from_text(
     columns.refuse_nothing(content.name)
     queries, query = columns.queries.in_byte_order()
     doc, iteration = as_ids(columns.doc), as_ids(columns.iteration) if columns.iteration else None
-    return Qrels(queries, query, doc, np.concatenate(columns.value), iteration, content.name)
+    return Qrels(queries, query, doc, np.concatenate(columns.value), iteration, content.name, columns.lines())
 
 
 def run_from_text(content: Content, layout: Layout, dialect: Dialect = ASSAY) -> Run:
@@ -78,7 +79,17 @@ def run_from_text(content: Content, layout: Layout, dialect: Dialect = ASSAY) ->
     columns.refuse_nothing(content.name)
     queries, query = columns.queries.in_byte_order()
     doc, score = as_ids(columns.doc), np.concatenate(columns.value)
-    return Run(queries, query, doc, score, _whole_column(rank), content.stem, decoded(columns.tag), content.name)
+    return Run(
+        queries=queries,
+        query=query,
+        doc=doc,
+        score=score,
+        rank=_whole_column(rank),
+        name=content.stem,
+        tag=decoded(columns.tag),
+        source=content.name,
+        lines=columns.lines(),
+    )
 
 
 class _Columns:
@@ -91,8 +102,10 @@ class _Columns:
         self.iteration: list[str] = []
         self.tag = b""  # of the last line, which is the one that trec_eval reports
         self._iterations: dict[bytes, str] = {}
+        self._lines: list[Sequence[int]] = []
 
     def add(self, rows: Rows, value: Floats) -> None:
+        self._lines.append(rows.line_numbers())
         self.queries.add(rows.column("query"))
         self.doc += decoded_column(rows.column("doc"))
         self.value.append(value)
@@ -100,6 +113,13 @@ class _Columns:
             self.iteration += _shared(rows.column("iteration"), self._iterations)
         if "tag" in rows.layout:
             self.tag = rows.column("tag")[-1]
+
+    def lines(self) -> Sequence[int]:
+        """The line of each row; where every line is a row, just their range."""
+        first, last = self._lines[0][0], self._lines[-1][-1]
+        if last - first + 1 == len(self.doc):
+            return range(first, last + 1)
+        return [line for lines in self._lines for line in lines]
 
     def refuse_nothing(self, source: str) -> None:
         if not self.doc:
