@@ -120,6 +120,7 @@ class JudgedRanking:
     hit_rel: Floats  # grade as judged; negative: pooled but not judged
     hit_tie_first: Integers  # the ranks that the documents of equal score take: first ...
     hit_tie_last: Integers  # ... and last
+    hit_judgment: Integers  # the judgment that makes it a hit: its place in the order of `Judgments`
     pool: Pool
     top_grade: float  # the highest grade of the whole qrels, also after a split into parts
     stray_query: Integers | None = None  # documents judged only for other queries, where asked for
@@ -176,6 +177,7 @@ class JudgedRanking:
             hit_rel=self.hit_rel[judged],
             hit_tie_first=rank,
             hit_tie_last=rank,
+            hit_judgment=self.hit_judgment[judged],
         )
 
     def select(self, chosen: Integers) -> JudgedRanking:
@@ -197,6 +199,7 @@ class JudgedRanking:
             hit_rel=self.hit_rel[kept],
             hit_tie_first=self.hit_tie_first[kept],
             hit_tie_last=self.hit_tie_last[kept],
+            hit_judgment=self.hit_judgment[kept],
             pool=self.pool.select(chosen),
             **strays,
         )
@@ -267,6 +270,7 @@ class Hits:
     rel: Floats
     tie_first: Integers
     tie_last: Integers
+    judgment: Integers
     stray_query: Integers | None = None
     stray_rank: Integers | None = None
 
@@ -291,6 +295,7 @@ def judge(qrels: Qrels | Judgments, run: Run, rules: Rules = Rules(), *, strays:
         hit_rel=hits.rel,
         hit_tie_first=hits.tie_first,
         hit_tie_last=hits.tie_last,
+        hit_judgment=hits.judgment,
         pool=judgments.pool,
         top_grade=judgments.top_grade,
         stray_query=hits.stray_query,
@@ -374,6 +379,7 @@ def find_hits(judgments: Judgments, run: Run, rules: Rules, *, strays: bool = Fa
         rel=judgments.rel[found[hit]],
         tie_first=rank[ties.first[hit]],
         tie_last=rank[ties.last[hit]],
+        judgment=found[hit],
         stray_query=None if stray is None else rows.query[stray],
         stray_rank=None if stray is None else _ranks(rows, stray, ties, rules),
     )
@@ -494,6 +500,7 @@ def _cut(hits: Hits, depth: int) -> Hits:
         rel=hits.rel[kept],
         tie_first=hits.tie_first[kept],
         tie_last=hits.tie_last[kept],
+        judgment=hits.judgment[kept],
         **strays,
     )
 

@@ -375,6 +375,7 @@ def _nothing_retrieved(judgments: Judgments) -> JudgedRanking:
         np.zeros(0),
         nothing,
         nothing,
+        nothing,
         judgments.pool,
         judgments.top_grade,
     )

@@ -27,7 +27,7 @@ from assay.tables import Floats
 PerQuery = Floats
 Kernel = Callable[..., PerQuery]
 Total = Literal["mean", "sum", "geometric"]
-Needs = Literal["ranking", "strays"]
+Needs = Literal["ranking", "strays", "topics"]  # topics: the kernel gets a JudgedTopics
 
 
 class Check(Protocol):
