@@ -1,0 +1,186 @@
+"""Read the code blocks of a documentation page and run them, in order, in one folder.
+
+    <!-- file: NAME -->      the block after it is written to the folder under this name
+    ```console               `$ command` lines, each followed by exactly what it prints (both streams);
+                             a line that ends in a backslash goes on after `> `
+    ```python                `>>>` examples; all blocks of a page share their names
+    ```sh, ```text, ```py    shown only: installing, formulas, signatures
+
+When an output has changed on purpose, `python tests/docs/blocks.py` writes the new output of all commands into the
+pages; read the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import doctest
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import chdir
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parents[2] / "docs"
+SHOWN_ONLY = ("sh", "text", "py")
+
+_BLOCK = re.compile(
+    r"(?:^<!-- file: (?P<file>[^ ]+) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    page: Path
+    line: int  # of its first line of text, from 1
+    language: str
+    text: str
+    file: str | None  # the file that it is the content of
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a console block and what it should print."""
+
+    line: int
+    typed: str  # as it stands in the page, with `$` and continuation lines
+    expected: str
+
+    @property
+    def shell(self) -> str:
+        """The command without its prompts."""
+        return re.sub(r"^[$>] ", "", self.typed, flags=re.MULTILINE)
+
+
+def hand_written_pages() -> list[Path]:
+    """The pages that people write; docs/reference is generated."""
+    return sorted(DOCS.glob("*.md"))
+
+
+def generated_pages() -> list[Path]:
+    """The pages that docs/generate.py writes."""
+    return sorted((DOCS / "reference").glob("*.md"))
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """All fenced blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(page, text.count("\n", 0, found.start("text")) + 1, found["language"], found["text"], found["file"])
+        for found in _BLOCK.finditer(text)
+    ]
+
+
+def commands_of(block: Block) -> list[Command]:
+    """The commands of a console block."""
+    found = list(re.finditer(r"^\$ .*(?:(?<=\\)\n> .*)*\n", block.text, re.MULTILINE))
+    ends = [match.start() for match in found[1:]] + [len(block.text)]
+    return [
+        Command(block.line + block.text.count("\n", 0, match.start()), match[0], block.text[match.end() : end])
+        for match, end in zip(found, ends, strict=False)
+    ]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a block: what its commands printed, or what is wrong with it."""
+
+    block: Block
+    printed: tuple[tuple[Command, str], ...] = ()
+    complaint: str = ""
+
+
+def play(page: Path, folder: Path) -> Iterator[Outcome]:
+    """Run the blocks of a page one after the other."""
+    names: dict[str, Any] = {}
+    environment = shell_environment(folder)
+    work = folder / "work"
+    work.mkdir()
+    with chdir(work):
+        for block in blocks_of(page):
+            if block.file:
+                (work / block.file).write_text(block.text, encoding="utf-8")
+            elif block.language == "console":
+                commands = commands_of(block)
+                missing = "" if commands else _place(block) + "a console block needs a line that starts with '$ '"
+                yield Outcome(block, tuple((command, output_of(command, environment)) for command in commands), missing)
+            elif block.language == "python":
+                yield Outcome(block, complaint=_run_examples(block, names))
+            elif block.language not in SHOWN_ONLY:
+                yield Outcome(
+                    block, complaint=f"{_place(block)}language {block.language!r} is neither run nor shown only"
+                )
+
+
+def failures(page: Path, folder: Path) -> list[str]:
+    """What does not come out as the page says: one text for each command or block, with its line."""
+    found: list[str] = []
+    for outcome in play(page, folder):
+        found += [
+            f"{page.name}:{command.line}: {command.typed}--- the page says\n{command.expected}--- it prints\n{printed}"
+            for command, printed in outcome.printed
+            if printed != command.expected
+        ]
+        found += [outcome.complaint] if outcome.complaint else []
+    return found
+
+
+def rewritten(page: Path, folder: Path) -> str:
+    """The page with what its commands print now. Python examples stay as they are."""
+    text = page.read_text(encoding="utf-8")
+    for outcome in play(page, folder):
+        new = "".join(command.typed + printed for command, printed in outcome.printed)
+        if new:
+            text = text.replace(f"```console\n{outcome.block.text}```", f"```console\n{new}```", 1)
+    return text
+
+
+def _place(block: Block) -> str:
+    return f"{block.page.name}:{block.line}: "
+
+
+def shell_environment(folder: Path) -> dict[str, str]:
+    """The variables of the shell: `assay` and `python` are those that run the tests."""
+    tools = folder / "bin"
+    tools.mkdir()
+    for name, arguments in {"assay": "-m assay ", "python": ""}.items():
+        (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n', encoding="utf-8")
+        (tools / name).chmod(0o755)
+    return {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"}
+
+
+def output_of(command: Command, environment: dict[str, str]) -> str:
+    """What a command prints on both streams, in the current folder."""
+    done = subprocess.run(
+        ["sh", "-c", command.shell],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=60,
+        check=False,
+    )
+    return done.stdout.decode("utf-8")
+
+
+def _run_examples(block: Block, names: dict[str, Any]) -> str:
+    """Run a python block; gives what went wrong. What the block defines is added to the names."""
+    test = doctest.DocTestParser().get_doctest(block.text, names, block.page.name, str(block.page), block.line - 1)
+    if not test.examples:
+        return _place(block) + "a python block needs lines that start with '>>> '"
+    report = io.StringIO()
+    doctest.DocTestRunner(verbose=False).run(test, out=report.write, clear_globs=False)
+    names.update(test.globs)
+    return report.getvalue()
+
+
+if __name__ == "__main__":
+    for path in hand_written_pages():
+        with tempfile.TemporaryDirectory() as temporary:
+            path.write_text(rewritten(path, Path(temporary)), encoding="utf-8")

@@ -1,0 +1,87 @@
+"""A small check of JSON values against a JSON Schema: only the keywords that our schemas use, each refused if unknown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
+    "null": lambda value: value is None,
+}
+
+
+def problems(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = None, at: str = "$") -> Iterator[str]:
+    """What in the value the schema does not allow, with the place."""
+    root = schema if root is None else root
+    for keyword, rule in schema.items():
+        yield from _KEYWORDS[keyword](value, rule, schema, root, at)
+
+
+def _type(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
+    allowed = [rule] if isinstance(rule, str) else rule
+    if not any(_TYPES[name](value) for name in allowed):
+        yield f"{at}: {value!r} is no {' or '.join(allowed)}"
+
+
+def _ref(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
+    yield from problems(value, root["$defs"][rule.removeprefix("#/$defs/")], root, at)
+
+
+def _required(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
+    yield from (f"{at}: {name!r} is missing" for name in rule if name not in value)
+
+
+def _properties(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
+    for name in rule.keys() & value.keys():
+        yield from problems(value[name], rule[name], root, f"{at}.{name}")
+
+
+def _additional(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
+    for name in value.keys() - schema.get("properties", {}).keys():
+        if rule is False:
+            yield f"{at}: {name!r} is not allowed"
+        else:
+            yield from problems(value[name], rule, root, f"{at}.{name}")
+
+
+def _items(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
+    for index, item in enumerate(value):
+        yield from problems(item, rule, root, f"{at}[{index}]")
+
+
+def _failing(text: str, holds: Callable[[Any, Any], bool]) -> Callable[..., Iterator[str]]:
+    def check(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
+        if not holds(value, rule):
+            yield f"{at}: {value!r} {text} {rule!r}"
+
+    return check
+
+
+def _nothing(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
+    yield from ()
+
+
+_KEYWORDS: dict[str, Callable[..., Iterator[str]]] = {
+    "type": _type,
+    "$ref": _ref,
+    "required": _required,
+    "properties": _properties,
+    "additionalProperties": _additional,
+    "items": _items,
+    "propertyNames": lambda value, rule, schema, root, at: (
+        problem for name in value for problem in problems(name, rule, root, f"{at} key")
+    ),
+    "enum": _failing("is none of", lambda value, rule: value in rule),
+    "const": _failing("is not", lambda value, rule: value == rule),
+    "pattern": _failing("does not match", lambda value, rule: re.search(rule, value) is not None),
+    "minimum": _failing("is below", lambda value, rule: value >= rule),
+    "maximum": _failing("is above", lambda value, rule: value <= rule),
+    "minItems": _failing("has fewer items than", lambda value, rule: len(value) >= rule),
+    **dict.fromkeys(("$schema", "$id", "$defs", "title", "description"), _nothing),
+}

@@ -1,0 +1,78 @@
+"""What `assay evaluate --format json` prints is what docs/schemas/evaluation-1.json says."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+
+import pytest
+
+from assay import Evaluator, Rules
+from assay.example import QRELS, RUNS
+from assay.judged import RULE_CHOICES
+from assay.report import RENDERERS, tabulate
+from assay.report.json import SCHEMA
+from docs.blocks import DOCS
+from docs.schema import problems
+
+DOCUMENT = json.loads((DOCS / "schemas" / "evaluation-1.json").read_text(encoding="utf-8"))
+
+
+def printed(
+    *, per_query: bool = False, rules: Rules = Rules(), measures: tuple[str, ...] = ("nDCG@5", "AP", "NumRet")
+) -> dict:
+    evaluator = Evaluator(QRELS, measures, rules)
+    return json.loads(RENDERERS["json"](tabulate([evaluator.evaluate(run) for run in RUNS], per_query=per_query)))
+
+
+@pytest.mark.parametrize("per_query", [False, True])
+@pytest.mark.parametrize("rules", [Rules(), Rules(queries="both", undefined="nan", depth=3)], ids=["default", "other"])
+def test_real_output_is_valid(per_query, rules):
+    value = printed(per_query=per_query, rules=rules)
+
+    assert [] == list(problems(value, DOCUMENT))
+    assert per_query == ("queries" in value["runs"][0])
+
+
+def test_undefined_values_are_null():
+    value = printed(rules=Rules(undefined="nan"), measures=("AP(rel=9)",))
+
+    assert None is value["runs"][0]["mean"]["AP(rel=9)"]
+    assert [] == list(problems(value, DOCUMENT))
+
+
+def test_the_schema_knows_the_rules_and_its_own_name():
+    rules = DOCUMENT["$defs"]["rules"]["properties"]
+
+    assert SCHEMA == DOCUMENT["$id"] == DOCUMENT["properties"]["schema"]["const"]
+    assert {name: list(values) for name, values in RULE_CHOICES.items()} == {
+        name: rule["enum"] for name, rule in rules.items() if "enum" in rule
+    }
+
+
+def changed(value: dict, *path: object, to: object) -> dict:
+    """The value with something else at one place."""
+    copy = deepcopy(value)
+    place = copy
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = to
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "problem"),
+    [
+        (("schema",), "assay/evaluation/2", "$.schema: 'assay/evaluation/2' is not 'assay/evaluation/1'"),
+        (("rules", "ties"), "random", "$.rules.ties: 'random' is none of ['doc-desc', 'doc-asc', 'input', 'rank-column']"),
+        (("rules", "depth"), "3", "$.rules.depth: '3' is no integer or null"),
+        (("runs",), [], "$.runs: [] has fewer items than 1"),
+        (("runs", 0, "mean", "AP"), "0.5", "$.runs[0].mean.AP: '0.5' is no number or null"),
+        (("runs", 0, "extra"), 1, "$.runs[0]: 'extra' is not allowed"),
+        (("runs", 0, "coverage", "tied"), -1, "$.runs[0].coverage.tied: -1 is below 0"),
+        (("runs", 0, "coverage", "straddling"), {"x": 1}, "$.runs[0].coverage.straddling key: 'x' does not match '^[1-9][0-9]*$'"),
+        (("runs", 1, "coverage"), {}, "$.runs[1].coverage: 'judged' is missing"),
+    ],
+)  # fmt: skip
+def test_other_output_is_not(path, to, problem):
+    assert problem in list(problems(changed(printed(), *path, to=to), DOCUMENT))
