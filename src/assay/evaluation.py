@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.errors import AssayError, MeasureError, MissingExtraError
+from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError
 from assay.formats import as_qrels, as_run
 from assay.judged import JudgedRanking, Judgments, Rules, index_judgments, judge
 from assay.measures import Measure, Request, parse_measure, parse_measures
@@ -85,6 +85,10 @@ class Evaluation:
     tag: str = ""
     sources: tuple[str, str] = ("qrels", "run")
 
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{label}={value:.4f}" for label, value in list(self.mean().items())[:6])
+        return f"<Evaluation of {self.run!r} over {len(self.queries)} queries: {shown}>"
+
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures of the columns."""
@@ -137,11 +141,18 @@ class Evaluator:
     """Judgments, measures and rules made ready once, for many runs."""
 
     def __init__(
-        self, qrels: Any, measures: Iterable[str | Measure] = DEFAULT_MEASURES, rules: Rules = Rules()
+        self,
+        qrels: Any,
+        measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+        rules: Rules = Rules(),
+        *,
+        grades: Mapping[str, float] | None = None,
     ) -> None:
+        if not isinstance(rules, Rules):
+            raise RulesError(f"rules are given as Rules(ties=...), not as {type(rules).__name__}.")
         self.rules = rules
         self.requests = tuple(parse_measures(measures))
-        self.judgments = index_judgments(as_qrels(qrels), rules.duplicates)
+        self.judgments = index_judgments(as_qrels(qrels, grades=grades), rules.duplicates)
         self._strays = any(request.measure.definition.needs == "strays" for request in self.requests)
 
     def evaluate(self, run: Any, *, name: str | None = None) -> Evaluation:
@@ -174,16 +185,18 @@ def evaluate(
     *,
     rules: Rules = Rules(),
     name: str | None = None,
+    grades: Mapping[str, float] | None = None,
 ) -> Evaluation:
     """Evaluate a run against judgments.
 
-    Both may be paths, dicts of dicts, pandas, polars or Arrow tables, or our own `Qrels` and `Run`.
+    Both may be paths, dicts of dicts, pandas, polars or Arrow tables, or our own `Qrels` and `Run`. `grades` gives
+    letters their value, such as {"E": 3, "S": 2, "C": 1, "I": 0}.
 
     >>> result = evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"])
     >>> result.mean()
     {'RR': 0.5, 'P@1': 0.0}
     """
-    return Evaluator(qrels, measures, rules).evaluate(run, name=name)
+    return Evaluator(qrels, measures, rules, grades=grades).evaluate(run, name=name)
 
 
 def values_under(measure: Measure, judged: JudgedRanking, rules: Rules) -> Floats:
@@ -237,6 +250,8 @@ def concat(parts: Sequence[Evaluation]) -> Evaluation:
 
     The parts must come from the same run, measures and rules, and share no query.
     """
+    if not parts:
+        raise AssayError("there is no evaluation to put together.")
     first = parts[0]
     if any((part.requests, part.rules) != (first.requests, first.rules) for part in parts):
         raise AssayError("evaluations of different measures or rules cannot be put together.")

@@ -52,7 +52,7 @@ class Rules:
             if value not in choices:
                 hint = did_you_mean(str(value), choices) or f"; it takes {', '.join(choices)}."
                 raise RulesError(f"rule {name} cannot be {value!r}{hint}")
-        if self.depth is not None and (not isinstance(self.depth, int) or self.depth < 0):
+        if self.depth is not None and (type(self.depth) is not int or self.depth < 0):
             raise RulesError(f"rule depth cannot be {self.depth!r}; it takes a whole number of documents, or None.")
 
     def changed(self) -> dict[str, Any]:
@@ -313,9 +313,9 @@ def check_query_sets(judgments: Judgments, run: Run, rules: Rules) -> Integers:
     if rules.queries == "strict" and len(answered) < len(judgments.queries):
         missing = [judgments.queries[i] for i in np.setdiff1d(np.arange(len(judgments.queries)), answered)]
         raise QuerySetError(
-            f"{len(missing)} of {len(judgments.queries)} judged queries are missing from run {run.name!r} "
-            f'(first: {some_of(missing)}). Complete the run, or let them count as 0 with queries="judged", '
-            f'or leave them out with queries="both".'
+            f"{len(missing)} of {len(judgments.queries)} judged queries {'is' if len(missing) == 1 else 'are'} missing from "
+            f"run {run.name!r} (first: {some_of(missing)}). Complete the run, or choose queries=judged to count them as 0, "
+            f"or queries=both to leave them out."
         )
     return answered
 

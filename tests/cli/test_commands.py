@@ -61,7 +61,7 @@ def test_measures_list_names_them_all():
     assert [definition.name for definition in definitions()] == [entry["name"] for entry in listed]
 
 
-@pytest.mark.parametrize("name", ["nDCG", "ndcg", "ndcg_cut", "NDCG", "nDCG@10", "nDCG(gain='exp')@10"])
+@pytest.mark.parametrize("name", ["nDCG", "ndcg", "ndcg_cut", "ndcg_cut_10", "NDCG", "nDCG@10", "nDCG(gain='exp')@10"])
 def test_explain_takes_any_name(name):
     out = assay("measures", "explain", name).stdout
 
@@ -92,6 +92,14 @@ def test_demo_tells_what_it_does():
     assert "Which search is better?" in out
     assert "assay evaluate " in out
     assert "How to read it" in out
+
+
+def test_demo_leaves_its_files(tmp_path):
+    done = assay("demo", "--save", "cook", cwd=tmp_path)
+
+    assert ["hybrid.run", "keyword.run", "qrels.txt"] == sorted(path.name for path in (tmp_path / "cook").iterdir())
+    command = next(line.split()[1:] for line in done.stdout.splitlines() if line.startswith("  assay evaluate"))
+    assert 0 == assay(*command, cwd=tmp_path).returncode
 
 
 def test_trec_eval_is_the_program():

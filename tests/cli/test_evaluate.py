@@ -34,9 +34,10 @@ def test_conventions_and_coverage_stand_under_the_table():
     assert "(ties=doc-desc, scores=float64, queries=judged, duplicates=error, self_match=keep, undefined=zero)" in out
     assert "keyword: 8 queries judged, 7 answered, 1 missing (counted as 0: vegan-gelatine)" in out
     assert (
-        "0 without relevant documents; judged documents: 100% of the top 1; ties: in 1 query a judged document" in out
+        "0 without relevant documents; of the documents shown, judged: 100% in the top 1; ties: in 1 query a judged document"
+        in out
     )
-    assert "shares its score, of which 1 straddle rank 1." in out
+    assert "shares its score, across rank 1 in 1." in out
 
 
 def test_per_query_rows_come_before_the_total():
@@ -126,6 +127,21 @@ def test_letters_as_grades(tmp_path):
     assert 2 == assay("evaluate", qrels, run).returncode
 
 
+def test_what_undefined_values_leave_out_is_said():
+    out = assay("evaluate", QRELS, HYBRID, "-m", "AP(rel=2)", "-m", "AP(rel=3)", "--undefined", "nan").stdout
+
+    assert "hybrid: left out as undefined: 8 queries for AP(rel=3)." in out
+
+
+def test_formats_of_qrels_and_runs_may_be_named_apart(tmp_path):
+    run = tmp_path / "whole.run"
+    run.write_text("soup-too-salty potato-soup 95\nsoup-too-salty rescue-salty-soup 85\n")
+
+    assert 2 == assay("evaluate", QRELS, run).returncode
+    out = assay("evaluate", QRELS, run, "-m", "RR", "--run-format", "beir", "--queries", "both").stdout
+    assert ["whole", "0.5000"] == out.splitlines()[2].split()
+
+
 def test_rules_are_options(tmp_path):
     out = assay("evaluate", QRELS, KEYWORD, "-m", "RR", "--queries", "both", "--ties", "doc-asc", "--depth", "2").stdout
 
@@ -144,7 +160,7 @@ def test_rules_are_options(tmp_path):
         ([QRELS], "Missing argument 'RUN...'"),
         ([QRELS, QRELS], "qrels.txt"),
         ([QRELS, KEYWORD, "--grades", "E"], "E"),
-        ([QRELS, KEYWORD, "--queries", "strict"], "Error: 1 of 8 judged queries are missing from run 'keyword'"),
+        ([QRELS, KEYWORD, "--queries", "strict"], "Error: 1 of 8 judged queries is missing from run 'keyword'"),
     ],
 )
 def test_mistakes_get_a_message_and_status_2(arguments, complaint):

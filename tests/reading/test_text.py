@@ -68,10 +68,20 @@ def test_blanks_of_unicode_are_part_of_an_id() -> None:
 
 
 def test_an_ms_marco_run_is_ranked_by_its_ranks() -> None:
-    run = parse_run("51\ta\t1\n51\tb\t2\n52\tc\t10\n")
+    run = parse_run("51\ta\t1\n51\tb\t10\n52\tc\t1\n")
 
-    assert [("51", "a", -1.0), ("51", "b", -2.0), ("52", "c", -10.0)] == run_rows(run)
-    assert [1, 2, 10] == listed(run.rank)
+    assert [("51", "a", -1.0), ("51", "b", -10.0), ("52", "c", -1.0)] == run_rows(run)
+    assert [1, 10, 1] == listed(run.rank)
+
+
+def test_whole_scores_are_not_taken_for_ranks() -> None:
+    """Ranks start at 1; reading 95 and 85 as ranks would turn the ranking around."""
+    with pytest.raises(
+        InputError, match="the third column is read as the rank, but query q1 has no document of rank 1"
+    ):
+        parse_run("q1 a 95\nq1 b 85\n")
+
+    assert [("q1", "a", 95.0), ("q1", "b", 85.0)] == run_rows(parse_run("q1 a 95\nq1 b 85\n", input_format="beir"))
 
 
 @pytest.mark.parametrize("third", ["9.5", "0", "-1", "x", "1.0", "1e2", "99999999999999999999"])
@@ -79,7 +89,7 @@ def test_a_run_of_three_columns_without_ranks_is_refused(third: str) -> None:
     assert (
         f"<text>:2: rank '{third}' is not a whole number from 1 on (query q1, document b). "
         "Without a score column a run has ranks: 1, 2, 3 and so on. If the third column is a score, read it "
-        "with --input-format beir, or put a header line first: query_id doc_id score."
+        "with --run-format beir, or put a header line first: query_id doc_id score."
     ) == refusal(lambda: parse_run(f"q1 a 1\nq1 b {third}\n"))
 
 

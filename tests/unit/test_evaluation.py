@@ -10,7 +10,7 @@ import pytest
 
 import assay
 from assay import Evaluator, Rules, concat, evaluate
-from assay.errors import AssayError, MeasureError
+from assay.errors import AssayError, MeasureError, RulesError
 
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}, "q3": {"x": 0}}
 RUN = {"q1": {"a": 2.0, "b": 2.0, "z": 1.0, "c": 0.5}, "q3": {"x": 1.0}, "other": {"a": 1.0}}
@@ -96,6 +96,8 @@ def test_parts_of_the_queries_can_be_put_together():
         concat([parts[0], parts[0]])
     with pytest.raises(AssayError, match="different measures or rules"):
         concat([parts[0], evaluate(QRELS, RUN, ["AP"])])
+    with pytest.raises(AssayError, match="there is no evaluation to put together"):
+        concat([])
 
 
 def test_one_evaluator_serves_many_runs():
@@ -127,6 +129,21 @@ def test_nothing_that_is_given_is_changed():
     evaluate(qrels, run, ["RR"], rules=Rules(self_match="drop"))
 
     assert ({"q": {"a": 1}}, {"q": {"q": 1.0, "a": 0.5}}) == (qrels, run)
+
+
+def test_an_evaluation_shows_itself_in_a_line():
+    assert "<Evaluation of 'run' over 3 queries: RR=0.1667>" == repr(evaluate(QRELS, RUN, ["RR"]))
+
+
+def test_letters_have_the_value_that_is_given():
+    result = evaluate({"q": {"a": "S", "b": "E"}}, {"q": {"a": 2.0, "b": 1.0}}, ["RR(rel=3)"], grades={"E": 3, "S": 2})
+
+    assert 0.5 == result.mean()["RR(rel=3)"]
+
+
+def test_rules_are_rules():
+    with pytest.raises(RulesError, match=r"rules are given as Rules\(ties=...\), not as dict"):
+        evaluate(QRELS, RUN, ["RR"], rules={"ties": "doc-asc"})
 
 
 def test_public_names():

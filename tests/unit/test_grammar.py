@@ -54,6 +54,8 @@ from assay.measures import AP, P, nDCG, parse_measure, parse_measures
         ("rbp", "RBP(p=0.9)"),
         ("num_rel_ret", "NumRet(rel=1)"),
         ("unj_5", "Unjudged@5"),
+        ("recip_rank@10", "RR@10"),
+        ("ndcg_cut@10", "nDCG@10"),
     ],
 )
 def test_each_name_means_one_measure(written, canonical):
@@ -106,6 +108,11 @@ def test_unknown_names_get_a_hint(written, message):
         ("AP(rel=)", "cannot read the parameters of 'AP(rel=)'; write them like (rel=2, gain='exp')."),
         ("IPrec@7", "IPrec: recall cannot be 7; it takes a number from 0 to 1."),
         ("RBP(p=1)", "RBP: p cannot be 1; it takes a number between 0 and 1."),
+        ("nDCG(cutoff=5)@10", "'nDCG(cutoff=5)@10' gives cutoff twice, in brackets and after the @; keep one."),
+        ("AP(rel=1, rel=2)", "'AP(rel=1, rel=2)' gives a parameter twice; keep one of them."),
+        ("F1(beta=2)@5", "F1 means beta=1; write F(beta=...) for another."),
+        ("recip_rank.10", "recip_rank takes no parameters (trec_eval ignores them without a word); see RR."),
+        ("Utility(weights=3)", "Utility: weights cannot be 3; it takes four numbers such as (1, -1, 0, 0)."),
         ("AP(norm='k')", "AP: norm cannot be 'k'; it takes 'rel' or 'cutoff'."),
         ("P_0", "P.0: cutoffs are whole numbers from 1."),
         ("P.5,5", "P.5,5: the same cutoff stands twice."),
@@ -130,6 +137,12 @@ def test_wrong_parameters_say_what_is_allowed(written, message):
 def test_no_measure_is_an_error():
     with pytest.raises(MeasureError, match="no measure asked for; name at least one, such as nDCG@10"):
         parse_measures([])
+    with pytest.raises(MeasureError, match="a measure is given by its name, such as 'nDCG@10', not by 3"):
+        parse_measures([3])
+    with pytest.raises(
+        MeasureError, match=r"measures are given as a list of names, such as \['nDCG@10'\], not by None"
+    ):
+        parse_measures(None)
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_missing_queries_count_are_left_out_or_refused():
 
     assert ("q1", "q2") == judge(qrels, run).queries
     assert ("q1",) == judge(qrels, run, Rules(queries="both")).queries
-    with pytest.raises(QuerySetError, match=r"1 of 2 judged queries are missing from run 'run' \(first: q2\)"):
+    with pytest.raises(QuerySetError, match=r"1 of 2 judged queries is missing from run 'run' \(first: q2\)"):
         judge(qrels, run, Rules(queries="strict"))
 
 
@@ -176,6 +176,7 @@ def test_depth_and_selection_keep_strays_apart():
     [
         ({"ties": "doc-dsc"}, "rule ties cannot be 'doc-dsc'; did you mean 'doc-desc'?"),
         ({"queries": "some"}, "rule queries cannot be 'some'; it takes judged, both, strict."),
+        ({"depth": True}, "rule depth cannot be True; it takes a whole number of documents, or None."),
         ({"depth": -1}, "rule depth cannot be -1; it takes a whole number of documents, or None."),
     ],
 )

@@ -102,8 +102,11 @@ def test_err_depends_on_the_highest_grade():
     assert 7 / 8 == value("ERR", [3])
     assert 7 / 16 == value("ERR(top=4)", [3])
     assert 7 / 8 + 1 / 2 * 1 / 8 * 3 / 8 == value("ERR@2", [3, 2, 3])
-    with pytest.raises(MeasureError, match="ERR: grade 3 is higher than top=2"):
-        value("ERR(top=2)", [3])
+    for ranked, missed in (([3], []), ([1], [3])):
+        with pytest.raises(MeasureError, match="ERR: grade 3 is higher than top=2"):
+            value("ERR(top=2)", ranked, missed)
+    with pytest.raises(MeasureError, match="ERR: grade 100000 is higher than the 60 it can use"):
+        value("ERR", [1], [100000])
 
 
 def test_rbp_and_what_it_may_hide():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import click
 
 from assay.cli import write
 from assay.evaluation import Evaluator
 from assay.example import FOLDER, QRELS, RUNS
+from assay.files import write_whole
 from assay.report import RENDERERS, tabulate
 
 MEASURES = ("nDCG@5", "P@3", "R@5", "RR")
@@ -29,13 +31,19 @@ say what was assumed and how far the judgments reach.
 """
 
 
-@click.command("demo", epilog="Example: assay demo")
-def command() -> None:
+@click.command("demo", epilog="Example: assay demo --save .")
+@click.option(
+    "--save", "folder", type=click.Path(file_okay=False), help="Also write the example's files to this folder."
+)
+def command(folder: str | None) -> None:
     """Evaluate a small example that comes with assay, and tell how to read the result."""
     evaluator = Evaluator(QRELS, MEASURES)
     evaluations = [evaluator.evaluate(run) for run in RUNS]
-    folder = os.path.relpath(FOLDER)
-    paths = " ".join(os.path.join(folder, path.name) for path in (QRELS, *RUNS))
+    if folder is not None:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for file in (QRELS, *RUNS):
+            write_whole(Path(folder) / file.name, file.read_bytes())
+    paths = " ".join(os.path.join(folder or os.path.relpath(FOLDER), path.name) for path in (QRELS, *RUNS))
     asked = " ".join(f"-m {measure}" for measure in MEASURES)
     write(INTRODUCTION.format(command=f"assay evaluate {paths} {asked}"))
     write(RENDERERS["table"](tabulate(evaluations)))

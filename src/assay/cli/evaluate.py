@@ -56,7 +56,14 @@ def rule_options(command: Any) -> Any:
     help=f"Measure to compute; may be repeated. Default: {' '.join(DEFAULT_MEASURES)}. See `assay measures list`.",
 )
 @click.option("--per-query", is_flag=True, help="Also show each query.")
-@click.option("--format", "output_format", type=click.Choice(list(RENDERERS)), default="table", show_default=True)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(list(RENDERERS)),
+    default="table",
+    show_default=True,
+    help="How to show the result; all but csv, tsv and trec also say the conventions and the coverage.",
+)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal.")
 @click.option(
     "--input-format",
@@ -65,6 +72,8 @@ def rule_options(command: Any) -> Any:
     show_default=True,
     help="Format of QRELS and RUNs; auto recognises it from the content.",
 )
+@click.option("--qrels-format", type=click.Choice(list(INPUT_FORMATS)), help="Format of QRELS alone.")
+@click.option("--run-format", type=click.Choice(list(INPUT_FORMATS)), help="Format of the RUNs alone.")
 @click.option("--grades", help="Letters as grades, such as E=3,S=2,C=1,I=0.")
 @rule_options
 def command(
@@ -75,6 +84,8 @@ def command(
     output_format: str,
     output: str | None,
     input_format: str,
+    qrels_format: str | None,
+    run_format: str | None,
     grades: str | None,
     **rules: Any,
 ) -> None:
@@ -84,11 +95,11 @@ def command(
     A run is called by its file's name, or by NAME in NAME=PATH.
     """
     evaluator = Evaluator(
-        read_qrels(qrels, input_format=input_format, grades=parse_grades(grades) if grades else None),
+        read_qrels(qrels, input_format=qrels_format or input_format, grades=parse_grades(grades) if grades else None),
         measures or DEFAULT_MEASURES,
         Rules(**rules),
     )
-    evaluations = [evaluator.evaluate(run) for run in _named_runs(runs, input_format)]
+    evaluations = [evaluator.evaluate(run) for run in _named_runs(runs, run_format or input_format)]
     write(RENDERERS[output_format](tabulate(evaluations, per_query=per_query)), output)
 
 

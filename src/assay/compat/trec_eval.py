@@ -208,7 +208,7 @@ def usage() -> str:
 def _version(names: list[str]) -> Version:
     name = names[-1] if names else "9.0.8"
     if name not in VERSIONS:
-        raise Refusal(f"assay trec_eval: --as {name}: there is {' and '.join(VERSIONS)}.", 1)
+        raise Refusal(f"assay trec_eval: --as {name}: the versions are {' and '.join(VERSIONS)}.", 1)
     return VERSIONS[name]
 
 

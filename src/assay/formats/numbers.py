@@ -172,11 +172,16 @@ GRADE = Refusal(
     "Grades are ordinary decimal numbers; letters need a value each: --grades E=3,S=2,C=1,I=0 "
     "(in Python: grades={'E': 3, 'S': 2, 'C': 1, 'I': 0}).",
 )
+WHOLE_GRADE = Refusal(
+    "grade",
+    no_number,
+    "trec_eval's grades are whole numbers; `assay evaluate` also reads fractions, and letters with --grades.",
+)
 RANK = Refusal(
     "rank",
     no_rank,
     "Without a score column a run has ranks: 1, 2, 3 and so on. If the third column is a score, read it "
-    "with --input-format beir, or put a header line first: query_id doc_id score.",
+    "with --run-format beir, or put a header line first: query_id doc_id score.",
 )
 
 

@@ -13,7 +13,19 @@ import numpy as np
 from assay.errors import InputError, show_id
 from assay.formats.dialects import ASSAY, TREC_EVAL_9, TREC_EVAL_10, Dialect
 from assay.formats.lines import Layout, Rows, read_rows
-from assay.formats.numbers import GRADE, RANK, SCORE, GradeMap, Refusal, floats, grade, number, ranks, whole_grade
+from assay.formats.numbers import (
+    GRADE,
+    RANK,
+    SCORE,
+    WHOLE_GRADE,
+    GradeMap,
+    Refusal,
+    floats,
+    grade,
+    number,
+    ranks,
+    whole_grade,
+)
 from assay.formats.problems import Problem, Problems
 from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import NO_DATA, decoded, decoded_column
@@ -79,6 +91,8 @@ def run_from_text(content: Content, layout: Layout, dialect: Dialect = ASSAY) ->
     columns.refuse_nothing(content.name)
     queries, query = columns.queries.in_byte_order()
     doc, score = as_ids(columns.doc), np.concatenate(columns.value)
+    if "score" not in layout:
+        _refuse_scores_as_ranks(queries, query, -score, content.name)
     return Run(
         queries=queries,
         query=query,
@@ -161,7 +175,7 @@ class _GradeReader:
         refused = {token for token in distinct if self._known[token] is None}
         if refused:
             bad = [row for row, token in enumerate(tokens) if token in refused]
-            _report(bad, rows, "rel", GRADE, problems)
+            _report(bad, rows, "rel", WHOLE_GRADE if self._whole else GRADE, problems)
         return np.array(list(map(self._known.__getitem__, tokens)), np.float64)
 
     def _value(self, text: str) -> float | None:
@@ -186,6 +200,18 @@ def _needed_ranks(rows: Rows, problems: Problems) -> Integers:
     bad = [row for row, token in enumerate(tokens) if (alone := ranks([token])) is None or alone[0] < 1]
     _report(bad, rows, "rank", RANK, problems)
     return np.empty(0, np.int64)
+
+
+def _refuse_scores_as_ranks(queries: tuple[str, ...], query: Integers, rank: Floats, source: str) -> None:
+    """Whole numbers may be scores by mistake; ranks start at 1."""
+    first = np.full(len(queries), np.inf)
+    np.minimum.at(first, query, rank)
+    for place in np.flatnonzero(first != 1)[:1].tolist():
+        raise InputError(
+            f"the third column is read as the rank, but query {show_id(queries[place])} has no document of rank 1. "
+            "If these are scores, read them with --run-format beir, or put a header line first: query_id doc_id score.",
+            source=source,
+        )
 
 
 def _whole_column(parts: list[Integers | None]) -> Integers | None:

@@ -214,7 +214,15 @@ def measure(
     elsewhere: Mapping[str, str] | None = None,
     parameters: Mapping[str, Parameter] | None = None,
 ) -> Callable[[Kernel], Measure]:
-    """Make a function a measure that the whole of assay knows."""
+    """Make a function a measure that the whole of assay knows.
+
+    The function takes a `JudgedRanking` and gives one value per query; its keyword-only parameters are the measure's
+    conventions. Its docstring says what it measures, with paragraphs that start with "Formula: ", "Edges: " and
+    "Example: ". `aliases` are other names and the parameters they fix, `trec` the names of trec_eval and the parameter
+    their number sets, `at` the parameter that @ sets, `total` how queries are combined, `bounds` the lowest and highest
+    value, `rewards` whether higher is better, `needs` what the function is given beyond the ranking, `parameters` the
+    meaning and check of parameters that no other measure has.
+    """
 
     def register(kernel: Kernel) -> Measure:
         takes = [p.name for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
@@ -251,8 +259,6 @@ def definitions() -> list[Definition]:
 
 def definition_of(name: str) -> Definition:
     """The definition behind a name, an alias or one of trec_eval's names."""
-    if name in TREC_STEMS and name not in REGISTRY:
-        return TREC_STEMS[name][0]
     return REGISTRY[known_name(name)]
 
 
@@ -260,6 +266,8 @@ def known_name(name: str) -> str:
     """The registered spelling of a measure's name or alias; upper and lower case may differ."""
     if name in REGISTRY:
         return name
+    if name in TREC_STEMS:
+        return TREC_STEMS[name][0].name
     folded = next((known for known in REGISTRY if known.casefold() == name.casefold()), None)
     if folded is None:
         hint = did_you_mean(name, [*REGISTRY, *TREC_STEMS])

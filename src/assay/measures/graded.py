@@ -268,9 +268,10 @@ def ERR(judged: JudgedRanking, *, cutoff: int | None = None, top: float | None =
 
     Example: chances 7/8, 3/8, 1/8 and 3/8 at ranks 2, 3, 5 and 6: ERR = 0.4594.
     """
-    chance = gain_of(judged.hit_rel, "exp") / 2.0 ** (judged.top_grade if top is None else top)
-    if chance.max(initial=0) > 1:
-        raise MeasureError(f"ERR: grade {judged.hit_rel.max():g} is higher than top={top:g}.")
+    highest = judged.top_grade if top is None else top
+    if judged.top_grade > min(highest, 60):
+        raise MeasureError(f"ERR: grade {judged.top_grade:g} is higher than {f'top={top:g}' if top else 'the 60 it can use'}.")
+    chance = gain_of(judged.hit_rel, "exp") / 2.0**highest
     not_before = running(np.multiply, 1.0 - chance, judged.hit_start)
     before = np.concatenate(([1.0], not_before))[:-1]
     before[judged.hit_start[:-1][judged.hit_start[:-1] < len(before)]] = 1.0

@@ -45,8 +45,12 @@ def parse_measures(names: Iterable[str | Measure]) -> list[Request]:
     """All measures asked for, each under the name that the user wrote. Nothing is listed twice."""
     if isinstance(names, (str, Measure)):
         names = [names]
+    if not isinstance(names, Iterable):
+        raise MeasureError(f"measures are given as a list of names, such as ['nDCG@10'], not by {names!r}.")
     requests: dict[str, Request] = {}
     for name in names:
+        if not isinstance(name, (str, Measure)):
+            raise MeasureError(f"a measure is given by its name, such as 'nDCG@10', not by {name!r}.")
         found = [Request(str(name), name.complete())] if isinstance(name, Measure) else parse_request(name)
         requests.update((request.label, request) for request in found)
     if not requests:
@@ -65,7 +69,10 @@ def parse_request(text: str) -> list[Request]:
 def _parse_trec(text: str) -> list[Request] | None:
     """trec_eval's names: `map`, `ndcg_cut_10`, `ndcg_cut.5,10`, `ndcg.1=3,2=9`, `P_5`."""
     stem, dot, params = text.partition(".")
-    if dot and stem in FAMILIES and (FAMILIES[stem].parameter or not params):
+    if dot and stem in FAMILIES:
+        if not FAMILIES[stem].parameter:
+            name = TREC_STEMS[stem][0].name
+            raise ParameterError(f"{stem} takes no parameters (trec_eval ignores them without a word); see {name}.")
         return _family(FAMILIES[stem], params)
     if text in TREC_STEMS and text not in REGISTRY and text in FAMILIES:
         return _family(FAMILIES[text], None, label=text)
@@ -94,7 +101,14 @@ def _parse_call(text: str) -> Measure:
     name, args, at = known_name(match["name"]), match["args"], match["at"]
     definition = REGISTRY[name]
     fixed = {} if name == definition.name else definition.aliases[name]
-    measure = Measure(definition.name)(**fixed)(**_keywords(text, args or "()"))
+    given = _keywords(text, args or "()")
+    for twice in given.keys() & ({definition.at} if at is not None else set()):
+        raise ParameterError(f"{text!r} gives {twice} twice, in brackets and after the @; keep one.")
+    for twice in given.keys() & fixed.keys():
+        raise ParameterError(
+            f"{name} means {twice}={fixed[twice]!r}; write {definition.name}({twice}=...) for another."
+        )
+    measure = Measure(definition.name)(**fixed)(**given)
     if at is not None:
         measure = measure @ _literal(text, at)
     return measure.complete()
@@ -107,6 +121,9 @@ def _keywords(text: str, args: str) -> dict[str, Any]:
         raise ParameterError(f"cannot read the parameters of {text!r}; write them like (rel=2, gain='exp').") from None
     if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
         raise ParameterError(f"the parameters of {text!r} need names; write them like (rel=2, gain='exp').")
+    names = [str(keyword.arg) for keyword in call.keywords]
+    if len(set(names)) < len(names):
+        raise ParameterError(f"{text!r} gives a parameter twice; keep one of them.")
     return {str(keyword.arg): _value(text, keyword.value) for keyword in call.keywords}
 
 

@@ -81,10 +81,11 @@ def SetAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
 
 def _four_weights(value: Any) -> tuple[float, ...]:
-    weights = tuple(float(weight) for weight in value)
-    if len(weights) != 4:
-        raise ValueError("four numbers")
-    return weights
+    try:
+        a, b, c, d = (float(weight) for weight in value)
+    except (TypeError, ValueError):
+        raise ValueError("four numbers such as (1, -1, 0, 0)") from None
+    return a, b, c, d
 
 
 @measure(

@@ -34,6 +34,7 @@ class ResultTable:
     rules: Rules
     coverage: dict[str, Coverage]  # by run
     tags: dict[str, str]  # by run
+    undefined: dict[str, dict[str, int]]  # by run and measure: queries that its mean leaves out
     per_query: bool
 
     @property
@@ -56,6 +57,11 @@ class ResultTable:
         lines = [conventions_in_words(self.rules)]
         for run, coverage in self.coverage.items():
             lines.append(f"{show_id(run)}: {coverage_in_words(coverage, self.rules)}")
+            left_out = [
+                f"{_number(count, 'query')} for {label}" for label, count in self.undefined[run].items() if count
+            ]
+            if left_out:
+                lines.append(f"{show_id(run)}: left out as undefined: {', '.join(left_out)}.")
         return lines
 
 
@@ -71,6 +77,7 @@ def tabulate(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> R
         rules=first.rules,
         coverage={evaluation.run: evaluation.coverage for evaluation in evaluations},
         tags={evaluation.run: evaluation.tag for evaluation in evaluations},
+        undefined={e.run: {label: int(n) for label, n in e.undefined().items()} for e in evaluations},
         per_query=per_query,
     )
 
@@ -143,8 +150,8 @@ def coverage_in_words(coverage: Coverage, rules: Rules) -> str:
         parts.append(
             f"{_number(coverage.unjudged, 'query')} of the run {_are(coverage.unjudged)} not judged and left out"
         )
-    shares = ", ".join(f"{share:.0%} of the top {cutoff}" for cutoff, share in coverage.judged_share.items())
-    parts.append(f"judged documents: {shares}")
+    shares = ", ".join(f"{share:.0%} in the top {cutoff}" for cutoff, share in coverage.judged_share.items())
+    parts.append(f"of the documents shown, judged: {shares}")
     parts.append(f"ties: {_ties(coverage)}")
     return "; ".join(parts) + "."
 
@@ -159,9 +166,9 @@ def _missing(coverage: Coverage, rules: Rules) -> str:
 def _ties(coverage: Coverage) -> str:
     if not coverage.tied:
         return "no judged document shares its score"
-    straddling = [f"{number} straddle rank {cutoff}" for cutoff, number in coverage.straddling.items() if number]
+    straddling = [f"rank {cutoff} in {number}" for cutoff, number in coverage.straddling.items() if number]
     found = f"in {_number(coverage.tied, 'query')} a judged document shares its score"
-    return f"{found}, of which {', '.join(straddling)}" if straddling else f"{found}, none straddles a cutoff"
+    return f"{found}, across {', '.join(straddling)}" if straddling else f"{found}, never across a cutoff"
 
 
 def _number(count: int, noun: str) -> str:
