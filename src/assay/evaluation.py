@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from assay.formats import as_qrels, as_run
 from assay.judged import JudgedRanking, Judgments, Rules, index_judgments, judge
 from assay.measures import Measure, Request, parse_measure, parse_measures
 from assay.measures.arithmetic import log
+from assay.measures.ties import expected_values
 from assay.tables import Floats, Run, as_bytes
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
@@ -28,10 +30,11 @@ class Coverage:
     judged: int  # queries with judgments
     answered: int  # of these, queries that the run has documents for
     missing: tuple[str, ...]  # judged queries that the run lacks
-    unjudged: int  # queries of the run without judgments: left out
+    unjudged: tuple[str, ...]  # queries of the run without judgments: left out
     without_relevant: int  # judged queries that have no relevant document
     evaluated: int  # queries that the means are over
-    judged_share: dict[int, float]  # cutoff -> share of the first documents that are judged
+    judged_share: dict[int, float]  # cutoff -> share of the documents shown that are judged
+    shown: dict[int, int]  # cutoff -> documents shown
     straddling: dict[int, int]  # cutoff -> queries where equal scores around a judged document straddle it
     tied: int  # queries where a judged document shares its score with another document
 
@@ -84,6 +87,7 @@ class Evaluation:
     coverage: Coverage
     tag: str = ""
     sources: tuple[str, str] = ("qrels", "run")
+    top_grade: float = 0.0  # the highest grade of the whole qrels, which some measures depend on
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{label}={value:.4f}" for label, value in list(self.mean().items())[:6])
@@ -171,7 +175,14 @@ class Evaluator:
             coverage=coverage_of(self.judgments, table, judged, self._cutoffs()),
             tag=table.tag,
             sources=(self.judgments.source, table.source),
+            top_grade=self.judgments.top_grade,
         )
+
+    def part(self, queries: Iterable[str]) -> Evaluator:
+        """The same for some of the judged queries; what is known of all judgments stays known. See `concat`."""
+        other = copy(self)
+        other.judgments = self.judgments.select(queries)
+        return other
 
     def _cutoffs(self) -> tuple[int, ...]:
         cutoffs = {request.measure.param("cutoff") for request in self.requests} - {None}
@@ -201,7 +212,7 @@ def evaluate(
 
 def values_under(measure: Measure, judged: JudgedRanking, rules: Rules) -> Floats:
     """One value per query; under undefined="nan", not a number where no document is relevant."""
-    values = measure.values(judged)
+    values = expected_values(measure, judged) if rules.ties == "expected" else measure.values(judged)
     if rules.undefined == "nan" and measure.definition.rewards:
         values = np.where(has_relevant(judged, measure), values, np.nan)
     return values
@@ -217,24 +228,25 @@ def coverage_of(judgments: Judgments, run: Run, judged: JudgedRanking, cutoffs: 
     """How far the run and the judgments meet."""
     answered = set(run.queries)
     missing = tuple(query for query in judgments.queries if query not in answered)
+    shown = {cutoff: int(np.minimum(judged.retrieved, cutoff).sum()) for cutoff in cutoffs}
     tied = judged.hit_tie_first < judged.hit_tie_last
     return Coverage(
         judged=len(judgments.queries),
         answered=len(judgments.queries) - len(missing),
         missing=missing,
-        unjudged=len(run.queries) - (len(judgments.queries) - len(missing)),
+        unjudged=tuple(query for query in run.queries if query not in judgments.place),
         without_relevant=int((~has_relevant(judged)).sum()),
         evaluated=len(judged),
-        judged_share={cutoff: _judged_share(judged, cutoff) for cutoff in cutoffs},
+        judged_share={k: ratio_of(int((judged.hit_rank <= k).sum()), shown[k]) for k in cutoffs},
+        shown=shown,
         straddling={cutoff: _straddling(judged, cutoff) for cutoff in cutoffs},
         tied=_queries_of(judged, tied),
     )
 
 
-def _judged_share(judged: JudgedRanking, cutoff: int) -> float:
-    """Share of the documents shown within the cutoff that have a judgment."""
-    shown = int(np.minimum(judged.retrieved, cutoff).sum())
-    return int((judged.hit_rank <= cutoff).sum()) / shown if shown else 0.0
+def ratio_of(part: float, whole: float) -> float:
+    """part / whole, and 0 of nothing."""
+    return part / whole if whole else 0.0
 
 
 def _straddling(judged: JudgedRanking, cutoff: int) -> int:
@@ -248,34 +260,42 @@ def _queries_of(judged: JudgedRanking, mask: Any) -> int:
 def concat(parts: Sequence[Evaluation]) -> Evaluation:
     """Evaluations of parts of the queries as one; bit for bit what evaluating all queries at once gives.
 
-    The parts must come from the same run, measures and rules, and share no query.
+    The parts come from `Evaluator.part`, or at least from the same run, measures and rules, and share no query.
     """
     if not parts:
         raise AssayError("there is no evaluation to put together.")
     first = parts[0]
     if any((part.requests, part.rules) != (first.requests, first.rules) for part in parts):
         raise AssayError("evaluations of different measures or rules cannot be put together.")
+    if len({part.top_grade for part in parts}) > 1:
+        raise AssayError("the parts have different highest grades, on which RBP and ERR depend; use Evaluator.part.")
     queries = [query for part in parts for query in part.queries]
-    if len(set(queries)) < len(queries):
+    judged = [query for part in parts for query in {*part.queries, *part.coverage.missing}]
+    if len(set(judged)) < len(judged):
         raise AssayError("a query stands in more than one part; parts must not share queries.")
     order = sorted(range(len(queries)), key=lambda place: as_bytes(queries[place]))
     values = np.concatenate([part.values for part in parts])[order]
     return replace(
-        first, queries=tuple(queries[i] for i in order), values=values, coverage=_added([p.coverage for p in parts])
+        first,
+        queries=tuple(queries[i] for i in order),
+        values=values,
+        coverage=_added([p.coverage for p in parts], set(judged)),
     )
 
 
-def _added(parts: Sequence[Coverage]) -> Coverage:
-    weight = np.array([part.evaluated for part in parts], float)
+def _added(parts: Sequence[Coverage], judged: set[str]) -> Coverage:
     cutoffs = parts[0].judged_share
+    shown = {k: sum(part.shown[k] for part in parts) for k in cutoffs}
+    known = {k: sum(part.judged_share[k] * part.shown[k] for part in parts) for k in cutoffs}
     return Coverage(
         judged=sum(part.judged for part in parts),
         answered=sum(part.answered for part in parts),
         missing=tuple(query for part in parts for query in part.missing),
-        unjudged=sum(part.unjudged for part in parts),
+        unjudged=tuple(dict.fromkeys(q for part in parts for q in part.unjudged if q not in judged)),
         without_relevant=sum(part.without_relevant for part in parts),
         evaluated=sum(part.evaluated for part in parts),
-        judged_share={k: float(np.average([part.judged_share[k] for part in parts], weights=weight)) for k in cutoffs},
+        judged_share={k: ratio_of(round(known[k]), shown[k]) for k in cutoffs},
+        shown=shown,
         straddling={k: sum(part.straddling[k] for part in parts) for k in cutoffs},
         tied=sum(part.tied for part in parts),
     )

@@ -7,7 +7,7 @@ how many documents were retrieved, and the grades of all judged documents ("pool
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import repeat
@@ -22,7 +22,8 @@ from assay.tables import Floats, Ids, Integers, Qrels, Run, in_byte_order
 T = TypeVar("T")
 Booleans = npt.NDArray[np.bool_]
 
-Ties = Literal["doc-desc", "doc-asc", "input", "rank-column"]
+Order = Literal["score", "rank"]
+Ties = Literal["doc-desc", "doc-asc", "input", "rank-column", "expected"]
 Scores = Literal["float64", "float32"]
 QuerySet = Literal["judged", "both", "strict"]
 Duplicates = Literal["error", "first", "best"]
@@ -38,7 +39,8 @@ class Rules:
     {'ties': 'doc-asc'}
     """
 
-    ties: Ties = "doc-desc"  # equal scores: document id descending, as bytes (trec_eval)
+    order: Order = "score"  # what documents are ranked by; rank: the file's rank column (MS MARCO)
+    ties: Ties = "doc-desc"  # equal scores: document id descending, as bytes (trec_eval); expected: all orders averaged
     scores: Scores = "float64"  # float32 makes the false ties of trec_eval 9
     queries: QuerySet = "judged"  # judged: a missing query counts as 0 (trec_eval -c); strict: refuse
     duplicates: Duplicates = "error"
@@ -52,7 +54,7 @@ class Rules:
             if value not in choices:
                 hint = did_you_mean(str(value), choices) or f"; it takes {', '.join(choices)}."
                 raise RulesError(f"rule {name} cannot be {value!r}{hint}")
-        if self.depth is not None and (type(self.depth) is not int or self.depth < 0):
+        if self.depth is not None and (type(self.depth) is not int or not 0 <= self.depth < 2**62):
             raise RulesError(f"rule depth cannot be {self.depth!r}; it takes a whole number of documents, or None.")
 
     def changed(self) -> dict[str, Any]:
@@ -61,6 +63,7 @@ class Rules:
 
 
 RULE_CHOICES: dict[str, tuple[str, ...]] = {
+    "order": get_args(Order),
     "ties": get_args(Ties),
     "scores": get_args(Scores),
     "queries": get_args(QuerySet),
@@ -98,7 +101,9 @@ class Pool:
     def remember(self, key: Hashable, compute: Callable[[], T]) -> T:
         """The value computed for this key the first time: many measures and many runs share one pool."""
         if key not in self._known:
-            self._known[key] = compute()
+            self._known[key] = value = compute()
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)  # it is handed out again and again
         return self._known[key]  # type: ignore[no-any-return]
 
     def select(self, chosen: Integers) -> Pool:
@@ -165,19 +170,42 @@ class JudgedRanking:
         counted = np.concatenate(([0], np.cumsum(mask)))
         return np.asarray(counted[1:] - counted[self.hit_start[:-1]][self.hit_query])
 
+    @cached_property
+    def hit_group(self) -> Integers:
+        """The number of the tie group that each hit belongs to, counted over all queries."""
+        return np.cumsum(_changes(self.hit_query) | _changes(self.hit_tie_first)) - 1
+
     def only_judged(self) -> JudgedRanking:
         """The rankings without the documents that nobody judged; the rest move up (trec_eval -J)."""
         judged = self.hit_rel >= 0
-        rank = self.so_far(judged)[judged]
+        rank, group = self.so_far(judged)[judged], self.hit_group[judged]
         return replace(
             self,
             retrieved=self.count(judged),
             hit_query=self.hit_query[judged],
             hit_rank=rank,
             hit_rel=self.hit_rel[judged],
-            hit_tie_first=rank,
-            hit_tie_last=rank,
+            hit_tie_first=rank[np.searchsorted(group, group)],
+            hit_tie_last=rank[np.searchsorted(group, group, side="right") - 1],
             hit_judgment=self.hit_judgment[judged],
+        )
+
+    def reordered(self, arrangement: Arrangement, worth: Floats | None = None) -> JudgedRanking:
+        """The rankings with equal scores put in one of the orders that make values lowest or highest.
+
+        `worth` says how good each hit is, where that is not its grade.
+        """
+        place, at_top = ARRANGEMENTS[arrangement](self.hit_rel if worth is None else worth)
+        order = np.lexsort((place, ~at_top, self.hit_group))
+        group, top = self.hit_group[order], at_top[order]
+        nth = np.arange(len(order)) - np.searchsorted(group, group)
+        size = np.bincount(self.hit_group)[group]
+        rank = np.where(top, self.hit_tie_first[order] + nth, self.hit_tie_last[order] - (size - 1 - nth))
+        return replace(
+            self,
+            hit_rank=rank,
+            hit_rel=self.hit_rel[order],
+            hit_judgment=self.hit_judgment[order],
         )
 
     def select(self, chosen: Integers) -> JudgedRanking:
@@ -205,6 +233,17 @@ class JudgedRanking:
         )
 
 
+Arrangement = Literal["best", "worst", "judged-first", "judged-last"]
+
+# For each arrangement of documents with equal scores: the order of the hits, and which of them come before the unjudged.
+ARRANGEMENTS: dict[Arrangement, Callable[[Floats], tuple[Floats, Booleans]]] = {
+    "best": lambda rel: (-rel, rel > 0),
+    "worst": lambda rel: (rel, rel <= 0),
+    "judged-first": lambda rel: (-rel, np.ones(len(rel), bool)),
+    "judged-last": lambda rel: (rel, np.zeros(len(rel), bool)),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Judgments:
     """Qrels made ready for joining with runs: done once, used for every run."""
@@ -217,6 +256,18 @@ class Judgments:
     pool: Pool
     top_grade: float
     source: str
+
+    def select(self, queries: Iterable[str]) -> Judgments:
+        """The judgments of some of the queries; documents and the highest grade of all stay known."""
+        chosen = np.array(sorted({self.place[query] for query in queries}), np.int64)
+        moved = np.full(len(self.queries), -1)
+        moved[chosen] = np.arange(len(chosen))
+        query = self.key // len(self.doc_code)
+        kept = moved[query] >= 0
+        key = moved[query[kept]] * len(self.doc_code) + self.key[kept] % len(self.doc_code)
+        names = tuple(self.queries[index] for index in chosen)
+        place = {text: index for index, text in enumerate(names)}
+        return replace(self, queries=names, place=place, key=key, rel=self.rel[kept], pool=self.pool.select(chosen))
 
 
 def index_judgments(qrels: Qrels, duplicates: Duplicates = "error") -> Judgments:
@@ -253,7 +304,7 @@ def _duplicate_error(table: Qrels | Run, rows: Integers, verb: str, better: str)
     return DuplicateError(
         f"document {show_id(doc)} is {verb} more than once for query {show_id(query)} "
         f"({len(pairs)} such row{'s' if len(pairs) > 1 else ''} in all). Remove the repeated rows, or let the first count "
-        f"(--duplicates first) or {better} (--duplicates best).",
+        f"(duplicates=first) or {better} (duplicates=best).",
         pairs=pairs,
         source=table.source,
         line=None if table.lines is None else int(table.lines[int(rows[0])]),
@@ -324,9 +375,9 @@ def no_query_in_common(judged: tuple[str, ...], answered: tuple[str, ...], run_n
     """The message for query sets that do not meet, with an example that shows the likely reason."""
     if not answered:
         return f"run {run_name!r} has no query at all; 0 of {len(judged)} judged queries are answered."
-    examples = next(
-        ((a, j) for fold in _FOLDS for a in answered for j in _by_fold(judged, fold).get(fold(a), ())),
-        (answered[0], judged[0]) if judged else (answered[0], ""),
+    examples = next(filter(None, (_same_but_for(fold, judged, answered) for fold in _FOLDS)), None) or (
+        answered[0],
+        judged[0] if judged else "",
     )
     return (
         f"0 of {len(judged)} query ids match; the run has {show_id(examples[0])!r}, the qrels {show_id(examples[1])!r}. "
@@ -341,12 +392,13 @@ _FOLDS: tuple[Callable[[str], str], ...] = (
 )
 
 
-def _by_fold(ids: tuple[str, ...], fold: Callable[[str], str]) -> dict[str, list[str]]:
-    table: dict[str, list[str]] = {}
-    for text in ids[:10_000]:
-        table.setdefault(fold(text), []).append(text)
-    table.pop("", None)
-    return table
+def _same_but_for(
+    fold: Callable[[str], str], judged: tuple[str, ...], answered: tuple[str, ...]
+) -> tuple[str, str] | None:
+    """An answered and a judged query whose ids only differ in what the folding takes away."""
+    by_fold = {fold(query): query for query in reversed(judged)}
+    by_fold.pop("", None)
+    return next(((query, by_fold[fold(query)]) for query in answered if fold(query) in by_fold), None)
 
 
 def find_hits(judgments: Judgments, run: Run, rules: Rules, *, strays: bool = False) -> Hits:
@@ -398,6 +450,11 @@ class _Rows:
 def _sorted_rows(judgments: Judgments, run: Run, rules: Rules) -> _Rows:
     place = np.fromiter((judgments.place.get(query, -1) for query in run.queries), np.int64, len(run.queries))
     query, doc, score = place[run.query], run.doc, run.score
+    if "rank" in (rules.order, rules.ties.removesuffix("-column")) and run.rank is None:
+        setting = 'order="rank"' if rules.order == "rank" else 'ties="rank-column"'
+        raise RulesError(f"run {run.name!r} has no rank column; {setting} needs one.")
+    if rules.order == "rank" and run.rank is not None:
+        score = -run.rank.astype(np.float64)
     with np.errstate(over="ignore"):  # trec_eval 9 also makes an infinite float of a huge double
         score = score.astype(np.float32) if rules.scores == "float32" else score
     keep = query >= 0
@@ -405,9 +462,7 @@ def _sorted_rows(judgments: Judgments, run: Run, rules: Rules) -> _Rows:
         own = np.fromiter(map(run.queries.__getitem__, run.query), object, len(run))
         keep = keep & np.asarray(doc != own, dtype=bool)
     order = np.flatnonzero(keep)
-    if rules.ties == "rank-column":
-        if run.rank is None:
-            raise RulesError(f'run {run.name!r} has no rank column; ties="rank-column" needs one.')
+    if rules.ties == "rank-column" and run.rank is not None:
         order = order[np.lexsort((run.rank[order], -score[order], query[order]))]
     elif not _is_sorted(query[order], score[order]):
         order = order[np.lexsort((-score[order], query[order]))]  # stable: equal scores stay in the order of the input
@@ -473,12 +528,12 @@ class _Ties:
 def _ranks(rows: _Rows, chosen: Integers, ties: _Ties, rules: Rules) -> Integers:
     """Ranks of the chosen rows (ascending), equal scores ordered by the rules."""
     ranks = ties.rank[chosen]
-    if rules.ties not in ("doc-desc", "doc-asc"):
+    if rules.ties in ("input", "rank-column"):
         return ranks  # the rows stand in that order already
     tied = ties.first[chosen] < ties.last[chosen]
     for first in np.unique(ties.first[chosen][tied]).tolist():
         last = int(ties.last[first])
-        ordered = in_byte_order(rows.doc[first : last + 1], reverse=rules.ties == "doc-desc")
+        ordered = in_byte_order(rows.doc[first : last + 1], reverse=rules.ties != "doc-asc")
         place = {doc: number for number, doc in enumerate(ordered)}
         members = slice(np.searchsorted(chosen, first), np.searchsorted(chosen, last, side="right"))
         ranks[members] = [ties.rank[first] + place[doc] for doc in rows.doc[chosen[members]]]

@@ -108,6 +108,7 @@ class Run:
 
 def encode_ids(ids: Sequence[str]) -> tuple[tuple[str, ...], Integers]:
     """The distinct ids in byte order, and for each row its place among them."""
+    _check_text(ids)
     distinct = in_byte_order(dict.fromkeys(ids))
     place = {text: index for index, text in enumerate(distinct)}
     return tuple(distinct), np.fromiter(map(place.__getitem__, ids), np.int64, len(ids))
@@ -115,6 +116,7 @@ def encode_ids(ids: Sequence[str]) -> tuple[tuple[str, ...], Integers]:
 
 def as_ids(ids: Sequence[str] | Ids) -> Ids:
     """A column of ids; lists are copied once, columns of ids are taken as they are."""
+    _check_text(ids)
     if isinstance(ids, np.ndarray) and ids.dtype == object:
         return ids
     column = np.empty(len(ids), dtype=object)
@@ -140,7 +142,15 @@ def as_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def _check_text(ids: Any) -> None:
+    kinds = set(map(type, ids)) - {str, np.str_}
+    if kinds:
+        raise InputError(f"ids are text, not {', '.join(sorted(kind.__name__ for kind in kinds))}; use str(id).")
+
+
 def _check_lengths(source: str, *columns: Any) -> None:
+    if any(np.ndim(column) != 1 for column in columns if column is not None):
+        raise InputError("columns have one value per row", source=source)
     lengths = {len(column) for column in columns if column is not None}
     if len(lengths) > 1:
         raise InputError(f"columns of different lengths: {sorted(lengths)}", source=source)

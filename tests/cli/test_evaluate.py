@@ -6,6 +6,8 @@ import csv
 import gzip
 import io
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -31,7 +33,10 @@ def test_conventions_and_coverage_stand_under_the_table():
     out = " ".join(assay("evaluate", QRELS, KEYWORD, "-m", "P@1").stdout.split())
 
     assert "Conventions: equal scores by document id, descending; mean over all judged queries" in out
-    assert "(ties=doc-desc, scores=float64, queries=judged, duplicates=error, self_match=keep, undefined=zero)" in out
+    assert (
+        "(order=score, ties=doc-desc, scores=float64, queries=judged, duplicates=error, self_match=keep, undefined=zero)"
+        in out
+    )
     assert "keyword: 8 queries judged, 7 answered, 1 missing (counted as 0: vegan-gelatine)" in out
     assert (
         "0 without relevant documents; of the documents shown, judged: 100% in the top 1; ties: in 1 query a judged document"
@@ -43,9 +48,11 @@ def test_conventions_and_coverage_stand_under_the_table():
 def test_per_query_rows_come_before_the_total():
     lines = assay("evaluate", QRELS, KEYWORD, "-m", "RR", "--per-query").stdout.splitlines()
 
-    assert ["run", "query", "RR"] == lines[0].split()
-    assert ["keyword", "bread-no-knead", "0.5000"] == lines[2].split()
-    assert ["keyword", "all", "0.6250"] == lines[10].split()
+    assert ["query", "RR"] == lines[0].split()
+    assert ["bread-no-knead", "0.5000"] == lines[2].split()
+    assert ["all", "0.6250"] == lines[10].split()
+    both = assay("evaluate", QRELS, KEYWORD, HYBRID, "-m", "RR", "--per-query").stdout.splitlines()
+    assert [["run", "query", "RR"], ["hybrid", "bread-no-knead", "1.0000*"]] == [both[0].split(), both[3].split()]
 
 
 def test_many_measures_turn_the_table_around_to_fit():
@@ -160,6 +167,9 @@ def test_rules_are_options(tmp_path):
         ([QRELS], "Missing argument 'RUN...'"),
         ([QRELS, QRELS], "qrels.txt"),
         ([QRELS, KEYWORD, "--grades", "E"], "E"),
+        (["-", "-"], "Error: standard input (-) can be read once only; give the other files by name."),
+        ([QRELS, KEYWORD, "-m", "R_cap@99999999999999999999"], "it takes a whole number from 1"),
+        ([QRELS, KEYWORD, "--depth", "99999999999999999999"], "rule depth cannot be"),
         ([QRELS, KEYWORD, "--queries", "strict"], "Error: 1 of 8 judged queries is missing from run 'keyword'"),
     ],
 )
@@ -169,6 +179,32 @@ def test_mistakes_get_a_message_and_status_2(arguments, complaint):
     assert (2, "") == (done.returncode, done.stdout)
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_runs_over_different_queries_are_not_compared(tmp_path):
+    one, other = tmp_path / "one.run", tmp_path / "other.run"
+    one.write_text("soup-too-salty Q0 rescue-salty-soup 1 1 t\n")
+    other.write_text("curry-mild Q0 vindaloo 1 2 t\ncurry-mild Q0 korma-chicken 2 1 t\n")
+    out = assay("evaluate", QRELS, one, other, "-m", "RR", "--queries", "both").stdout
+
+    assert "*" not in out
+    assert "The runs are averaged over different queries, so none is called the best." in out
+
+
+def test_equal_values_are_not_called_the_best(tmp_path):
+    assert "*" not in assay("evaluate", QRELS, f"a={KEYWORD}", f"b={KEYWORD}", "-m", "RR").stdout
+
+
+def test_output_that_cannot_be_written_is_said():
+    done = subprocess.run(
+        f"{sys.executable} -m assay evaluate {QRELS} {KEYWORD} > /dev/full",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (2, "Error: the result cannot be written: No space left on device.\n") == (done.returncode, done.stderr)
 
 
 def test_query_sets_that_do_not_meet_say_so(tmp_path):

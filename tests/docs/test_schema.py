@@ -64,7 +64,7 @@ def changed(value: dict, *path: object, to: object) -> dict:
     ("path", "to", "problem"),
     [
         (("schema",), "assay/evaluation/2", "$.schema: 'assay/evaluation/2' is not 'assay/evaluation/1'"),
-        (("rules", "ties"), "random", "$.rules.ties: 'random' is none of ['doc-desc', 'doc-asc', 'input', 'rank-column']"),
+        (("rules", "ties"), "random", "$.rules.ties: 'random' is none of ['doc-desc', 'doc-asc', 'input', 'rank-column', 'expected']"),
         (("rules", "depth"), "3", "$.rules.depth: '3' is no integer or null"),
         (("runs",), [], "$.runs: [] has fewer items than 1"),
         (("runs", 0, "mean", "AP"), "0.5", "$.runs[0].mean.AP: '0.5' is no number or null"),

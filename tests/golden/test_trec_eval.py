@@ -218,3 +218,50 @@ def test_help_and_version(files):
     assert (0, "Usage: assay trec_eval") == (trec_eval("-h")[0], trec_eval("-h")[1][:22])
     assert "trec_eval version 9.0.8 (assay)\n" == trec_eval("-v")[2]
     assert 1 == trec_eval("--as", "8.1", *files())[0]
+
+
+@pytest.mark.parametrize("options", [[], ["-c"], ["-q"], ["-q", "-c"]])
+def test_9_never_looks_at_judgments_of_queries_that_the_run_lacks(files, options):
+    qrels = "q0 0 d 1\nq0 0 d 1\nq1 0 a 1\nq9 0 b 1\nq9 0 b 1\n"
+    code, out, _ = trec_eval(*options, "-m", "map", *files(qrels, "q1 Q0 a 1 1.0 t\n"))
+
+    assert (0, "0.3333" if "-c" in options else "1.0000") == (code, out.split()[-1])
+
+
+def test_a_failing_query_after_one_that_is_not_looked_at(files):
+    qrels = "q0 0 d 1\nq0 0 d 1\nq1 0 c 1\nq2 0 b -1\n"
+    code, out, _ = trec_eval("-q", "-m", "map", *files(qrels, "q1 Q0 c 1 1 t\nq2 Q0 b 1 1 t\n"))
+
+    assert (4, "map                   \tq1\t1.0000\n") == (code, out)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(
+            ["-M", "-5"],
+            ["-M99999999999999999999"],
+            ["-N99999999999999999999"],
+            ["-m", "relative_P.99999999999999999999"],
+        ),
+        *(["-q", "-m", "relstring.99999999999999999999"], ["-m", "ndcg.1=1e400"], ["-m", "Rprec_mult.1e300"]),
+    ],
+)
+def test_absurd_numbers_are_no_crash(files, options):
+    assert trec_eval(*options, *files())[0] in (0, 2)
+
+
+def test_the_first_gain_of_a_grade_counts(files):
+    once, twice = trec_eval("-m", "ndcg.1=3", *files()), trec_eval("-m", "ndcg.1=3,1=9", *files())
+
+    assert once[1].split()[-1] == twice[1].split()[-1]
+
+
+def test_gains_of_grades_beyond_any_scale(files):
+    _, out, _ = trec_eval("-m", "ndcg.1=2", *files("q1 0 a 1000000\nq1 0 b 1\n"))
+
+    assert "0.6309" == out.split()[-1]
+
+
+def test_nothing_is_printed_as_minus_zero(files):
+    assert "0.0000" == trec_eval("-m", "Rprec_mult.-1", *files())[1].split()[-1]

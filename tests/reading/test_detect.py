@@ -130,3 +130,9 @@ def test_garbage_is_refused_in_every_format(input_format: str) -> None:
 
 def test_formats_are_described_in_one_line_each() -> None:
     assert all(description and os.linesep not in description for description in INPUT_FORMATS.values())
+
+
+@pytest.mark.parametrize("text", ["query one\td1\t1\n", "q1\tdoc one\t1\n"])
+def test_three_columns_between_tabs_are_not_taken_for_four(text: str) -> None:
+    with pytest.raises(FormatError, match="stands between tabs but contains a blank"):
+        parse_qrels(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import io
 import sys
@@ -15,7 +16,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from assay.errors import MissingExtraError
+from assay.errors import AssayError, MissingExtraError
 from assay.formats import as_qrels, as_run, parse_qrels, parse_run
 from reading.rows import listed, qrels_rows, refusal, run_rows
 
@@ -237,3 +238,17 @@ def test_many_chunks_are_one_column() -> None:
 
     assert [0.0, 1.0, 2.0, 3.0, 4.0] == as_run(table).score.tolist()
     assert np.float64 == as_run(table).score.dtype
+
+
+def test_a_damaged_arrow_file_is_refused_not_run_into() -> None:
+    """Without a check, a flipped bit in the offsets reads beyond the memory of the file."""
+    sink = pyarrow.BufferOutputStream()
+    table = pyarrow.table({"query": ["q1", "q1"], "doc": ["aaaa", "bbbb"], "score": [2.0, 1.0]})
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    good = bytearray(sink.getvalue())
+    for position in range(0, len(good), 3):
+        bad = bytearray(good)
+        bad[position] ^= 0x40
+        with contextlib.suppress(AssayError):
+            parse_run(bytes(bad), input_format="arrow")

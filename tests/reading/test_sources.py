@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from assay.errors import FormatError, MissingExtraError
+from assay.errors import FormatError, InputError, MissingExtraError
 from assay.formats import parse_qrels, parse_run, read_qrels, read_run, sources
 from reading.rows import refusal, run_rows
 
@@ -190,3 +190,14 @@ def test_importing_the_readers_loads_numpy_and_the_standard_library_only() -> No
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
     assert not {"pyarrow", "narwhals", "pandas", "polars", "zstandard", "scipy", "msgspec"} & set(eval(loaded))
+
+
+@pytest.mark.parametrize("compress", [bz2.compress, lzma.compress])
+def test_a_damaged_second_stream_is_not_left_out(compress: Callable[[bytes], bytes]) -> None:
+    first, second = compress(b"q1 Q0 a 1 2 t\n"), compress(b"q1 Q0 b 2 1 t\n")
+
+    assert 2 == len(parse_run(first + second))
+    with pytest.raises(InputError):
+        parse_run(first + b"\x00" + second)
+    with pytest.raises(InputError):
+        parse_run(first + second[:-4])

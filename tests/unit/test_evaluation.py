@@ -52,7 +52,7 @@ def test_undefined_values_can_be_left_out_of_the_mean():
 def test_coverage_counts_what_meets_and_what_does_not():
     coverage = evaluate(QRELS, RUN, ["P@1", "P@3"]).coverage
 
-    assert (3, 2, ("q2",), 1, 1, 3) == (
+    assert (3, 2, ("q2",), ("other",), 1, 3) == (
         coverage.judged,
         coverage.answered,
         coverage.missing,
@@ -82,22 +82,29 @@ def test_means_do_not_depend_on_the_order_of_queries():
 
 
 def test_parts_of_the_queries_can_be_put_together():
-    whole = evaluate(QRELS, RUN, ["AP", "nDCG@2"])
-    parts = [
-        evaluate({q: QRELS[q] for q in part}, {q: RUN.get(q, {"none": 1.0}) for q in part}, ["AP", "nDCG@2"])
-        for part in (["q2", "q3"], ["q1"])
-    ]
+    measures = ["AP", "nDCG@2", "RBP", "ERR", "Hole@2"]  # the last three depend on the whole qrels
+    evaluator = Evaluator(QRELS, measures)
+    whole = evaluator.evaluate(RUN)
+    parts = [evaluator.part(queries).evaluate(RUN) for queries in (["q2", "q3"], ["q1"])]
     joined = concat(parts)
 
     assert whole.queries == joined.queries
     np.testing.assert_array_equal(whole.values, joined.values)
-    assert (3, 3) == (joined.coverage.judged, joined.coverage.evaluated)
+    assert whole.coverage == joined.coverage
     with pytest.raises(AssayError, match="a query stands in more than one part"):
         concat([parts[0], parts[0]])
     with pytest.raises(AssayError, match="different measures or rules"):
         concat([parts[0], evaluate(QRELS, RUN, ["AP"])])
+    with pytest.raises(AssayError, match=r"different highest grades, on which RBP and ERR depend; use Evaluator.part"):
+        concat([evaluate({q: QRELS[q]}, {q: {"a": 1.0}}, ["RBP"]) for q in ("q1", "q2")])
     with pytest.raises(AssayError, match="there is no evaluation to put together"):
         concat([])
+
+
+def test_what_measures_share_cannot_be_changed():
+    judged = assay.judge(assay.evaluation.as_qrels(QRELS), assay.evaluation.as_run(RUN))
+    with pytest.raises(ValueError, match="read-only"):
+        assay.parse_measure("iDCG").values(judged).sort()
 
 
 def test_one_evaluator_serves_many_runs():

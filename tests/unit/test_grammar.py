@@ -115,7 +115,7 @@ def test_unknown_names_get_a_hint(written, message):
         ("Utility(weights=3)", "Utility: weights cannot be 3; it takes four numbers such as (1, -1, 0, 0)."),
         ("AP(norm='k')", "AP: norm cannot be 'k'; it takes 'rel' or 'cutoff'."),
         ("P_0", "P.0: cutoffs are whole numbers from 1."),
-        ("P.5,5", "P.5,5: the same cutoff stands twice."),
+        ("P.5,5", "P.5,5: the same value stands twice."),
         ("ndcg.1", "ndcg.1: parameters come as pairs such as 1=3,2=9."),
         (
             "nDCG(gain='cubic')",

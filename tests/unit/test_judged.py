@@ -7,7 +7,7 @@ import pytest
 
 from assay import Qrels, Rules, Run, judge, parse_run
 from assay.errors import DuplicateError, QuerySetError, RulesError
-from assay.judged import index_judgments
+from assay.judged import index_judgments, no_query_in_common
 from strategies import qrels_of, run_of
 
 
@@ -87,6 +87,13 @@ def test_query_sets_that_do_not_meet_show_why(judged, answered, examples):
         judge(qrels, run)
 
 
+def test_many_queries_that_do_not_meet_are_told_at_once():
+    judged = tuple(f"Q{number}" for number in range(50_000))
+    answered = tuple(f"x{number}y" for number in range(50_000, 100_000))
+
+    assert no_query_in_common(judged, answered, "run").startswith("0 of 50000 query ids match")
+
+
 def test_a_run_without_rows_is_refused():
     with pytest.raises(QuerySetError, match="run 'run' has no query at all; 0 of 1 judged queries are answered"):
         judge(QRELS, Run.from_columns([], [], []))
@@ -113,7 +120,7 @@ def test_a_duplicate_is_named_with_its_line():
 
     assert (
         "<text>:5: document b is retrieved more than once for query q (1 such row in all). Remove the repeated rows, "
-        "or let the first count (--duplicates first) or the higher score (--duplicates best)."
+        "or let the first count (duplicates=first) or the higher score (duplicates=best)."
     ) == str(caught.value)
 
 

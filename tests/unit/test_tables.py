@@ -34,3 +34,10 @@ def test_byte_order_of_undecodable_ids():
 
 def test_a_run_can_be_named():
     assert "new" == Run.from_columns(["q"], ["a"], [1]).named("new").name
+
+
+def test_ids_are_text():
+    with pytest.raises(InputError, match=r"ids are text, not int; use str\(id\)"):
+        Run.from_columns(["q"], [5], [1.0])
+    with pytest.raises(InputError, match="columns have one value per row"):
+        Run.from_columns(["q"], ["a"], [[1.0]])

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from assay._version import __version__
-from assay.errors import AssayError
+from assay.errors import AssayError, InputError
 
 COMMANDS = {
     "evaluate": "assay.cli.evaluate",
@@ -49,12 +49,12 @@ def group() -> None:
 
 def main() -> None:
     """The `assay` command."""
-    if sys.argv[1:2] == ["trec_eval"]:
-        # Its options are trec_eval's own, which click would read in another way.
-        from assay.cli.trec_eval import run
-
-        sys.exit(run(sys.argv[2:]))
     try:
+        if sys.argv[1:2] == ["trec_eval"]:
+            # Its options are trec_eval's own, which click would read in another way.
+            from assay.cli.trec_eval import run
+
+            sys.exit(run(sys.argv[2:]))
         group.main(standalone_mode=False)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
@@ -70,6 +70,10 @@ def main() -> None:
     except BrokenPipeError:
         sys.stdout = None  # the reader has gone; nothing is left to flush
         sys.exit(0)
+    except OSError as error:
+        sys.stdout = None  # what cannot be written now cannot be flushed later
+        _complain(f"the result cannot be written: {error.strerror}.")
+        sys.exit(2)
 
 
 def _complain(message: str) -> None:
@@ -80,7 +84,10 @@ def write(text: str, output: Any = None) -> None:
     """Write text to a file, whole or not at all, or to the terminal; ids come out as the bytes they came in as."""
     data = text.encode("utf-8", "surrogateescape")
     if output is None:
-        click.echo(data, nl=False)
+        if sys.stdout is None:
+            raise InputError("the result cannot be written: standard output is closed.")
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
     else:
         from assay.files import write_whole
 

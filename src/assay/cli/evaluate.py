@@ -16,7 +16,8 @@ from assay.report import RENDERERS, tabulate
 from assay.tables import Run
 
 _RULE_HELP = {
-    "ties": "Order of documents with equal scores.",
+    "order": "What documents are ranked by: their scores, or the file's rank column (as MS MARCO does).",
+    "ties": "Order of documents with equal scores; expected averages each measure over all orders.",
     "scores": "Precision of scores; float32 makes the false ties of trec_eval 9.",
     "queries": "Queries that the mean is over; strict refuses a run that lacks one.",
     "duplicates": "What to do when a document stands twice in a query.",
@@ -94,6 +95,8 @@ def command(
     Files may be TREC, BEIR, MS MARCO, JSON, JSONL, CSV, TSV, Parquet or Arrow, plain or compressed; - is standard input.
     A run is called by its file's name, or by NAME in NAME=PATH.
     """
+    if [qrels, *(path for _, path in map(_split, runs))].count("-") > 1:
+        raise InputError("standard input (-) can be read once only; give the other files by name.")
     evaluator = Evaluator(
         read_qrels(qrels, input_format=qrels_format or input_format, grades=parse_grades(grades) if grades else None),
         measures or DEFAULT_MEASURES,

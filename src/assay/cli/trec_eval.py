@@ -17,11 +17,8 @@ def run(arguments: Sequence[str]) -> int:
 
     out, complaints = io.StringIO(), io.StringIO()
     code = main(arguments, out, complaints)
-    try:
-        write(out.getvalue())
-        click.echo(complaints.getvalue().encode("utf-8", "surrogateescape"), err=True, nl=False)
-    except BrokenPipeError:
-        sys.stdout = None  # the reader has gone
+    write(out.getvalue())
+    click.echo(complaints.getvalue().encode("utf-8", "surrogateescape"), err=True, nl=False)
     return code
 
 

@@ -12,6 +12,7 @@ files are read; -R other than qrels, and -Z, are not supported.
 from __future__ import annotations
 
 import getopt
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TextIO
@@ -29,7 +30,8 @@ from assay.measures.core import TREC_STEMS
 from assay.measures.graded import Ideal, ndcg_at_level_ends, ndcg_at_relevant, normalised_gain
 from assay.tables import Floats, Integers, Qrels, Run, as_bytes
 
-NOT_MET = 2**62
+NOT_MET = 2**61  # more documents than any ranking has
+WIDEST_SCALE = 10_000
 LARGEST_GRADE = 2**31 - 1  # beyond, the C program asks for more memory than there is and gives up
 
 USAGE = """\
@@ -136,7 +138,8 @@ def run_trec_eval(arguments: Sequence[str]) -> str:
     options = parse_options(arguments)
     qrels, run = _read(options)
     columns = [column for family, params in options.families for column in _columns(family, params, options)]
-    return report(qrels, run, options, columns)
+    with np.errstate(all="ignore"):  # infinite gains and the like give what they give in C, without a word
+        return report(qrels, run, options, columns)
 
 
 # The command line
@@ -194,7 +197,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
             measures.append(value)
         values |= SWITCHES.get(name, {})
         if name in NUMBERS:
-            values[NUMBERS[name]] = c_integer(value)
+            values[NUMBERS[name]] = min(max(c_integer(value), 0), NOT_MET) if name == "-M" else c_integer(value)
     if len(files) != 2:
         raise Refusal(usage(), 1)
     return Options(version, files[0], files[1], _families(measures or ["official"], version), **values)
@@ -262,7 +265,7 @@ def _columns(family: Family, params: str | None, options: Options) -> Iterator[C
     if family is RUNID:
         yield Column("runid", family, lambda judging: None, "text")
     elif family is RELSTRING:
-        length = int(c_number(params.split(",")[0])) if params else 10
+        length = int(min(c_number(params.split(",")[0]), NOT_MET - 1)) if params else 10
         name = f"relstring_{params}" if params else "relstring"
         yield Column(name, family, lambda judging: relevance_strings(judging, name, max(0, length)), "text")
     else:
@@ -320,20 +323,34 @@ def _read(options: Options) -> tuple[Qrels, Run]:
 def report(qrels: Qrels, run: Run, options: Options, columns: list[Column]) -> str:
     """Everything that is printed."""
     failing = _failing_queries(qrels, run, options)
+    if failing:
+        query, message = failing
+        raise Refusal(message, 4, _before(qrels, run, options, query, columns) if options.per_query else "")
     try:
-        judging = _judge(qrels, run, options)
-    except DuplicateError:
-        failing = _duplicates(qrels, run, options) | failing
+        judging = _judge(_evaluated(qrels, run, options), run, options)
     except QuerySetError as error:
-        if not failing:
-            raise Refusal(f"trec_eval: No queries with both results and relevance info ({error})", 7) from None
-    evaluated = run.queries if not options.version.prints_missing else qrels.queries
-    for query in (query for query in evaluated if query in failing):
-        raise Refusal(failing[query], 4, _before(qrels, run, options, query, columns) if options.per_query else "")
+        raise Refusal(f"trec_eval: No queries with both results and relevance info ({error})", 7) from None
     lines = list(_query_lines(judging, columns)) if options.per_query else []
     if options.summary:
         lines += _summary_lines(judging, columns, run, qrels)
     return "".join(lines)
+
+
+def _evaluated(qrels: Qrels, run: Run, options: Options) -> Qrels:
+    """The judgments that the C program looks at: 9.0.8 only those of queries that the run has."""
+    if options.version.prints_missing or options.complete:
+        return qrels
+    answered = set(run.queries)
+    return _judgments_of(qrels, tuple(query for query in qrels.queries if query in answered))
+
+
+def _judgments_of(qrels: Qrels, queries: tuple[str, ...]) -> Qrels:
+    place = {query: index for index, query in enumerate(queries)}
+    moved = np.array([place.get(query, -1) for query in qrels.queries], np.int64)[qrels.query]
+    kept = moved >= 0
+    return replace(
+        qrels, queries=queries, query=moved[kept], doc=qrels.doc[kept], rel=qrels.rel[kept], iteration=None, lines=None
+    )
 
 
 def _judge(qrels: Qrels, run: Run, options: Options) -> Judging:
@@ -352,12 +369,13 @@ def _judge(qrels: Qrels, run: Run, options: Options) -> Judging:
 
 def _ranked(qrels: Qrels, run: Run, options: Options) -> JudgedRanking:
     rules = Rules(scores=options.version.scores, queries="judged" if options.complete else "both", depth=options.depth)
+    judgments = index_judgments(qrels, "first")  # repeats that matter have been refused by now
     try:
-        return judge(qrels, run, rules)
+        return judge(judgments, run, rules)
     except DuplicateError:
         if options.depth is None:
             raise
-        return judge(qrels, _top(run, options, options.depth), rules)  # duplicates below the depth do not matter
+        return judge(judgments, _top(run, options, options.depth), rules)  # duplicates below the depth do not matter
 
 
 def _bogus_depth(options: Options) -> int:
@@ -381,17 +399,20 @@ def _nothing_retrieved(judgments: Judgments) -> JudgedRanking:
     )
 
 
-def _failing_queries(qrels: Qrels, run: Run, options: Options) -> dict[str, str]:
-    """Queries at which the C program gives up, and what it says: those that the run lacks, or without a usable grade."""
+def _failing_queries(qrels: Qrels, run: Run, options: Options) -> tuple[str, str] | None:
+    """The first query, in the order of evaluation, at which the C program gives up, and what it says."""
+    evaluated = _evaluated(qrels, run, options)
+    answered = set(run.queries)
     failing: dict[str, str] = {}
-    best = np.full(len(qrels.queries), -np.inf)
-    np.maximum.at(best, qrels.query, qrels.rel)
+    best = np.full(len(evaluated.queries), -np.inf)
+    np.maximum.at(best, evaluated.query, evaluated.rel)
     for place in np.flatnonzero((best < 0) | (best > LARGEST_GRADE)).tolist():
-        failing[qrels.queries[place]] = "trec_eval: Can't calculate measures: no usable grade"
+        failing[evaluated.queries[place]] = "trec_eval: Can't calculate measures: no usable grade"
+    failing |= _duplicates(evaluated, run, options)
     if options.version.missing_is_error and not options.complete:
-        answered = set(run.queries)
-        failing |= {q: f"trec_eval: qid '{q}' not found in results" for q in qrels.queries if q not in answered}
-    return failing
+        failing |= {q: f"trec_eval: qid '{q}' not found in results" for q in evaluated.queries if q not in answered}
+    reached = evaluated.queries if options.version.prints_missing else [q for q in evaluated.queries if q in answered]
+    return next(((query, failing[query]) for query in reached if query in failing), None)
 
 
 def _duplicates(qrels: Qrels, run: Run, options: Options) -> dict[str, str]:
@@ -403,8 +424,7 @@ def _duplicates(qrels: Qrels, run: Run, options: Options) -> dict[str, str]:
         found |= {query: f"trec_eval.form_res_rels: duplicate docs {doc}" for query, doc in error.pairs}
         judgments = index_judgments(qrels, "first")
     try:
-        rows = run if options.depth is None else _top(run, options, options.depth)
-        judge(judgments, rows, Rules(scores=options.version.scores))
+        _checked(judgments, run, options)
     except DuplicateError as error:
         found |= {query: f"trec_eval.form_res_qrels: duplicate docs {doc}" for query, doc in error.pairs}
     except QuerySetError:
@@ -412,9 +432,21 @@ def _duplicates(qrels: Qrels, run: Run, options: Options) -> dict[str, str]:
     return found
 
 
+def _checked(judgments: Judgments, run: Run, options: Options) -> None:
+    """Raise DuplicateError if a document within the depth is retrieved twice."""
+    rules = Rules(scores=options.version.scores)
+    try:
+        judge(judgments, run, rules)
+    except DuplicateError:
+        if options.depth is None:
+            raise
+        judge(judgments, _top(run, options, options.depth), rules)
+
+
 def _top(run: Run, options: Options, depth: int) -> Run:
     """The first documents of each query, all ties broken by id."""
-    score = run.score.astype(np.float32) if options.version.scores == "float32" else run.score
+    with np.errstate(over="ignore"):
+        score = run.score.astype(np.float32) if options.version.scores == "float32" else run.score
     by_id = np.array(sorted(range(len(run)), key=lambda row: as_bytes(str(run.doc[row])), reverse=True), np.int64)
     order = by_id[np.lexsort((-score[by_id], run.query[by_id]))]
     query = run.query[order]
@@ -428,22 +460,15 @@ def _rows_of(run: Run, rows: Integers) -> Run:
 
 def _before(qrels: Qrels, run: Run, options: Options, failing: str, columns: list[Column]) -> str:
     """What has been printed of the queries that come before the failing one."""
-    earlier = tuple(query for query in qrels.queries if as_bytes(query) < as_bytes(failing))
-    known = set(earlier)
-    if not earlier or (known.isdisjoint(run.queries) and not options.version.prints_missing):
+    evaluated = _evaluated(qrels, run, options)
+    earlier = tuple(query for query in evaluated.queries if as_bytes(query) < as_bytes(failing))
+    if not options.version.prints_missing:
+        earlier = tuple(query for query in earlier if query in set(run.queries))
+    if not earlier:
         return ""
-    kept = qrels.query < len(earlier)
-    judged = replace(
-        qrels,
-        queries=earlier,
-        query=qrels.query[kept],
-        doc=qrels.doc[kept],
-        rel=qrels.rel[kept],
-        iteration=None,
-        lines=None,
-    )
+    known = set(earlier)
     rows = np.flatnonzero(np.array([query in known for query in run.queries], bool)[run.query])
-    return "".join(_query_lines(_judge(judged, _rows_of(run, rows), options), columns))
+    return "".join(_query_lines(_judge(_judgments_of(evaluated, earlier), _rows_of(run, rows), options), columns))
 
 
 # Printing
@@ -569,16 +594,17 @@ def _gain_order(pairs: Pairs, levels: int) -> list[tuple[int, float]]:
 
     It compares gains as whole numbers, so gains less than 1 apart count as equal and keep their places in a merge sort.
     """
-    table = [*pairs, *((level, float(level)) for level in range(levels) if level not in dict(pairs))]
+    given = dict(pairs)
+    table = [*pairs, *((level, float(level)) for level in range(levels) if level not in given)]
 
     def merge_sorted(items: list[tuple[int, float]]) -> list[tuple[int, float]]:
         if len(items) < 2:
             return items
-        left, right = merge_sorted(items[: len(items) // 2]), merge_sorted(items[len(items) // 2 :])
+        left, right = deque(merge_sorted(items[: len(items) // 2])), deque(merge_sorted(items[len(items) // 2 :]))
         merged = []
         while left and right:
-            merged.append(left.pop(0) if int(left[0][1] - right[0][1]) <= 0 else right.pop(0))
-        return merged + left + right
+            merged.append(left.popleft() if left[0][1] - right[0][1] < 1 else right.popleft())  # as whole numbers
+        return [*merged, *left, *right]
 
     return merge_sorted(table)
 
@@ -589,11 +615,17 @@ def quirky_ideal(pool: Pool, pairs: Pairs) -> Ideal:
     levels = np.zeros(len(pool), np.int64)
     np.maximum.at(levels, pool.query, grade + 1)
     parts = []
+    occurring = set(np.unique(grade).tolist())
     for number in np.unique(levels).tolist():
         queries = np.flatnonzero(levels == number)
-        walk = _gain_order(pairs, number)[::-1]
+        # Grades beyond any scale are not sorted one by one: their gains are their own, whole and in order.
+        walk = _gain_order(pairs, min(number, WIDEST_SCALE))[::-1]
+        walk = [
+            (level, float(level)) for level in sorted(occurring, reverse=True) if WIDEST_SCALE <= level < number
+        ] + walk
         if not walk or walk[0][1] <= 0:
             continue
+        walk = [step for step in walk if step[0] in occurring]
         member = np.isin(pool.query, queries) & (grade >= 0)
         place = np.searchsorted(queries, pool.query[member])
         counts = np.zeros((len(queries), len(walk)), np.int64)

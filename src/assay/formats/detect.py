@@ -91,9 +91,12 @@ def _by_blanks(line: str, kind: Kind) -> str | None:
 
 
 def _refuse_blank_between_tabs(line: str, kind: Kind, content: Content) -> None:
-    """Refuse a run of six columns between tabs that is one of seven to whoever splits at blanks, as trec_eval does."""
-    columns = line.split("\t")
-    if kind == "run" and len(columns) == 6 and len(_columns(line)) > 6:
+    """Refuse what has the columns of one format between tabs, and those of another for whoever splits at blanks.
+
+    Six columns of a run may be seven, as for trec_eval, and three of BEIR qrels may be four of TREC.
+    """
+    columns = [column for column in line.split("\t") if column.strip()]
+    if len(columns) == (6 if kind == "run" else 3) < len(_columns(line)):
         field = next(column for column in columns if len(column.split()) > 1)
         raise FormatError(
             f"'{show_id(field)}' stands between tabs but contains a blank, which ends a column too. "

@@ -56,7 +56,7 @@ def _read(content: Content, kind: Kind, what: str, table_of: Callable[[bytes, Ki
     arrow = _pyarrow()
     try:
         table = table_of(content.read(), kind, content.name)
-    except (arrow.ArrowException, OSError, ValueError, KeyError) as error:
+    except (arrow.ArrowException, OSError, ValueError, KeyError, SystemError) as error:
         raise InputError(f"the {what} data is damaged: {error}", source=content.name) from error
     return _columns(table, kind, content.name)
 
@@ -74,7 +74,9 @@ def _arrow_table(data: bytes, kind: Kind, source: str) -> Any:
     from pyarrow import ipc
 
     opened = ipc.open_file(data) if data.startswith(ARROW_FILE) else ipc.open_stream(data)
-    return opened.read_all()
+    table = opened.read_all()
+    table.validate(full=True)  # a damaged file would otherwise be read beyond its memory
+    return table
 
 
 def _frame_columns(frame: Any, kind: Kind) -> Columns:

@@ -177,20 +177,17 @@ class _Joined:
         return start + self._stream.read(size - len(start) if size >= 0 else size)
 
 
-class _ZstdFile:
-    """Zstandard frames, one after the other. The package's own reader takes a file that is cut off for a whole one."""
+class _Frames:
+    """Compressed frames or streams, one after the other, of which none may be cut off or followed by anything else.
+
+    The standard readers of bz2 and xz, and the zstandard package's, take such a file for a whole one.
+    """
 
     PIECE = 4096  # compressed bytes at a time: what one step can unpack stays bounded, also for a hostile file
 
-    def __init__(self, stream: Readable) -> None:
-        try:
-            import zstandard
-        except ImportError:
-            raise MissingExtraError("reading .zst files", "zstd") from None
-        self._stream = stream
-        self._error = zstandard.ZstdError
-        self._new_frame = zstandard.ZstdDecompressor().decompressobj
-        self._frame = self._new_frame()
+    def __init__(self, stream: Readable, new_frame: Callable[[], Any], error: type[Exception]) -> None:
+        self._stream, self._new_frame, self._error = stream, new_frame, error
+        self._frame = new_frame()
         self._fresh = True  # nothing of the present frame has been read
 
     def read(self, size: int = -1, /) -> bytes:
@@ -217,15 +214,27 @@ class _ZstdFile:
     def _unpacked(self, compressed: bytes) -> bytes:
         self._fresh = False
         try:
-            return self._frame.decompress(compressed)
+            unpacked: bytes = self._frame.decompress(compressed)
         except self._error as error:
             raise OSError(str(error)) from error
+        return unpacked
+
+
+def _zstd_frames(stream: Readable) -> _Frames:
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError("reading .zst files", "zstd") from None
+    return _Frames(stream, zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError)
 
 
 # name -> first bytes, and the reader of what follows; a new compression is a new entry
 _COMPRESSIONS: dict[str, tuple[tuple[bytes, ...], Callable[[Any], Readable]]] = {
     "gzip": ((b"\x1f\x8b",), lambda stream: gzip.GzipFile(fileobj=stream, mode="rb")),
-    "bzip2": (tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)), bz2.BZ2File),
-    "xz": ((b"\xfd7zXZ\x00",), lzma.LZMAFile),
-    "zstd": ((b"\x28\xb5\x2f\xfd",), _ZstdFile),
+    "bzip2": (
+        tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)),
+        lambda stream: _Frames(stream, bz2.BZ2Decompressor, OSError),
+    ),
+    "xz": ((b"\xfd7zXZ\x00",), lambda stream: _Frames(stream, lzma.LZMADecompressor, lzma.LZMAError)),
+    "zstd": ((b"\x28\xb5\x2f\xfd",), _zstd_frames),
 }

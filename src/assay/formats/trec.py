@@ -203,13 +203,16 @@ def _needed_ranks(rows: Rows, problems: Problems) -> Integers:
 
 
 def _refuse_scores_as_ranks(queries: tuple[str, ...], query: Integers, rank: Floats, source: str) -> None:
-    """Whole numbers may be scores by mistake; ranks start at 1."""
-    first = np.full(len(queries), np.inf)
-    np.minimum.at(first, query, rank)
-    for place in np.flatnonzero(first != 1)[:1].tolist():
+    """Whole numbers may be scores by mistake; ranks start at 1 and do not repeat."""
+    order = np.lexsort((rank, query))
+    same_query = np.append(False, query[order][1:] == query[order][:-1])
+    repeats = same_query & np.append(False, rank[order][1:] == rank[order][:-1])
+    wrong = np.where(same_query, repeats, rank[order] != 1)
+    for row in order[wrong][:1].tolist():
         raise InputError(
-            f"the third column is read as the rank, but query {show_id(queries[place])} has no document of rank 1. "
-            "If these are scores, read them with --run-format beir, or put a header line first: query_id doc_id score.",
+            f"the third column is read as the rank, but the ranks of query {show_id(queries[query[row]])} do not start at 1 "
+            "or repeat. If these are scores, read them with --run-format beir, or put a header line first: "
+            "query_id doc_id score.",
             source=source,
         )
 

@@ -226,7 +226,7 @@ def RprecMult(judged: JudgedRanking, *, multiple: float, rel: float = 1) -> PerQ
 
     Example: 1.2 * 5 = 6 documents hold 4 relevant ones: RprecMult@1.2 = 4 / 6 = 0.6667.
     """
-    cutoff = rounded_up(multiple, judged.num_rel(rel))
+    cutoff = np.maximum(rounded_up(multiple, judged.num_rel(rel)), 0)
     return ratio(judged.count(judged.relevant(rel) & (judged.hit_rank <= cutoff[judged.hit_query])), cutoff)
 
 
@@ -318,14 +318,14 @@ def interpolated_precision(judged: JudgedRanking, needed: Integers, rel: float) 
 
 def rounded_up(share: float, number: Integers) -> Integers:
     """share * number, rounded up from a tenth on: trec_eval 9's way to make a share a number of documents."""
-    return np.asarray(share * number + 0.9).astype(np.int64)
+    return np.minimum(share * number + 0.9, 2.0**62).astype(np.int64)
 
 
 def rounded(share: float, number: Integers) -> Integers:
     """share * number, halves rounded up: trec_eval 10's way."""
     product = share * number
     whole = np.floor(product)
-    return np.asarray(whole + (product - whole >= 0.5)).astype(np.int64)
+    return np.minimum(whole + (product - whole >= 0.5), 2.0**62).astype(np.int64)
 
 
 ROUNDINGS = {"up": rounded_up, "nearest": rounded}

@@ -16,6 +16,7 @@ CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 RECALLS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 BOTH = ("9.0.8", "10.0")
+LONGEST = 2**63 - 1  # C's longest integer, at which atol stops
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,20 @@ class Family:
     summary: bool = True  # printed for all queries
     versions: tuple[str, ...] = BOTH
 
-    def settings(self, params: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
-        """What is appended to the name, and the parameters of our measure, for each value that is printed."""
+    def settings(self, params: str | None, *, strict: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What is appended to the name, and the parameters of our measure, for each value that is printed.
+
+        `strict` refuses numbers that trec_eval would cut or take for 0.
+        """
+        if strict and params is not None and self.kind != "none":
+            _refuse_odd_numbers(self, params)
         yield from _KINDS[self.kind](self, params)
 
 
 def c_integer(text: str) -> int:
     """The number at the start of the text, as C's atol reads it: '23.4' is 23, 'x' is 0."""
     match = re.match(r"\s*([+-]?\d+)", text)
-    return int(match[1]) if match else 0
+    return max(-LONGEST, min(int(match[1]), LONGEST)) if match else 0
 
 
 def c_number(text: str) -> float:
@@ -84,16 +90,26 @@ def _pairs(family: Family, params: str | None) -> Iterator[tuple[str, dict[str, 
     pairs = [pair.split("=") for pair in params.split(",")]
     if any(len(pair) != 2 for pair in pairs):
         raise ParameterError(f"{family.name}.{params}: parameters come as pairs such as 1=3,2=9.")
-    named = {name: c_number(value) for name, value in pairs}
     if family.parameter == "gain":
-        yield f"_{params}", {"gain": {c_integer(name): value for name, value in named.items()}}
+        first_wins = {c_integer(name): c_number(value) for name, value in reversed(pairs)}
+        in_order = dict.fromkeys(c_integer(name) for name, _ in pairs)
+        yield f"_{params}", {"gain": {level: first_wins[level] for level in in_order}}
     else:
-        yield f"_{params}", {name: value for name, value in named.items() if name == family.parameter}
+        yield f"_{params}", {name: c_number(value) for name, value in pairs if name == family.parameter}
+
+
+def _refuse_odd_numbers(family: Family, params: str) -> None:
+    whole = family.kind == "cutoffs"
+    levels = [part.partition("=")[0] for part in params.split(",") if "=" in part]
+    for text in [part.rpartition("=")[2] for part in params.split(",")]:
+        if not re.fullmatch(r"\d+" if whole else r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text):
+            raise ParameterError(f"{family.name}.{params}: {text!r} is not a {'whole number' if whole else 'number'}.")
+    _refuse_repeats(family, params, levels)
 
 
 def _refuse_repeats(family: Family, params: str | None, values: list[Any]) -> None:
     if len(set(values)) < len(values):
-        raise ParameterError(f"{family.name}.{params}: the same cutoff stands twice.")
+        raise ParameterError(f"{family.name}.{params}: the same value stands twice.")
 
 
 _KINDS: dict[str, Callable[[Family, str | None], Iterator[tuple[str, dict[str, Any]]]]] = {

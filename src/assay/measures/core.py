@@ -116,14 +116,17 @@ class Measure:
     @property
     def definition(self) -> Definition:
         """What the registry knows of it."""
-        return REGISTRY[self.name]
+        return REGISTRY[known_name(self.name)]
 
     def __call__(self, **changes: Any) -> Measure:
         """The same measure with other parameters: AP(rel=2)."""
         definition = self.definition
         given: dict[str, Any] = {}
         for name, value in changes.items():
-            given |= definition.same_as[name](value) if name in definition.same_as else {name: value}
+            meant = definition.same_as[name](value) if name in definition.same_as else {name: value}
+            for twice in meant.keys() & given.keys():
+                raise ParameterError(f"{self.name} is given {twice} twice: {', '.join(changes)}; keep one.")
+            given |= meant
         for name in given:
             if name not in definition.takes:
                 raise ParameterError(_unknown_parameter(definition, name))
@@ -279,13 +282,14 @@ def known_name(name: str) -> str:
 
 
 def _positive_integer(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 2**53:
         raise ValueError("a whole number from 1")
     return int(value)
 
 
 def _number(value: Any) -> float | int:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+    known = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not known or not -1e300 < value < 1e300:
         raise ValueError("a number")
     return int(value) if float(value).is_integer() else float(value)
 

@@ -253,7 +253,7 @@ def normalised_gain(judged: JudgedRanking, gain: Floats, ideal: Ideal) -> Floats
 
 @measure(
     "ERR",
-    parameters={"top": Parameter("the highest grade there is; by default that of the qrels", number_between(0, 60))},
+    parameters={"top": Parameter("the highest grade there is; by default that of the qrels", number_between(1, 60))},
     paper="Chapelle et al. 2009, Expected reciprocal rank for graded relevance",
     elsewhere={"ir_measures": "ERR@k (top=4, as gdeval)", "Elasticsearch": "expected_reciprocal_rank"},
 )

@@ -60,6 +60,7 @@ def parse_measures(names: Iterable[str | Measure]) -> list[Request]:
 
 def parse_request(text: str) -> list[Request]:
     """The measures that one name stands for: one, or several for `ndcg_cut.5,10` and bundles such as `official`."""
+    text = text.strip()
     if text in BUNDLES:
         return [request for name in BUNDLES[text] for request in _family(FAMILIES[name], None)]
     trec = _parse_trec(text)
@@ -86,7 +87,7 @@ def _parse_trec(text: str) -> list[Request] | None:
 def _family(family: Family, params: str | None, label: str | None = None) -> list[Request]:
     definition, _ = TREC_STEMS[family.name]
     requests = []
-    for suffix, given in family.settings(params):
+    for suffix, given in family.settings(params, strict=True):
         measure = Measure(definition.name)(**{**family.fixed, **given}).complete()
         requests.append(Request(family.name + suffix if not label or suffix else label, measure))
     return requests

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.errors import ParameterError
 from assay.judged import JudgedRanking
 from assay.measures.arithmetic import ratio
 from assay.measures.binary import BETA, harmonic_mean
@@ -47,9 +48,7 @@ def SetR(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     trec={"set_F": "beta2"},
     parameters={
         "beta": BETA,
-        "beta2": Parameter(
-            "beta squared, as trec_eval's set_F.x and ir_measures take it; beats beta", number_between(0, 1e12)
-        ),
+        "beta2": Parameter("beta squared, as trec_eval's set_F.x and ir_measures take it", number_between(0, 1e12)),
     },
     elsewhere={"ir_measures": "SetF (its beta is our beta2)"},
     paper="van Rijsbergen 1979, Information Retrieval, chapter 7",
@@ -61,6 +60,8 @@ def SetF(judged: JudgedRanking, *, beta: float = 1.0, rel: float = 1, beta2: flo
 
     Example: SetF = 2 * 0.6667 * 0.8 / (0.6667 + 0.8) = 0.7273.
     """
+    if beta != 1 and beta2 is not None:
+        raise ParameterError("SetF is given both beta and beta2; keep one.")
     found = judged.count(judged.relevant(rel))
     precision, recall = ratio(found, judged.retrieved), ratio(found, judged.num_rel(rel))
     return harmonic_mean(precision, recall, beta**2 if beta2 is None else beta2)

@@ -14,21 +14,22 @@ SCHEMA = "assay/evaluation/1"
 
 def render_json(table: ResultTable) -> str:
     """One object: rules, measures, and for each run its means, coverage and, if asked for, queries."""
+    by_run: dict[str, dict[str, Any]] = {row.run: {} for row in table.rows}
+    for row in table.query_rows:
+        by_run[row.run][row.query] = _values(row, table)
     document = {
         "schema": SCHEMA,
         "rules": asdict(table.rules),
         "measures": [{"name": request.label, "canonical": str(request.measure)} for request in table.requests],
-        "runs": [_run(row, table) for row in table.rows],
+        "runs": [_run(row, table, by_run[row.run]) for row in table.rows],
     }
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
-def _run(row: Row, table: ResultTable) -> dict[str, Any]:
-    coverage = asdict(table.coverage[row.run])
+def _run(row: Row, table: ResultTable, queries: dict[str, Any]) -> dict[str, Any]:
+    coverage = {**asdict(table.coverage[row.run]), "unjudged": len(table.coverage[row.run].unjudged)}
     run = {"name": row.run, "tag": table.tags[row.run], "mean": _values(row, table), "coverage": coverage}
-    if table.per_query:
-        run["queries"] = {other.query: _values(other, table) for other in table.query_rows if other.run == row.run}
-    return run
+    return run | ({"queries": queries} if table.per_query else {})
 
 
 def _values(row: Row, table: ResultTable) -> dict[str, float | None]:

@@ -19,7 +19,7 @@ _ESCAPES = str.maketrans(
 
 def render_latex(table: ResultTable) -> str:
     """A tabular with the best of each column in bold; the notes stand above it as comments."""
-    names = ["Run", *(["Query"] if table.per_query else [])]
+    names = [name.capitalize() for name in table.row_names]
     lines = [
         *(f"% {note}" for note in table.notes()),
         rf"\begin{{tabular}}{{{'l' * len(names)}{'r' * len(table.labels)}}}",
@@ -34,7 +34,7 @@ def render_latex(table: ResultTable) -> str:
 
 
 def _cells(row: Row, table: ResultTable) -> list[str]:
-    names = [escape(show_id(row.run)), *([escape(show_id(row.query))] if table.per_query else [])]
+    names = [escape(show_id(name)) for name in table.names_of(row)]
     values = [four_decimals(value, request) for value, request in zip(row.values, table.requests, strict=True)]
     return names + [rf"\textbf{{{value}}}" if best else value for value, best in zip(values, row.best, strict=True)]
 

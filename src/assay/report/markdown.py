@@ -12,7 +12,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~!&$])")
 
 def render_markdown(table: ResultTable) -> str:
     """A table with the best of each column in bold, and the notes below."""
-    names = ["run", *(["query"] if table.per_query else [])]
+    names = table.row_names
     head = [*names, *map(escape, table.labels)]
     rule = [*("---" for _ in names), *("---:" for _ in table.labels)]
     rows = [head, rule, *(_cells(row, table) for row in table.all_rows())]
@@ -21,7 +21,7 @@ def render_markdown(table: ResultTable) -> str:
 
 
 def _cells(row: Row, table: ResultTable) -> list[str]:
-    names = [escape(show_id(row.run)), *([escape(show_id(row.query))] if table.per_query else [])]
+    names = [escape(show_id(name)) for name in table.names_of(row)]
     values = [four_decimals(value, request) for value, request in zip(row.values, table.requests, strict=True)]
     return names + [f"**{value}**" if best else value for value, best in zip(values, row.best, strict=True)]
 

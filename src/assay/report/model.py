@@ -35,6 +35,7 @@ class ResultTable:
     coverage: dict[str, Coverage]  # by run
     tags: dict[str, str]  # by run
     undefined: dict[str, dict[str, int]]  # by run and measure: queries that its mean leaves out
+    comparable: bool  # whether the means of all runs are over the same queries
     per_query: bool
 
     @property
@@ -47,6 +48,17 @@ class ResultTable:
         """Whether there is anything to compare."""
         return len(self.rows) > 1
 
+    @property
+    def row_names(self) -> list[str]:
+        """What a row of a table for people is called by: the run, the query, or both where both vary."""
+        if not self.per_query:
+            return ["run"]
+        return ["run", "query"] if self.several else ["query"]
+
+    def names_of(self, row: Row) -> list[str]:
+        """The names of one row."""
+        return [row.run if name == "run" else row.query for name in self.row_names]
+
     def all_rows(self) -> Iterator[Row]:
         """Every row: queries first, then the totals."""
         yield from self.query_rows
@@ -55,6 +67,8 @@ class ResultTable:
     def notes(self) -> list[str]:
         """The conventions in force and the coverage, in words."""
         lines = [conventions_in_words(self.rules)]
+        if not self.comparable:
+            lines.append("The runs are averaged over different queries, so none is called the best.")
         for run, coverage in self.coverage.items():
             lines.append(f"{show_id(run)}: {coverage_in_words(coverage, self.rules)}")
             left_out = [
@@ -68,8 +82,9 @@ class ResultTable:
 def tabulate(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> ResultTable:
     """The evaluations of one or more runs side by side."""
     first = evaluations[0]
+    comparable = all(evaluation.queries == first.queries for evaluation in evaluations)
     totals = [tuple(evaluation.mean().values()) for evaluation in evaluations]
-    rows = _rows([evaluation.run for evaluation in evaluations], ALL, totals, first.requests)
+    rows = _rows([evaluation.run for evaluation in evaluations], ALL, totals, first.requests, mark=comparable)
     return ResultTable(
         requests=first.requests,
         rows=tuple(rows),
@@ -77,6 +92,7 @@ def tabulate(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> R
         rules=first.rules,
         coverage={evaluation.run: evaluation.coverage for evaluation in evaluations},
         tags={evaluation.run: evaluation.tag for evaluation in evaluations},
+        comparable=comparable,
         undefined={e.run: {label: int(n) for label, n in e.undefined().items()} for e in evaluations},
         per_query=per_query,
     )
@@ -91,28 +107,33 @@ def _query_rows(evaluations: Sequence[Evaluation]) -> Iterator[Row]:
 
 
 def _rows(
-    runs: Sequence[str], query: str, values: Sequence[Sequence[float]], requests: Sequence[Request]
+    runs: Sequence[str],
+    query: str,
+    values: Sequence[Sequence[float]],
+    requests: Sequence[Request],
+    *,
+    mark: bool = True,
 ) -> Iterator[Row]:
     top = [_best(column, request) for column, request in zip(zip(*values, strict=True), requests, strict=True)]
     for run, row in zip(runs, values, strict=True):
-        marks = tuple(
-            len(runs) > 1 and best is not None and value == best for value, best in zip(row, top, strict=True)
-        )
+        marks = tuple(mark and best is not None and value == best for value, best in zip(row, top, strict=True))
         yield Row(run, query, tuple(row), marks)
 
 
 def _best(values: Sequence[float], request: Request) -> float | None:
-    """The highest value, or None where higher is not better."""
+    """The highest value, or None where higher is not better or all are equal."""
     known = [value for value in values if not math.isnan(value)]
-    return max(known) if known and request.measure.definition.rewards else None
+    return max(known) if len(set(known)) > 1 and request.measure.definition.rewards else None
 
 
 _RULES_IN_WORDS = {
+    "order": {"score": "", "rank": "ranked by the file's rank column, not by score"},
     "ties": {
         "doc-desc": "equal scores by document id, descending",
         "doc-asc": "equal scores by document id, ascending",
         "input": "equal scores in input order",
         "rank-column": "equal scores by the file's rank column",
+        "expected": "all orders of equal scores averaged",
     },
     "scores": {"float64": "", "float32": "scores as 32-bit floats"},
     "queries": {
@@ -147,9 +168,8 @@ def coverage_in_words(coverage: Coverage, rules: Rules) -> str:
     parts = [f"{_number(coverage.judged, 'query')} judged, {coverage.answered} answered, {_missing(coverage, rules)}"]
     parts[0] += f", {coverage.without_relevant} without relevant documents"
     if coverage.unjudged:
-        parts.append(
-            f"{_number(coverage.unjudged, 'query')} of the run {_are(coverage.unjudged)} not judged and left out"
-        )
+        count = len(coverage.unjudged)
+        parts.append(f"{_number(count, 'query')} of the run {_are(count)} not judged and left out")
     shares = ", ".join(f"{share:.0%} in the top {cutoff}" for cutoff, share in coverage.judged_share.items())
     parts.append(f"of the documents shown, judged: {shares}")
     parts.append(f"ties: {_ties(coverage)}")

@@ -35,12 +35,12 @@ def render_text(table: ResultTable) -> str:
 
 
 def _grid(table: ResultTable) -> list[list[Text]]:
-    head = [Text("run"), *([Text("query")] if table.per_query else []), *map(Text, table.labels)]
+    head = [*map(Text, table.row_names), *map(Text, table.labels)]
     return [head, *(_cells(row, table) for row in table.all_rows())]
 
 
 def _cells(row: Row, table: ResultTable) -> list[Text]:
-    names = [Text(show_id(row.run)), *([Text(show_id(row.query))] if table.per_query else [])]
+    names = [Text(show_id(name)) for name in table.names_of(row)]
     values = [
         _value(four_decimals(value, request), best, table.several)
         for value, best, request in zip(row.values, row.best, table.requests, strict=True)
@@ -60,7 +60,7 @@ def _needed(cells: list[list[Text]]) -> int:
 
 def _drawn(cells: list[list[Text]], width: int) -> str:
     drawing = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    numeric = {index for index, cell in enumerate(cells[0]) if index and cell.plain != "query"}
+    numeric = {index for index, cell in enumerate(cells[0]) if cell.plain not in ("run", "query", "measure")}
     for index, name in enumerate(cells[0]):
         drawing.add_column(
             name, justify="right" if index in numeric else "left", overflow="fold", no_wrap=index in numeric
