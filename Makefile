@@ -1,11 +1,12 @@
 # make demo      install into .venv and evaluate a small example
 # make test      run the tests
 # make check     format, lint, types, layers, docs, tests
+# make test-ranx hold the ranx convention against ranx, in an environment of its own
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help install demo test check format docs clean
+.PHONY: help install demo test test-ranx check format docs clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -39,6 +40,15 @@ check: .venv/.installed-tools
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/python -m pytest -n auto
+
+# ranx has an environment of its own: it brings numba and much else.
+.venv-ranx/.installed: pyproject.toml
+	@test -x .venv-ranx/bin/python || $(PYTHON) -m venv .venv-ranx
+	@.venv-ranx/bin/python -m pip --disable-pip-version-check -q install -e . ranx pytest hypothesis
+	@touch $@
+
+test-ranx: .venv-ranx/.installed
+	.venv-ranx/bin/python -m pytest tests/extra -o addopts=--import-mode=importlib -o filterwarnings=default
 
 format: .venv/.installed-tools
 	$(BIN)/ruff format .

@@ -15,8 +15,10 @@ from assay.formats import as_qrels, as_run
 from assay.judged import JudgedRanking, Judgments, Rules, index_judgments, judge
 from assay.measures import Measure, Request, parse_measure, parse_measures
 from assay.measures.arithmetic import log
-from assay.measures.ties import expected_values
-from assay.tables import Floats, Run, as_bytes
+from assay.measures.conventions import convention
+from assay.measures.ties import bounds, expected_values
+from assay.tables import Floats, Integers, Run, as_bytes
+from assay.topics import JudgedTopics, index_topics, judge_topics
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
 DEFAULT_CUTOFF = 10  # where coverage is looked at when no measure has a cutoff
@@ -88,6 +90,9 @@ class Evaluation:
     tag: str = ""
     sources: tuple[str, str] = ("qrels", "run")
     top_grade: float = 0.0  # the highest grade of the whole qrels, which some measures depend on
+    like: str = "assay"  # the convention that was followed
+    decimals: int | None = None  # to which that convention rounds means
+    tie_bounds: dict[str, tuple[float, float]] | None = None  # lowest and highest mean, where asked for and ties matter
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{label}={value:.4f}" for label, value in list(self.mean().items())[:6])
@@ -103,10 +108,9 @@ class Evaluation:
 
         Sums are exactly rounded, so that no order of queries, partition or thread count changes a bit.
         """
-        columns = self.values.T
-        return Scores(
-            self.requests, [combined(r.measure, column) for r, column in zip(self.requests, columns, strict=True)]
-        )
+        pairs = zip(self.requests, self.values.T, strict=True)
+        means = [combined(request.measure, column) for request, column in pairs]
+        return Scores(self.requests, means if self.decimals is None else [round(mean, self.decimals) for mean in means])
 
     def per_query(self) -> dict[str, Scores]:
         """The values of each query."""
@@ -141,8 +145,19 @@ def combined(measure: Measure, values: Floats) -> float:
     return math.fsum(defined) / len(defined)
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What is computed for a measure that was asked for, and under which rules."""
+
+    measure: Measure
+    rules: Rules
+
+
 class Evaluator:
-    """Judgments, measures and rules made ready once, for many runs."""
+    """Judgments, measures and rules made ready once, for many runs.
+
+    `like` names the tool whose conventions are followed; rules that differ from the default win over it.
+    """
 
     def __init__(
         self,
@@ -150,38 +165,81 @@ class Evaluator:
         measures: Iterable[str | Measure] = DEFAULT_MEASURES,
         rules: Rules = Rules(),
         *,
+        like: str = "assay",
         grades: Mapping[str, float] | None = None,
     ) -> None:
         if not isinstance(rules, Rules):
             raise RulesError(f"rules are given as Rules(ties=...), not as {type(rules).__name__}.")
-        self.rules = rules
+        self.like = convention(like)
+        self.rules = replace(Rules(), **{**self.like.rules, **rules.changed()})
         self.requests = tuple(parse_measures(measures))
-        self.judgments = index_judgments(as_qrels(qrels, grades=grades), rules.duplicates)
-        self._strays = any(request.measure.definition.needs == "strays" for request in self.requests)
+        self.plans = tuple(self._plan(request.measure, rules) for request in self.requests)
+        table = as_qrels(qrels, grades=grades)
+        table = table.whole_grades() if self.like.whole_grades else table
+        needs = {plan.measure.definition.needs for plan in self.plans}
+        self.topics = index_topics(table, rules.duplicates) if "topics" in needs else None
+        # Other measures refuse a document judged for several subtopics, or take the judgment that the rules choose.
+        if self.topics is not None and needs == {"topics"}:
+            self.judgments = self.topics.judgments
+        else:
+            self.judgments = index_judgments(table, rules.duplicates)
 
-    def evaluate(self, run: Any, *, name: str | None = None) -> Evaluation:
-        """The evaluation of one run."""
+    def _plan(self, measure: Measure, rules: Rules) -> Plan:
+        """What is computed for a measure, and under which rules: what the user changed wins over the convention."""
+        adapted = self.like.adapt(measure)
+        return Plan(adapted, replace(self.like.rules_for(measure), **rules.changed()))
+
+    def evaluate(self, run: Any, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
+        """The evaluation of one run; with `tie_bounds`, also how low and high ties could make each mean."""
         table = as_run(run, name=name)
-        judged = judge(self.judgments, table, self.rules, strays=self._strays)
-        values = np.empty((len(judged), len(self.requests)))
-        for column, request in enumerate(self.requests):
-            values[:, column] = values_under(request.measure, judged, self.rules)
+        kinds = {(plan.rules, plan.measure.definition.needs == "topics"): None for plan in self.plans}
+        rankings = {(rules, topics): self._judge(table, rules, topics=topics) for rules, topics in kinds}
+        widest = max((ranking_of(judged) for judged in rankings.values()), key=len)
+        values = np.full((len(widest), len(self.requests)), np.nan)
+        for column, plan in enumerate(self.plans):
+            judged = rankings[plan.rules, plan.measure.definition.needs == "topics"]
+            found = values_under(plan.measure, judged, plan.rules)
+            values[places_of(ranking_of(judged).queries, widest.queries), column] = found
         return Evaluation(
             run=table.name,
-            queries=judged.queries,
+            queries=widest.queries,
             requests=self.requests,
             values=values,
             rules=self.rules,
-            coverage=coverage_of(self.judgments, table, judged, self._cutoffs()),
+            like=self.like.name,
+            decimals=self.like.decimals,
+            tie_bounds=self._tie_bounds(rankings) if tie_bounds else None,
+            coverage=coverage_of(self.judgments, table, widest, self._cutoffs()),
             tag=table.tag,
             sources=(self.judgments.source, table.source),
             top_grade=self.judgments.top_grade,
         )
 
+    def _tie_bounds(
+        self, rankings: dict[tuple[Rules, bool], JudgedRanking | JudgedTopics]
+    ) -> dict[str, tuple[float, float]]:
+        """The lowest and highest mean of each measure that ties can change at all."""
+        found: dict[str, tuple[float, float]] = {}
+        for request, plan in zip(self.requests, self.plans, strict=True):
+            judged = rankings[plan.rules, plan.measure.definition.needs == "topics"]
+            ranking = ranking_of(judged)
+            if (ranking.hit_tie_first < ranking.hit_tie_last).any() and plan.rules.ties != "expected":
+                low, high = (combined(plan.measure, values) for values in bounds(plan.measure, judged))
+                found |= {request.label: (low, high)} if low < high else {}
+        return found
+
+    def _judge(self, run: Run, rules: Rules, *, topics: bool) -> JudgedRanking | JudgedTopics:
+        if topics and self.topics is not None:
+            return judge_topics(self.topics, run, rules)
+        needs = {plan.measure.definition.needs for plan in self.plans if plan.rules == rules}
+        return judge(self.judgments, run, rules, strays="strays" in needs)
+
     def part(self, queries: Iterable[str]) -> Evaluator:
         """The same for some of the judged queries; what is known of all judgments stays known. See `concat`."""
         other = copy(self)
+        queries = list(queries)
         other.judgments = self.judgments.select(queries)
+        other.topics = None if self.topics is None else self.topics.select(queries)
         return other
 
     def _cutoffs(self) -> tuple[int, ...]:
@@ -195,26 +253,40 @@ def evaluate(
     measures: Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     rules: Rules = Rules(),
+    like: str = "assay",
     name: str | None = None,
     grades: Mapping[str, float] | None = None,
 ) -> Evaluation:
     """Evaluate a run against judgments.
 
     Both may be paths, dicts of dicts, pandas, polars or Arrow tables, or our own `Qrels` and `Run`. `grades` gives
-    letters their value, such as {"E": 3, "S": 2, "C": 1, "I": 0}.
+    letters their value, such as {"E": 3, "S": 2, "C": 1, "I": 0}. `like` names the tool whose conventions are followed.
 
     >>> result = evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"])
     >>> result.mean()
     {'RR': 0.5, 'P@1': 0.0}
     """
-    return Evaluator(qrels, measures, rules, grades=grades).evaluate(run, name=name)
+    return Evaluator(qrels, measures, rules, like=like, grades=grades).evaluate(run, name=name)
 
 
-def values_under(measure: Measure, judged: JudgedRanking, rules: Rules) -> Floats:
+def ranking_of(judged: JudgedRanking | JudgedTopics) -> JudgedRanking:
+    """The ranking itself, whether judged by subtopics or not."""
+    return judged.ranking if isinstance(judged, JudgedTopics) else judged
+
+
+def places_of(queries: tuple[str, ...], among: tuple[str, ...]) -> Integers:
+    """The places of some of the queries; both are in byte order."""
+    if queries is among or queries == among:
+        return np.arange(len(among))
+    place = {query: index for index, query in enumerate(among)}
+    return np.array([place[query] for query in queries], np.int64)
+
+
+def values_under(measure: Measure, judged: JudgedRanking | JudgedTopics, rules: Rules) -> Floats:
     """One value per query; under undefined="nan", not a number where no document is relevant."""
     values = expected_values(measure, judged) if rules.ties == "expected" else measure.values(judged)
     if rules.undefined == "nan" and measure.definition.rewards:
-        values = np.where(has_relevant(judged, measure), values, np.nan)
+        values = np.where(has_relevant(ranking_of(judged), measure), values, np.nan)
     return values
 
 

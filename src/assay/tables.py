@@ -57,6 +57,10 @@ class Qrels:
         iterations = None if iteration is None else as_ids(iteration)
         return cls(queries, codes, as_ids(doc), grades, iterations, source, lines)
 
+    def whole_grades(self) -> Qrels:
+        """The same with grades cut to whole numbers, as trec_eval reads them."""
+        return replace(self, rel=np.trunc(self.rel))
+
     def __len__(self) -> int:
         return len(self.query)
 

@@ -11,9 +11,16 @@ VARIANTS = {
     "gain": ("exp", {1: 3, 2: 9, 3: 4.5}),
     "judged_only": (True,),
     "norm": ("cutoff",),
-    "beta": (2.0,),
+    "alpha": (0.0, 0.3, 1.0),
+    "beta": (0.8,),
     "p": (0.5,),
     "rounding": ("nearest",),
+    "T": (2.5,),
+    "min_rel": (1,),
+    "max_rel": (2,),
+    "depth": (5,),
+    "residual": (True,),
+    "normalize": (False,),
 }
 
 

@@ -15,9 +15,9 @@ from assay.measures.ties import EXPECTED, ORDER_FREE, bounds, expected_values
 from laws.registry import EVERY
 from strategies import judged_docs, qrels_of, ranking, run_of
 
-MEASURES = [measure for measure in EVERY if measure.name in EXPECTED.keys() | ORDER_FREE]
-RANKED = [measure for measure in EVERY if measure.definition.needs == "ranking"]
-NOT_MONOTONE = {"nDCG_rel", "RnDCG", "infAP", "G"}  # their bounds are over some arrangements only
+RANKED = [m for m in EVERY if m.definition.needs == "ranking" and not m.param("residual")]
+MEASURES = [m for m in RANKED if m.name in EXPECTED.keys() | ORDER_FREE and not (m.name == "RBP" and m.param("depth"))]
+NOT_MONOTONE = {"nDCG_rel", "RnDCG", "infAP", "G", "BPM", "Accuracy"}  # their bounds are over some arrangements only
 
 
 def all_orders(scores: dict[str, float]) -> list[list[str]]:

@@ -18,6 +18,7 @@ COMMANDS = {
     "evaluate": "assay.cli.evaluate",
     "trec_eval": "assay.cli.trec_eval",
     "measures": "assay.cli.measures",
+    "conventions": "assay.cli.conventions",
     "demo": "assay.cli.demo",
 }
 
@@ -43,8 +44,20 @@ class LazyGroup(click.Group):
     epilog="Example: assay evaluate qrels.txt bm25.run hybrid.run -m nDCG@10 -m AP",
 )
 @click.version_option(__version__, prog_name="assay")
-def group() -> None:
+@click.option(
+    "--plugin",
+    "plugins",
+    multiple=True,
+    type=click.Path(dir_okay=False),
+    help="A Python file with measures of your own.",
+)
+def group(plugins: tuple[str, ...]) -> None:
     """Measure how good a search system is, how sure one can be of it, and where it goes wrong."""
+    if plugins:
+        from assay.measures.core import load_file
+
+        for path in plugins:
+            load_file(path)
 
 
 def main() -> None:

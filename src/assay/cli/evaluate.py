@@ -1,9 +1,10 @@
-"""assay evaluate."""
+"""assay evaluate, and the options that other commands share with it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -12,8 +13,12 @@ from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES, Evaluator
 from assay.formats import INPUT_FORMATS, parse_grades, read_qrels, read_run
 from assay.judged import RULE_CHOICES, Rules
+from assay.measures.conventions import CONVENTIONS
+from assay.measures.presets import PRESETS, preset
 from assay.report import RENDERERS, tabulate
-from assay.tables import Run
+from assay.tables import Qrels, Run
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 _RULE_HELP = {
     "order": "What documents are ranked by: their scores, or the file's rank column (as MS MARCO does).",
@@ -26,7 +31,7 @@ _RULE_HELP = {
 }
 
 
-def rule_options(command: Any) -> Any:
+def rule_options(command: Command) -> Command:
     """One option for each rule, made from the rules themselves."""
     command = click.option("--depth", type=click.IntRange(min=0), help="Only the first documents of each query.")(
         command
@@ -35,12 +40,71 @@ def rule_options(command: Any) -> Any:
         option = click.option(
             f"--{name.replace('_', '-')}",
             type=click.Choice(choices),
-            default=getattr(Rules(), name),
-            show_default=True,
-            help=_RULE_HELP[name],
+            help=f"{_RULE_HELP[name]}  [default: {getattr(Rules(), name)}]",
         )
         command = option(command)
     return command
+
+
+def measure_options(command: Command) -> Command:
+    """-m and --preset; the command gets the names as `measures`."""
+
+    def chosen(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+        asked = [name for key in context.params.pop("presets", ()) for name in preset(key).measures]
+        return (*asked, *names) or DEFAULT_MEASURES
+
+    command = click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        callback=chosen,
+        help=f"Measure to compute; may be repeated. Default: {' '.join(DEFAULT_MEASURES)}. See `assay measures list`.",
+    )(command)
+    return click.option(
+        "--preset",
+        "presets",
+        type=click.Choice(list(PRESETS)),
+        multiple=True,
+        is_eager=True,
+        help="The official measures of a track or benchmark. See `assay measures presets`.",
+    )(command)
+
+
+def input_options(command: Command) -> Command:
+    """How files are read."""
+    formats = click.Choice(list(INPUT_FORMATS))
+    for option in (
+        click.option("--grades", help="Letters as grades, such as E=3,S=2,C=1,I=0."),
+        click.option("--run-format", type=formats, help="Format of the RUNs alone."),
+        click.option("--qrels-format", type=formats, help="Format of QRELS alone."),
+        click.option(
+            "--input-format",
+            type=click.Choice(["auto", *INPUT_FORMATS]),
+            default="auto",
+            show_default=True,
+            help="Format of QRELS and RUNs; auto recognises it from the content.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def read_input(
+    qrels: str,
+    runs: tuple[str, ...],
+    *,
+    input_format: str | None,
+    qrels_format: str | None,
+    run_format: str | None,
+    grades: str | None,
+) -> tuple[Qrels, Iterator[Run]]:
+    """The judgments, and the runs one after the other, each under its own name."""
+    if [qrels, *(path for _, path in map(_split, runs))].count("-") > 1:
+        raise InputError("standard input (-) can be read once only; give the other files by name.")
+    whole = input_format or "auto"
+    letters = parse_grades(grades) if grades else None
+    return read_qrels(qrels, input_format=qrels_format or whole, grades=letters), _named_runs(runs, run_format or whole)
 
 
 @click.command(
@@ -49,13 +113,7 @@ def rule_options(command: Any) -> Any:
 )
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    help=f"Measure to compute; may be repeated. Default: {' '.join(DEFAULT_MEASURES)}. See `assay measures list`.",
-)
+@measure_options
 @click.option("--per-query", is_flag=True, help="Also show each query.")
 @click.option(
     "--format",
@@ -67,16 +125,14 @@ def rule_options(command: Any) -> Any:
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal.")
 @click.option(
-    "--input-format",
-    type=click.Choice(["auto", *INPUT_FORMATS]),
-    default="auto",
+    "--like",
+    type=click.Choice(list(CONVENTIONS)),
+    default="assay",
     show_default=True,
-    help="Format of QRELS and RUNs; auto recognises it from the content.",
+    help="Follow the conventions of this tool; rules given as options win. See `assay conventions`.",
 )
-@click.option("--qrels-format", type=click.Choice(list(INPUT_FORMATS)), help="Format of QRELS alone.")
-@click.option("--run-format", type=click.Choice(list(INPUT_FORMATS)), help="Format of the RUNs alone.")
-@click.option("--grades", help="Letters as grades, such as E=3,S=2,C=1,I=0.")
 @rule_options
+@input_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -84,6 +140,7 @@ def command(
     per_query: bool,
     output_format: str,
     output: str | None,
+    like: str,
     input_format: str,
     qrels_format: str | None,
     run_format: str | None,
@@ -95,26 +152,23 @@ def command(
     Files may be TREC, BEIR, MS MARCO, JSON, JSONL, CSV, TSV, Parquet or Arrow, plain or compressed; - is standard input.
     A run is called by its file's name, or by NAME in NAME=PATH.
     """
-    if [qrels, *(path for _, path in map(_split, runs))].count("-") > 1:
-        raise InputError("standard input (-) can be read once only; give the other files by name.")
-    evaluator = Evaluator(
-        read_qrels(qrels, input_format=qrels_format or input_format, grades=parse_grades(grades) if grades else None),
-        measures or DEFAULT_MEASURES,
-        Rules(**rules),
+    judgments, named_runs = read_input(
+        qrels, runs, input_format=input_format, qrels_format=qrels_format, run_format=run_format, grades=grades
     )
-    evaluations = [evaluator.evaluate(run) for run in _named_runs(runs, run_format or input_format)]
+    given = {name: value for name, value in rules.items() if value is not None}
+    evaluator = Evaluator(judgments, measures, Rules(**given), like=like)
+    evaluations = [evaluator.evaluate(run, tie_bounds=True) for run in named_runs]
     write(RENDERERS[output_format](tabulate(evaluations, per_query=per_query)), output)
 
 
-def _named_runs(arguments: tuple[str, ...], input_format: str) -> Any:
-    """The runs one after the other, each under its own name."""
-    named = [_split(argument) for argument in arguments]
+def _named_runs(arguments: tuple[str, ...], input_format: str) -> Iterator[Run]:
     seen: dict[str, str] = {}
-    for name, path in named:
-        run: Run = read_run(path, input_format=input_format, name=name)
+    for name, path in map(_split, arguments):
+        run = read_run(path, input_format=input_format, name=name)
         if run.name in seen:
+            first = seen[run.name]
             raise InputError(
-                f"two runs are called {run.name!r} ({seen[run.name]} and {path}); name them apart: a={seen[run.name]} b={path}"
+                f"two runs are called {run.name!r} ({first} and {path}); name them apart: a={first} b={path}"
             )
         seen[run.name] = path
         yield run

@@ -11,6 +11,8 @@ from assay.errors import UnknownMeasureError
 from assay.measures import Definition, definition_of, definitions
 from assay.measures.explain import page
 from assay.measures.grammar import parse_request
+from assay.measures.guide import QUESTIONS, Question, propose
+from assay.measures.presets import PRESETS
 from assay.report.pages import list_as_text, page_as_text
 
 
@@ -29,6 +31,37 @@ def list_measures(output_format: str) -> None:
         write(json.dumps({"schema": "assay/measures/1", "measures": names}, indent=2) + "\n")
     else:
         write(list_as_text(pages))
+
+
+@command.command("presets", epilog="Example: assay measures presets")
+def list_presets() -> None:
+    """List the presets: the official measures and relevance levels of known tracks."""
+    for found in PRESETS.values():
+        write(f"{found.name:<12}{' '.join(found.measures)}\n{'':<12}{found.about}\n")
+
+
+@command.command(
+    "choose", epilog="Example: assay measures choose --looking one --grades binary --judged sparse --seen 10"
+)
+@click.option("--looking", type=click.Choice([answer.key for answer in QUESTIONS[0].answers]), help=QUESTIONS[0].text)
+@click.option("--grades", type=click.Choice([answer.key for answer in QUESTIONS[1].answers]), help=QUESTIONS[1].text)
+@click.option("--judged", type=click.Choice([answer.key for answer in QUESTIONS[2].answers]), help=QUESTIONS[2].text)
+@click.option("--seen", type=click.IntRange(min=1), default=10, show_default=True, help="How many results people see.")
+def choose(seen: int, **given: str | None) -> None:
+    """Ask three questions about a search and propose measures; answers may be given as options."""
+    answers = {question.key: given[question.key] or _ask(question) for question in QUESTIONS}
+    proposals = propose(answers, seen)
+    width = max(len(proposal.measure) for proposal in proposals) + 2
+    write("".join(f"{proposal.measure:<{width}}{proposal.why}\n" for proposal in proposals))
+    write("\n  assay evaluate QRELS RUN " + " ".join(f"-m {proposal.measure}" for proposal in proposals) + "\n")
+
+
+def _ask(question: Question) -> str:
+    click.echo(question.text, err=True)
+    for number, answer in enumerate(question.answers, 1):
+        click.echo(f"  {number}  {answer.text}", err=True)
+    number = click.prompt("Answer", type=click.IntRange(1, len(question.answers)), err=True)
+    return question.answers[number - 1].key
 
 
 def _definition(name: str) -> Definition:

@@ -9,6 +9,7 @@ from assay.measures.binary import (
     GMAP,
     RR,
     YAAP,
+    Accuracy,
     F,
     IPrec,
     IPrecAvg,
@@ -22,22 +23,38 @@ from assay.measures.binary import (
 )
 from assay.measures.core import Definition, Measure, definition_of, definitions, measure
 from assay.measures.counts import NumNonrelRet, NumQ, NumRel, NumRet
-from assay.measures.graded import CG, DCG, ERR, G, RnDCG, iDCG, nDCG, nDCG_rel
+from assay.measures.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
+from assay.measures.graded import CG, DCG, ERR, G, RnDCG, iDCG, nDCG, nDCG_rel, nERR
 from assay.measures.grammar import Request, parse_measure, parse_measures
+from assay.measures.overlap import Compat
 from assay.measures.partial import Bpref, GMBpref, Hole, Judged, Unjudged, infAP
 from assay.measures.sets import SetAP, SetF, SetP, SetR, Utility
-from assay.measures.utility import RBP, RBPResidual
+from assay.measures.utility import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, RBP, SDCG, RBPResidual
 
 __all__ = [
     "AP",
+    "AP_IA",
+    "BPM",
     "CG",
     "DCG",
     "ERR",
+    "ERR_IA",
     "GMAP",
+    "INSQ",
+    "INST",
+    "NERR8",
+    "NERR9",
+    "NERR10",
+    "NERR11",
+    "NRBP",
+    "P_IA",
     "RBP",
     "RR",
+    "SDCG",
     "YAAP",
+    "Accuracy",
     "Bpref",
+    "Compat",
     "Definition",
     "F",
     "G",
@@ -63,9 +80,12 @@ __all__ = [
     "SetF",
     "SetP",
     "SetR",
+    "StRecall",
     "Success",
     "Unjudged",
     "Utility",
+    "alpha_DCG",
+    "alpha_nDCG",
     "binG",
     "definition_of",
     "definitions",
@@ -74,6 +94,9 @@ __all__ = [
     "measure",
     "nDCG",
     "nDCG_rel",
+    "nERR",
+    "nERR_IA",
+    "nNRBP",
     "parse_measure",
     "parse_measures",
 ]

@@ -318,14 +318,14 @@ def interpolated_precision(judged: JudgedRanking, needed: Integers, rel: float) 
 
 def rounded_up(share: float, number: Integers) -> Integers:
     """share * number, rounded up from a tenth on: trec_eval 9's way to make a share a number of documents."""
-    return np.minimum(share * number + 0.9, 2.0**62).astype(np.int64)
+    return np.asarray(np.minimum(share * number + 0.9, 2.0**62), np.int64)
 
 
 def rounded(share: float, number: Integers) -> Integers:
     """share * number, halves rounded up: trec_eval 10's way."""
     product = share * number
     whole = np.floor(product)
-    return np.minimum(whole + (product - whole >= 0.5), 2.0**62).astype(np.int64)
+    return np.asarray(np.minimum(whole + (product - whole >= 0.5), 2.0**62), np.int64)
 
 
 ROUNDINGS = {"up": rounded_up, "nearest": rounded}
@@ -345,3 +345,25 @@ def binG(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     hit = judged.relevant(rel)
     useless_before = judged.hit_rank - judged.so_far(hit)
     return ratio(judged.total(hit / log2_of_integers(2 + useless_before * hit)), judged.num_rel(rel))
+
+
+@measure("Accuracy", elsewhere={"ir_measures": "Accuracy@k"})
+def Accuracy(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
+    """Chance that a relevant document stands before one that is not, both taken from what was retrieved.
+
+    Formula: pairs of a relevant document and one further down that is not relevant, divided by all pairs of a relevant
+    and a not relevant document; among the retrieved documents, or the first k of them.
+
+    Edges: Relevant documents that were not retrieved do not count, and one that moves up to rank k may lower the value:
+    it serves to watch a model in training, not to compare systems. Unjudged documents count as not relevant. 1 if only
+    relevant documents were retrieved; 0 if none was, where ir_measures leaves the query out. BEIR's Accuracy@k is
+    Success@k.
+
+    Example: 1, 1, 2 and 2 of the 2 useless documents stand before the 4 relevant ones: Accuracy = 1 - 6 / (2 * 4) =
+    0.25.
+    """
+    hit = judged.relevant(rel, cutoff)
+    retrieved = judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
+    found = judged.count(hit)
+    useless_before = judged.total(hit * (judged.hit_rank - judged.so_far(hit)))
+    return np.where(found > 0, 1.0 - ratio(useless_before, found * (retrieved - found)), 0.0)

@@ -15,14 +15,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from assay.errors import ParameterError, UnknownMeasureError, did_you_mean
+from assay.errors import MeasureError, ParameterError, UnknownMeasureError, did_you_mean
 from assay.judged import JudgedRanking
 from assay.tables import Floats
+from assay.topics import JudgedTopics
 
 PerQuery = Floats
 Kernel = Callable[..., PerQuery]
@@ -166,9 +167,13 @@ class Measure:
                 raise ParameterError(_needs(self.definition, name))
         return self
 
-    def values(self, judged: JudgedRanking) -> PerQuery:
-        """One value per query."""
+    def values(self, judged: JudgedRanking | JudgedTopics) -> PerQuery:
+        """One value per query. Measures that know no subtopics take the ranking of a `JudgedTopics`."""
         params = dict(self.complete().params)
+        if self.definition.needs != "topics" and isinstance(judged, JudgedTopics):
+            judged = judged.ranking
+        if self.definition.needs == "topics" and isinstance(judged, JudgedRanking):
+            raise MeasureError(f"{self.name} needs judgments by subtopic: judge_topics(qrels, run, rules).")
         if params.pop("judged_only", False):
             judged = judged.only_judged()
         return self.definition.kernel(judged, **params)
@@ -255,8 +260,43 @@ def measure(
     return register
 
 
+@cache
+def load_plugins() -> tuple[str, ...]:
+    """Import the measures that installed packages offer under the entry point `assay.measures`; gives their names.
+
+    Done when a list of all measures is asked for, or a name is not known: looking for packages takes a moment.
+    """
+    from importlib.metadata import entry_points
+
+    names = []
+    for entry in entry_points(group="assay.measures"):
+        try:
+            entry.load()
+        except Exception as error:
+            raise MeasureError(
+                f"the measures of plug-in {entry.name!r} ({entry.value}) cannot be loaded: {error}"
+            ) from error
+        names.append(entry.name)
+    return tuple(names)
+
+
+def load_file(path: str) -> None:
+    """Import a Python file that registers measures with the decorator."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    name = f"assay_plugin_{len(REGISTRY)}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise MeasureError(f"{path} is no Python file (.py), from which measures could be loaded.")
+    try:
+        spec.loader.exec_module(module_from_spec(spec))
+    except Exception as error:
+        raise MeasureError(f"the measures in {path} cannot be loaded: {type(error).__name__}: {error}") from error
+
+
 def definitions() -> list[Definition]:
-    """Every measure once, in the order in which they were registered."""
+    """Every measure once, in the order in which they were registered; those of plug-ins last."""
+    load_plugins()
     return list(dict.fromkeys(REGISTRY.values()))
 
 
@@ -272,6 +312,8 @@ def known_name(name: str) -> str:
     if name in TREC_STEMS:
         return TREC_STEMS[name][0].name
     folded = next((known for known in REGISTRY if known.casefold() == name.casefold()), None)
+    if folded is None and load_plugins() and name in REGISTRY:
+        return name
     if folded is None:
         hint = did_you_mean(name, [*REGISTRY, *TREC_STEMS])
         raise UnknownMeasureError(f"no measure called {name!r}{hint or '; `assay measures list` shows them all.'}")

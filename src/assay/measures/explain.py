@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.judged import JudgedRanking, judge
 from assay.measures.core import Definition, Measure
 from assay.tables import Qrels, Run
+from assay.topics import JudgedTopics, judge_topics
 
 # One ranking for all examples. None: a document that nobody judged. "e" is relevant and was not retrieved.
 EXAMPLE_RANKING: tuple[tuple[str, int | None], ...] = (("x", None), ("a", 3), ("b", 2), ("c", 0), ("d", 1), ("f", 2))
 EXAMPLE_NOT_RETRIEVED = (("e", 1),)
+EXAMPLE_SUBTOPICS = {"a": "12", "b": "1", "c": "1", "d": "2", "f": "3", "e": "3"}  # that they were judged for
 EXAMPLE_SETTING: dict[str, float] = {"cutoff": 4, "recall": 0.4, "multiple": 1.2}
 
 
@@ -68,20 +69,29 @@ def example_measure(definition: Definition) -> Measure:
     return Measure(definition.name)(**given)
 
 
-def example_judged() -> JudgedRanking:
+def example_judged() -> JudgedTopics:
     """The ranking of the examples, judged."""
-    judged = [(doc, grade) for doc, grade in (*EXAMPLE_RANKING, *EXAMPLE_NOT_RETRIEVED) if grade is not None]
-    qrels = Qrels.from_columns(["q"] * len(judged), [doc for doc, _ in judged], [grade for _, grade in judged])
-    docs = [doc for doc, _ in EXAMPLE_RANKING]
-    run = Run.from_columns(["q"] * len(docs), docs, list(range(len(docs), 0, -1)))
-    return judge(qrels, run, strays=True)
+    judged = [
+        (doc, grade, subtopic)
+        for doc, grade in (*EXAMPLE_RANKING, *EXAMPLE_NOT_RETRIEVED)
+        if grade is not None
+        for subtopic in EXAMPLE_SUBTOPICS[doc]
+    ]
+    docs, grades, subtopics = zip(*judged, strict=True)
+    qrels = Qrels.from_columns(["q"] * len(judged), docs, grades, iteration=subtopics)
+    ranked = [doc for doc, _ in EXAMPLE_RANKING]
+    run = Run.from_columns(["q"] * len(ranked), ranked, list(range(len(ranked), 0, -1)))
+    return judge_topics(qrels, run, strays=True)
 
 
 def example_in_words() -> str:
     """The ranking that the examples are about."""
     grades = ", ".join("unjudged" if grade is None else str(grade) for _, grade in EXAMPLE_RANKING)
     missed = ", ".join(str(grade) for _, grade in EXAMPLE_NOT_RETRIEVED)
-    return f"a ranking with the grades {grades}; one more document, of grade {missed}, was not retrieved"
+    return (
+        f"a ranking with the grades {grades}; one more document, of grade {missed}, was not retrieved. For diversity the "
+        "documents at ranks 2 to 6 are relevant to subtopics 1 and 2, 1, none, 2 and 3, the one not retrieved to 3"
+    )
 
 
 def _sections(text: str) -> dict[str, str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.errors import MeasureError
 from assay.judged import JudgedRanking, Pool
@@ -15,6 +16,7 @@ from assay.measures.arithmetic import discount, log2, ratio, running
 from assay.measures.core import Parameter, PerQuery, measure, number_between
 from assay.tables import Floats, Integers
 
+Number = TypeVar("Number", np.float64, np.int64)
 Gain = Any  # "linear", "exp" or ((grade, gain), ...)
 
 _DCG = {"log2": "linear", "exp-log2": "exp"}
@@ -251,9 +253,12 @@ def normalised_gain(judged: JudgedRanking, gain: Floats, ideal: Ideal) -> Floats
     return ratio(judged.total(parts), np.bincount(ideal.query, weights=ideal.gain, minlength=len(judged)))
 
 
+TOP_GRADE = Parameter("the highest grade there is; by default that of the qrels", number_between(1, 60))
+
+
 @measure(
     "ERR",
-    parameters={"top": Parameter("the highest grade there is; by default that of the qrels", number_between(1, 60))},
+    parameters={"top": TOP_GRADE},
     paper="Chapelle et al. 2009, Expected reciprocal rank for graded relevance",
     elsewhere={"ir_measures": "ERR@k (top=4, as gdeval)", "Elasticsearch": "expected_reciprocal_rank"},
 )
@@ -268,12 +273,61 @@ def ERR(judged: JudgedRanking, *, cutoff: int | None = None, top: float | None =
 
     Example: chances 7/8, 3/8, 1/8 and 3/8 at ranks 2, 3, 5 and 6: ERR = 0.4594.
     """
+    return _err(judged, cutoff, _top_grade(judged, top))
+
+
+def _top_grade(judged: JudgedRanking, top: float | None) -> float:
     highest = judged.top_grade if top is None else top
     if judged.top_grade > min(highest, 60):
-        raise MeasureError(f"ERR: grade {judged.top_grade:g} is higher than {f'top={top:g}' if top else 'the 60 it can use'}.")
-    chance = gain_of(judged.hit_rel, "exp") / 2.0**highest
-    not_before = running(np.multiply, 1.0 - chance, judged.hit_start)
-    before = np.concatenate(([1.0], not_before))[:-1]
-    before[judged.hit_start[:-1][judged.hit_start[:-1] < len(before)]] = 1.0
-    parts = chance * before / judged.hit_rank
-    return judged.total(parts if cutoff is None else parts * (judged.hit_rank <= cutoff))
+        limit = "the 60 it can use" if top is None else f"top={top:g}"
+        raise MeasureError(f"ERR: grade {judged.top_grade:g} is higher than {limit}.")
+    return highest
+
+
+def _err(judged: JudgedRanking, cutoff: int | None, top: float) -> Floats:
+    gain = gain_of(judged.hit_rel, "exp")
+    return judged.total(_expected_reciprocal(gain / 2.0**top, judged.hit_rank, judged.hit_start, cutoff))
+
+
+def _expected_reciprocal(chance: Floats, rank: Integers, start: Integers, cutoff: int | None) -> Floats:
+    """1/rank times the chance to be satisfied by this document and by none before it."""
+    before = one_later(running(np.multiply, 1.0 - chance, start), start, 1.0)
+    parts = chance * before / rank
+    return parts if cutoff is None else parts * (rank <= cutoff)
+
+
+def one_later(values: npt.NDArray[Number], start: Integers, first: float) -> npt.NDArray[Number]:
+    """At each place the value of the place before it, and `first` where a segment start[i]:start[i + 1] begins.
+
+    >>> one_later(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 3]), 0.0).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    later = np.concatenate((values[:1], values[:-1]))
+    later[start[:-1][np.diff(start) > 0]] = first
+    return later
+
+
+@measure(
+    "nERR",
+    parameters={"top": TOP_GRADE},
+    paper="Clarke et al. 2011, A comparative analysis of cascade measures for novelty and diversity",
+)
+def nERR(judged: JudgedRanking, *, cutoff: int | None = None, top: float | None = None) -> PerQuery:
+    """Expected reciprocal rank over that of the best possible ranking.
+
+    Formula: ERR / ERR of all judged documents in order of falling grade, both cut at k.
+
+    Edges: The ideal ranking holds all judged documents, retrieved or not. 0 if no document has a grade above 0. `top`
+    as for ERR.
+
+    Example: ERR of the ideal grades 3, 2, 2, 1, 1 is 0.9108: nERR = 0.4594 / 0.9108 = 0.5043.
+    """
+    pool, highest = judged.pool, _top_grade(judged, top)
+    ideal = pool.remember(("ideal err", cutoff, highest), lambda: _ideal_err(pool, cutoff, highest))
+    return ratio(_err(judged, cutoff, highest), ideal)
+
+
+def _ideal_err(pool: Pool, cutoff: int | None, top: float) -> Floats:
+    ideal = ideal_ranking(pool, "exp")
+    parts = _expected_reciprocal(ideal.gain / 2.0**top, ideal.place, ideal.start, cutoff)
+    return np.asarray(np.bincount(ideal.query, weights=parts, minlength=len(pool)), np.float64)

@@ -86,15 +86,17 @@ def infAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     rewards=False,
     elsewhere={"ir_measures": "Judged@k", "pyserini": "judged@k"},
 )
-def Judged(judged: JudgedRanking, *, cutoff: int) -> PerQuery:
+def Judged(judged: JudgedRanking, *, cutoff: int | None = None) -> PerQuery:
     """Share of the first k documents that are in the qrels of the query, with whatever grade.
 
     Formula: documents among the first k that have a judgment, divided by k, or by the length of a shorter ranking.
 
     Edges: A low value says that the other numbers rest on few judgments. 0 if nothing was retrieved.
 
-    Example: 3 of the first 4 documents are judged: Judged@4 = 3 / 4 = 0.75.
+    Example: 5 of the 6 documents retrieved are judged, 3 of the first 4 (Judged@4 = 0.75): Judged = 5 / 6 = 0.8333.
     """
+    if cutoff is None:
+        return ratio(np.diff(judged.hit_start), judged.retrieved)
     return ratio(judged.count(judged.hit_rank <= cutoff), np.minimum(judged.retrieved, cutoff))
 
 

@@ -6,6 +6,7 @@ efficiently in the presence of tied scores); tests/laws/test_ties.py holds them 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from assay.measures.core import Kernel, Measure, PerQuery
 from assay.measures.graded import Gain, gain_of, ideal_dcg
 from assay.measures.utility import gain_share
 from assay.tables import Floats, Integers
+from assay.topics import JudgedTopics
 
 EXPECTED: dict[str, Kernel] = {}  # measure -> the function that gives its expected value
 
@@ -36,11 +38,12 @@ def expected(*names: str) -> Callable[[Kernel], Kernel]:
 ORDER_FREE = {"SetP", "SetR", "SetF", "SetAP", "Utility", "NumQ", "NumRet", "NumRel", "NumNonrelRet", "iDCG"}
 
 
-def expected_values(measure: Measure, judged: JudgedRanking) -> PerQuery:
+def expected_values(measure: Measure, judged: JudgedRanking | JudgedTopics) -> PerQuery:
     """One value per query, averaged over all orders of documents with equal scores."""
     if measure.name in ORDER_FREE:
         return measure.values(judged)
-    if measure.name not in EXPECTED:
+    takes = inspect.signature(EXPECTED[measure.name]).parameters if measure.name in EXPECTED else {}
+    if not all(name in takes or name == "judged_only" for name, _ in measure.params) or not takes:
         known = ", ".join(sorted(EXPECTED.keys() | ORDER_FREE))
         raise MeasureError(
             f"{measure} has no closed form for its expected value under ties; these have: {known}. "
@@ -52,14 +55,14 @@ def expected_values(measure: Measure, judged: JudgedRanking) -> PerQuery:
     return EXPECTED[measure.name](judged, **params)
 
 
-def bounds(measure: Measure, judged: JudgedRanking) -> tuple[PerQuery, PerQuery]:
+def bounds(measure: Measure, judged: JudgedRanking | JudgedTopics) -> tuple[PerQuery, PerQuery]:
     """The lowest and the highest value that the order of equal scores can give, per query.
 
     Exact for measures that never fall when a better document moves up, and for shares of judged documents; for others
     the range over the arrangements best first, worst first, judged first and judged last.
     """
-    gain = measure.param("gain")
-    worth = None if gain is None else np.where(judged.hit_rel < 0, judged.hit_rel, gain_of(judged.hit_rel, gain))
+    gain, rel = measure.param("gain"), judged.ranking.hit_rel if isinstance(judged, JudgedTopics) else judged.hit_rel
+    worth = None if gain is None else np.where(rel < 0, rel, gain_of(rel, gain))
     ranges = [measure.values(judged.reordered(arrangement, worth)) for arrangement in ARRANGEMENTS]
     return np.minimum.reduce(ranges), np.maximum.reduce(ranges)
 
@@ -103,7 +106,9 @@ def _rprec(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
 
 @expected("Judged")
-def _judged(judged: JudgedRanking, *, cutoff: int) -> PerQuery:
+def _judged(judged: JudgedRanking, *, cutoff: int | None = None) -> PerQuery:
+    if cutoff is None:
+        return ratio(np.diff(judged.hit_start), judged.retrieved)
     return ratio(judged.total(_share_within(judged, cutoff)), np.minimum(judged.retrieved, cutoff))
 
 

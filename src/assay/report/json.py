@@ -19,6 +19,7 @@ def render_json(table: ResultTable) -> str:
         by_run[row.run][row.query] = _values(row, table)
     document = {
         "schema": SCHEMA,
+        "like": table.like,
         "rules": asdict(table.rules),
         "measures": [{"name": request.label, "canonical": str(request.measure)} for request in table.requests],
         "runs": [_run(row, table, by_run[row.run]) for row in table.rows],
@@ -29,6 +30,8 @@ def render_json(table: ResultTable) -> str:
 def _run(row: Row, table: ResultTable, queries: dict[str, Any]) -> dict[str, Any]:
     coverage = {**asdict(table.coverage[row.run]), "unjudged": len(table.coverage[row.run].unjudged)}
     run = {"name": row.run, "tag": table.tags[row.run], "mean": _values(row, table), "coverage": coverage}
+    if table.tie_bounds[row.run]:
+        run["tie_bounds"] = {label: list(ends) for label, ends in table.tie_bounds[row.run].items()}
     return run | ({"queries": queries} if table.per_query else {})
 
 

@@ -36,6 +36,8 @@ class ResultTable:
     tags: dict[str, str]  # by run
     undefined: dict[str, dict[str, int]]  # by run and measure: queries that its mean leaves out
     comparable: bool  # whether the means of all runs are over the same queries
+    like: str  # the convention that was followed
+    tie_bounds: dict[str, dict[str, tuple[float, float]]]  # by run and measure, where ties could change a shown digit
     per_query: bool
 
     @property
@@ -66,7 +68,7 @@ class ResultTable:
 
     def notes(self) -> list[str]:
         """The conventions in force and the coverage, in words."""
-        lines = [conventions_in_words(self.rules)]
+        lines = [conventions_in_words(self.rules, self.like)]
         if not self.comparable:
             lines.append("The runs are averaged over different queries, so none is called the best.")
         for run, coverage in self.coverage.items():
@@ -76,6 +78,9 @@ class ResultTable:
             ]
             if left_out:
                 lines.append(f"{show_id(run)}: left out as undefined: {', '.join(left_out)}.")
+            ranges = [f"{label} from {low:.4f} to {high:.4f}" for label, (low, high) in self.tie_bounds[run].items()]
+            if ranges:
+                lines.append(f"{show_id(run)}: the order of equal scores decides shown digits: {', '.join(ranges)}.")
         return lines
 
 
@@ -93,9 +98,16 @@ def tabulate(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> R
         coverage={evaluation.run: evaluation.coverage for evaluation in evaluations},
         tags={evaluation.run: evaluation.tag for evaluation in evaluations},
         comparable=comparable,
+        like=first.like,
+        tie_bounds={e.run: _visible(e.tie_bounds or {}) for e in evaluations},
         undefined={e.run: {label: int(n) for label, n in e.undefined().items()} for e in evaluations},
         per_query=per_query,
     )
+
+
+def _visible(ranges: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """The ranges that four decimals can show."""
+    return {label: (low, high) for label, (low, high) in ranges.items() if f"{low:.4f}" != f"{high:.4f}"}
 
 
 def _query_rows(evaluations: Sequence[Evaluation]) -> Iterator[Row]:
@@ -154,12 +166,14 @@ _RULES_IN_WORDS = {
 }
 
 
-def conventions_in_words(rules: Rules) -> str:
+def conventions_in_words(rules: Rules, like: str = "assay") -> str:
     """The rules in force, as one sentence."""
     words = [choices[getattr(rules, name)] for name, choices in _RULES_IN_WORDS.items()]
     if rules.depth is not None:
         words.append(f"only the first {rules.depth} documents of each query")
     settings = ", ".join(f"{name}={value}" for name, value in asdict(rules).items() if value is not None)
+    if like != "assay":
+        words.insert(0, f"as {like} has them (`assay conventions` says what that changes)")
     return f"Conventions: {'; '.join(word for word in words if word)} ({settings})."
 
 

@@ -14,7 +14,9 @@ FAMILIES = {
     "graded": "How relevant",
     "sets": "The retrieved set, whatever its order",
     "partial": "Judgments that are not complete",
-    "utility": "Models of a user",
+    "utility": "Models of a user (C/W/L)",
+    "overlap": "Agreement with an ideal ranking",
+    "diversity": "Several meanings of a query",
     "counts": "Counts",
 }
 _WIDTH = 100

@@ -1,0 +1,45 @@
+"""assay conventions."""
+
+from __future__ import annotations
+
+import click
+
+from assay.cli import write
+from assay.cli.evaluate import input_options, measure_options, read_input
+from assay.conventions import compare_conventions
+from assay.measures.conventions import CONVENTIONS
+from assay.report.conventions import CONVENTION_RENDERERS
+
+
+@click.command("conventions", epilog="Example: assay conventions qrels.txt run.txt -m nDCG@10 -m MRR@10")
+@click.argument("qrels", required=False)
+@click.argument("run", required=False)
+@measure_options
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(list(CONVENTION_RENDERERS)),
+    default="table",
+    show_default=True,
+    help="How to show the result.",
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal.")
+@input_options
+def command(
+    qrels: str | None,
+    run: str | None,
+    measures: tuple[str, ...],
+    output_format: str,
+    output: str | None,
+    **formats: str | None,
+) -> None:
+    """Show what each well-known tool would report for the same files, and why it differs.
+
+    Without files: list the named conventions. `assay evaluate --like NAME` follows one of them.
+    """
+    if qrels is None or run is None:
+        for convention in CONVENTIONS.values():
+            write(f"{convention.name:<14}{convention.about}\n")
+        return
+    judgments, (table,) = read_input(qrels, (run,), **formats)
+    write(CONVENTION_RENDERERS[output_format](compare_conventions(judgments, table, measures)), output)

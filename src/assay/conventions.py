@@ -1,0 +1,180 @@
+"""Why two papers disagree: one measure under every named convention, and what makes each value differ.
+
+The way from our conventions to another tool's is walked one step at a time; each step that changes the value on these
+files is a reason, with its effect. Prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from assay.errors import MeasureError, QuerySetError, RulesError, some_of
+from assay.evaluation import combined, values_under
+from assay.formats import as_qrels, as_run
+from assay.judged import Judgments, Rules, index_judgments, judge
+from assay.measures import Measure, Request, parse_measures
+from assay.measures.conventions import CONVENTIONS, Convention
+from assay.tables import Floats, Qrels, Run
+
+STEPS = ("order", "scores", "ties", "self_match", "queries")  # rules in the order in which they are changed
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One thing that a tool does differently, and by how much it changes the value here."""
+
+    text: str
+    effect: float
+
+
+@dataclass(frozen=True)
+class ConventionRow:
+    """What one tool would report for one measure."""
+
+    convention: str
+    measure: str
+    value: float | None  # None: it reports nothing
+    difference: float | None  # to ours
+    reasons: tuple[Reason, ...]
+    note: str = ""  # why it reports nothing
+
+
+@dataclass(frozen=True)
+class _State:
+    """Conventions on the way from ours to another tool's."""
+
+    measure: Measure
+    rules: Rules
+    whole_grades: bool = False
+    decimals: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Result:
+    queries: tuple[str, ...]
+    values: Floats
+    value: float
+
+
+class _Files:
+    """The qrels and the run, evaluated under any state; what was computed is kept."""
+
+    def __init__(self, qrels: Qrels, run: Run, duplicates: Any) -> None:
+        self.run = run
+        self._tables = {False: qrels, True: qrels.whole_grades()}
+        self._duplicates = duplicates
+        self._judgments: dict[bool, Judgments] = {}
+        self._results: dict[_State, _Result] = {}
+
+    def result(self, state: _State) -> _Result:
+        if state not in self._results:
+            if state.whole_grades not in self._judgments:
+                table = self._tables[state.whole_grades]
+                self._judgments[state.whole_grades] = index_judgments(table, self._duplicates)
+            strays = state.measure.definition.needs == "strays"
+            judged = judge(self._judgments[state.whole_grades], self.run, state.rules, strays=strays)
+            values = values_under(state.measure, judged, state.rules)
+            value = combined(state.measure, values)
+            value = value if state.decimals is None else round(value, state.decimals)
+            self._results[state] = _Result(judged.queries, values, value)
+        return self._results[state]
+
+
+def compare_conventions(
+    qrels: Any, run: Any, measures: Iterable[str | Measure], *, rules: Rules = Rules()
+) -> list[ConventionRow]:
+    """For each measure, one row per named convention."""
+    table = as_run(run)
+    files = _Files(as_qrels(qrels), table, rules.duplicates)
+    requests = parse_measures(measures)
+    return [_row(files, request, convention) for request in requests for convention in CONVENTIONS.values()]
+
+
+def _row(files: _Files, request: Request, convention: Convention) -> ConventionRow:
+    ours = _State(request.measure, Rules())
+    start = files.result(ours).value
+    try:
+        convention.adapt(request.measure)
+    except MeasureError:
+        note = convention.case_of(request.measure).why
+        return ConventionRow(convention.name, request.label, None, None, (), f"reports nothing: {note}")
+    reasons: list[Reason] = []
+    state = ours
+    try:
+        for step, words in _steps(ours, convention):
+            before, after = files.result(state), files.result(step)
+            text = words(before, after) if callable(words) else words
+            if after.value != before.value:
+                reasons.append(Reason(text, after.value - before.value))
+            state = step
+    except QuerySetError:
+        missing = [query for query in files.result(ours).queries if query not in set(files.run.queries)]
+        refused = f"refuses the run: {_count(missing)} {_have(missing)} no results ({some_of(missing)})"
+        return ConventionRow(convention.name, request.label, None, None, tuple(reasons), refused)
+    except RulesError:
+        note = "reports nothing: the run has no rank column"
+        return ConventionRow(convention.name, request.label, None, None, tuple(reasons), note)
+    value = files.result(state).value
+    return ConventionRow(convention.name, request.label, value, value - start, tuple(reasons))
+
+
+def _steps(ours: _State, convention: Convention) -> Iterator[tuple[_State, Any]]:
+    """The states between ours and the tool's, each with the words for what it changes."""
+    case = convention.case_of(ours.measure)
+    target = convention.rules_for(ours.measure)
+    state = ours
+    if convention.whole_grades:
+        state = replace(state, whole_grades=True)
+        yield state, lambda before, after: f"grades are cut to whole numbers: {_changed(before, after)}"
+    for name in STEPS:
+        if getattr(target, name) != getattr(state.rules, name):
+            state = replace(state, rules=replace(state.rules, **{name: getattr(target, name)}))
+            yield state, _WORDS[name, getattr(target, name)]
+    adapted = convention.adapt(ours.measure)
+    if adapted != state.measure:
+        state = replace(state, measure=adapted)
+        yield state, case.why
+    if convention.decimals is not None:
+        state = replace(state, decimals=convention.decimals)
+        yield state, f"means are rounded to {convention.decimals} decimals"
+
+
+def _left_out(before: _Result, after: _Result) -> str:
+    gone = [query for query in before.queries if query not in set(after.queries)]
+    return (
+        f"{_count(gone)} without results {_are(gone)} left out: the mean is over {len(after.queries)}, "
+        f"not {len(before.queries)}"
+    )
+
+
+_WORDS: dict[tuple[str, str], Any] = {
+    ("order", "rank"): lambda b, a: f"documents are ranked by the rank column, not by score: {_changed(b, a)}",
+    ("scores", "float32"): lambda b, a: f"scores are 32-bit floats, which makes false ties: {_changed(b, a)}",
+    ("ties", "doc-asc"): lambda b, a: f"equal scores are ordered by id ascending: {_changed(b, a)}",
+    ("ties", "input"): lambda b, a: f"equal scores keep the order of the input: {_changed(b, a)}",
+    ("self_match", "drop"): lambda b, a: f"documents with the query's own id are dropped: {_changed(b, a)}",
+    ("queries", "both"): _left_out,
+    ("queries", "strict"): "",  # changes no value: it refuses or it does not
+}
+
+
+def _changed(before: _Result, after: _Result) -> str:
+    """How many queries have another value."""
+    count = int(np.sum(before.values != after.values))
+    return f"{count} {'query changes' if count == 1 else 'queries change'}"
+
+
+def _count(queries: list[str]) -> str:
+    return f"{len(queries)} {'query' if len(queries) == 1 else 'queries'}"
+
+
+def _are(queries: list[str]) -> str:
+    return "is" if len(queries) == 1 else "are"
+
+
+def _have(queries: list[str]) -> str:
+    return "has" if len(queries) == 1 else "have"

@@ -1,0 +1,213 @@
+"""Named conventions: what other tools do with the same files, as data.
+
+A convention says, for a measure, under which rules a tool ranks and averages (`rules_for`), and which of our measures it
+really computes under that name (`adapt`). Each entry cites the test that proves it against the tool itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from assay.errors import MeasureError, did_you_mean
+from assay.judged import Rules
+from assay.measures.core import Measure
+
+Adapt = Callable[[Measure], Measure]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a tool does differently for some measures."""
+
+    when: Callable[[Measure], bool]
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    adapt: Adapt = lambda measure: measure
+    why: str = ""  # what the tool computes instead, in words
+    reports: bool = True  # False: the tool has no such measure
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How a tool would evaluate the same files."""
+
+    name: str
+    about: str
+    proof: str  # the test that holds it against the tool itself
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    cases: tuple[Case, ...] = ()  # the first that applies counts
+    whole_grades: bool = False  # grades are cut to whole numbers
+    decimals: int | None = None  # means are rounded
+
+    def case_of(self, measure: Measure) -> Case:
+        """What applies to this measure."""
+        return next((case for case in self.cases if case.when(measure)), Case(lambda _: True))
+
+    def rules_for(self, measure: Measure, base: Rules = Rules()) -> Rules:
+        """The rules under which the tool computes this measure."""
+        return replace(base, **{**self.rules, **self.case_of(measure).rules})
+
+    def adapt(self, measure: Measure) -> Measure:
+        """The measure of ours that the tool computes under this name."""
+        case = self.case_of(measure)
+        if not case.reports:
+            raise MeasureError(f"{self.name} has no {measure}: {case.why}.")
+        return case.adapt(measure)
+
+
+def named(*names: str, cut: bool | None = None) -> Callable[[Measure], bool]:
+    """A test for measures of these names, with or without a cutoff."""
+
+    def matches(measure: Measure) -> bool:
+        return measure.name in names and (cut is None or cut == (measure.param("cutoff") is not None))
+
+    return matches
+
+
+def _without(*params: str) -> Adapt:
+    return lambda measure: Measure(measure.name, tuple(pair for pair in measure.params if pair[0] not in params))
+
+
+def _with(**params: Any) -> Adapt:
+    return lambda measure: measure(**params)
+
+
+def _exponential(measure: Measure) -> bool:
+    return bool(measure.param("gain") == "exp")
+
+
+# trec_eval has one kind of gain for cutoffs, and no cutoff for recip_rank.
+_TREC_CASES = (
+    Case(named("RR", cut=True), adapt=_without("cutoff"), why="recip_rank knows no cutoff and ignores one"),
+    Case(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
+    Case(named("AP", "R", "P"), why=""),
+)
+_TREC_ONLY_CUT = Case(
+    named("ERR", "F", "CG", "Hole", "nERR", "Judged"), reports=False, why="trec_eval has no such measure"
+)
+
+CONVENTIONS: dict[str, Convention] = {
+    convention.name: convention
+    for convention in (
+        Convention("assay", "64-bit scores, ids descending, all judged queries", "tests/unit/test_conventions.py"),
+        Convention(
+            "trec_eval-9",
+            "what published figures, pytrec_eval and most papers used",
+            "tests/golden/test_conventions.py::test_trec_eval_9_is_pytrec_eval",
+            rules={"scores": "float32", "queries": "both"},
+            cases=(_TREC_ONLY_CUT, *_TREC_CASES),
+            whole_grades=True,
+        ),
+        Convention(
+            "trec_eval-10",
+            "64-bit scores; stops at a judged query that the run lacks",
+            "tests/golden/test_trec_eval.py::test_every_line_of_the_golden_files",
+            rules={"queries": "strict"},
+            cases=(
+                _TREC_ONLY_CUT,
+                *_TREC_CASES,
+                Case(
+                    named("IPrec", "IPrecAvg"),
+                    adapt=_with(rounding="nearest"),
+                    why="recall levels round to the nearest",
+                ),
+            ),
+            whole_grades=True,
+        ),
+        Convention(
+            "ir_measures",
+            "all judged queries; the order of ties depends on the measure",
+            "tests/golden/test_conventions.py::test_ir_measures_by_its_own_names",
+            rules={"scores": "float32"},
+            cases=(
+                Case(
+                    named("RR", cut=True),
+                    rules={"scores": "float64", "ties": "doc-asc"},
+                    why="RR@k comes from another program, which orders ties by id ascending",
+                ),
+                Case(named("Judged"), rules={"scores": "float64", "ties": "doc-asc"}),
+                Case(
+                    lambda measure: measure.name == "RBP" and measure.param("rel") is not None,
+                    rules={"scores": "float64"},
+                    adapt=_with(depth=1000),
+                    why="the sum ends at rank 1000",
+                ),
+                Case(
+                    named("Compat", "Accuracy", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "AP_IA", "P_IA"),
+                    rules={"scores": "float64", "ties": "doc-asc"},
+                ),
+                Case(named("NRBP", "nNRBP", "StRecall"), rules={"scores": "float64", "ties": "doc-asc"}),
+                Case(
+                    named("SetF"),
+                    adapt=lambda measure: _without("beta")(measure)(beta2=measure.param("beta")),
+                    why="its beta is beta squared",
+                ),
+                Case(
+                    named("ERR"),
+                    rules={"scores": "float64"},
+                    adapt=_with(top=4),
+                    why="the highest grade is taken to be 4",
+                ),
+                Case(_exponential, rules={"scores": "float64"}),
+                Case(
+                    named("F", "CG", "DCG", "R_cap", "Hole", "GMAP"),
+                    reports=False,
+                    why="ir_measures has no such measure",
+                ),
+            ),
+        ),
+        Convention(
+            "ranx",
+            "ties in the order of the input; runs must answer exactly the judged queries",
+            "tests/extra/test_ranx.py",
+            rules={"ties": "input", "queries": "strict"},
+            cases=(
+                Case(named("RBP"), reports=False, why="its rbp adds raw grades and may exceed 1"),
+                Case(
+                    named("ERR", "infAP", "Judged", "Unjudged", "Hole", "R_cap", "CG", "GMAP"),
+                    reports=False,
+                    why="ranx has no such measure",
+                ),
+            ),
+        ),
+        Convention(
+            "beir",
+            "a document with the query's own id is dropped; the query set depends on the measure",
+            "tests/golden/test_conventions.py::test_beir_by_its_documented_rules",
+            rules={"scores": "float32", "queries": "both", "self_match": "drop"},
+            cases=(
+                Case(
+                    named("RR", "R_cap", "Hole", "Success"),
+                    rules={"scores": "float64", "queries": "judged", "ties": "input"},
+                    why="BEIR's own code: ties in the order of the input, mean over all judged queries",
+                ),
+                Case(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
+                Case(
+                    lambda measure: measure.name not in ("nDCG", "AP", "R", "P"),
+                    reports=False,
+                    why="BEIR reports nDCG, MAP, Recall, P, MRR, R_cap, Hole and Accuracy (our Success)",
+                ),
+            ),
+            decimals=5,
+        ),
+        Convention(
+            "msmarco",
+            "MRR@10 by the file's rank column, over all judged queries",
+            "tests/golden/test_conventions.py::test_msmarco_by_its_documented_rules",
+            rules={"order": "rank", "ties": "input"},
+            cases=(
+                Case(lambda measure: measure.name != "RR", reports=False, why="MS MARCO's script reports MRR alone"),
+                Case(named("RR", cut=False), adapt=_with(cutoff=10), why="MRR is cut at 10"),
+            ),
+        ),
+    )
+}
+
+
+def convention(name: str) -> Convention:
+    """The convention of this name."""
+    if name not in CONVENTIONS:
+        hint = did_you_mean(name, CONVENTIONS) or f"; there are {', '.join(CONVENTIONS)}."
+        raise MeasureError(f"no convention called {name!r}{hint}")
+    return CONVENTIONS[name]

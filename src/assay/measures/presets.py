@@ -1,0 +1,51 @@
+"""Official measures and relevance levels of known tracks and benchmarks, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.errors import MeasureError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The measures that a track reports, and why they are what they are."""
+
+    name: str
+    measures: tuple[str, ...]
+    about: str
+
+
+PRESETS: dict[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "trec-dl",
+            ("nDCG@10", "AP(rel=2)", "RR(rel=2)", "R(rel=2)@100", "R(rel=2)@1000"),
+            "TREC Deep Learning, passages: grades 0 to 3, of which 2 and 3 are relevant for AP, RR and recall",
+        ),
+        Preset(
+            "trec-covid",
+            ("nDCG@20", "P@20", "AP", "Bpref", "RBP(p=0.5)"),
+            "TREC-COVID: grades 0 to 2; bpref because later rounds were judged over residual collections",
+        ),
+        Preset(
+            "msmarco", ("RR@10", "R@1000"), "MS MARCO passage ranking: few judgments per query, the first answer counts"
+        ),
+        Preset("beir", ("nDCG@10", "R@100"), "BEIR: nDCG@10 is reported throughout; R@100 is the first-stage measure"),
+        Preset("robust", ("AP", "nDCG@20", "P@20", "GMAP"), "TREC Robust: AP, with GMAP for the hard topics"),
+        Preset(
+            "kpi",
+            ("nDCG@10", "MAP@100", "MRR@10", "Recall@50", "Recall@100", "HitRate@10"),
+            "six figures for a search product: ranking, first answer, coverage",
+        ),
+    )
+}
+
+
+def preset(name: str) -> Preset:
+    """The preset of this name."""
+    if name not in PRESETS:
+        hint = did_you_mean(name, PRESETS) or f"; there are {', '.join(PRESETS)}."
+        raise MeasureError(f"no preset called {name!r}{hint}")
+    return PRESETS[name]

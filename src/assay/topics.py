@@ -1,0 +1,278 @@
+"""Judgments by subtopic, and rankings joined with them. Reads no files and knows no measure.
+
+A query may stand for several intents. Diversity qrels judge a document for each of these subtopics; column 2 of the file
+says for which. So a judgment is keyed on (query, subtopic, document), and a document has a row of grades: one for each
+subtopic that it was judged for. The ranking is formed as for all measures, by `judged.judge`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from assay.errors import DuplicateError, show_id
+from assay.judged import Arrangement, Duplicates, JudgedRanking, Judgments, Rules, index_judgments, judge, starts
+from assay.tables import Floats, Ids, Integers, Qrels, Run, as_bytes, as_ids
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class TopicMatrix:
+    """Grades of all judged documents by subtopic: a row per document, of which only the judged cells are kept.
+
+    What depends on it alone, such as the best possible ranking, is computed once for many runs.
+    """
+
+    cell_start: Integers  # document i has the cells cell_start[i]:cell_start[i + 1]; documents as in `Judgments`
+    cell_subtopic: Integers  # index into `subtopics`, ascending within a document
+    cell_rel: Floats  # grade as judged
+    doc: Ids
+    doc_start: Integers  # query i has the documents doc_start[i]:doc_start[i + 1]
+    subtopics: tuple[str, ...]  # ids, those of each query in their order
+    subtopic_start: Integers  # query i has the subtopics subtopic_start[i]:subtopic_start[i + 1]
+    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def cell_doc(self) -> Integers:
+        """For each cell, its document."""
+        return np.repeat(np.arange(len(self.doc)), np.diff(self.cell_start))
+
+    @cached_property
+    def doc_query(self) -> Integers:
+        """For each document, the index of its query."""
+        return np.repeat(np.arange(len(self.doc_start) - 1), np.diff(self.doc_start))
+
+    @cached_property
+    def subtopic_query(self) -> Integers:
+        """For each subtopic, the index of its query."""
+        return np.repeat(np.arange(len(self.subtopic_start) - 1), np.diff(self.subtopic_start))
+
+    def by_falling_id(self, docs: Integers) -> Integers:
+        """These documents by query, and within it the highest id first, in byte order."""
+        ids = self.doc[docs].tolist()
+        try:
+            "".join(ids).encode()
+        except UnicodeEncodeError:  # bytes that are not UTF-8: only then do code points sort otherwise than bytes
+            ids = [as_bytes(doc) for doc in ids]
+        highest_first = docs[sorted(range(len(docs)), key=ids.__getitem__, reverse=True)]
+        return np.asarray(highest_first[np.argsort(self.doc_query[highest_first], kind="stable")])
+
+    def num_rel(self, rel: float) -> Integers:
+        """How many relevant documents each subtopic has."""
+        return self.remember(
+            ("num_rel", rel),
+            lambda: np.bincount(self.cell_subtopic[self.cell_rel >= rel], minlength=len(self.subtopics)),
+        )
+
+    def num_subtopics(self, rel: float) -> Integers:
+        """How many subtopics of each query have a relevant document: the ones that count."""
+        return self.remember(
+            ("num_subtopics", rel),
+            lambda: np.bincount(self.subtopic_query[self.num_rel(rel) > 0], minlength=len(self.subtopic_start) - 1),
+        )
+
+    def select(self, chosen: Integers) -> TopicMatrix:
+        """The documents and subtopics of some of the queries, given by ascending index."""
+        _, docs = members(self.doc_start, chosen)
+        _, cells = members(self.cell_start, docs)
+        _, subtopics = members(self.subtopic_start, chosen)
+        place = np.zeros(len(self.subtopics), np.int64)
+        place[subtopics] = np.arange(len(subtopics))
+        return TopicMatrix(
+            cell_start=starts(np.diff(self.cell_start)[docs]),
+            cell_subtopic=place[self.cell_subtopic[cells]],
+            cell_rel=self.cell_rel[cells],
+            doc=self.doc[docs],
+            doc_start=starts(np.diff(self.doc_start)[chosen]),
+            subtopics=tuple(self.subtopics[number] for number in subtopics.tolist()),
+            subtopic_start=starts(np.diff(self.subtopic_start)[chosen]),
+        )
+
+    def remember(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The value computed for this key the first time."""
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class TopicJudgments:
+    """Diversity qrels made ready for joining with runs: done once, used for every run."""
+
+    judgments: Judgments  # of distinct documents; the grade is the highest over all subtopics
+    matrix: TopicMatrix
+
+    def select(self, queries: Iterable[str]) -> TopicJudgments:
+        """The judgments of some of the queries."""
+        judgments = self.judgments.select(queries)
+        chosen = np.array([self.judgments.place[query] for query in judgments.queries], np.int64)
+        return TopicJudgments(judgments, self.matrix.select(chosen))
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The relevant documents of a ranking, once for each subtopic they are relevant to, in rank order."""
+
+    hit: Integers  # index into the hits of the ranking, ascending
+    subtopic: Integers  # index into the subtopics of the matrix, ascending within a hit
+    nth: Integers  # from 1: the how-manieth relevant document of its subtopic
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedTopics:
+    """Rankings as diversity measures see them: judged documents in rank order, with their grades by subtopic."""
+
+    ranking: JudgedRanking
+    matrix: TopicMatrix  # of all judged queries; hit_judgment of the ranking is the row of a hit
+    place: Integers  # of each query of the ranking among the queries of the matrix
+    _known: dict[float, Found] = field(default_factory=dict, init=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ranking)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The queries, in byte order."""
+        return self.ranking.queries
+
+    def num_subtopics(self, rel: float) -> Integers:
+        """How many subtopics of each query have a relevant document, retrieved or not."""
+        return self.matrix.num_subtopics(rel)[self.place]
+
+    def found(self, rel: float) -> Found:
+        """The relevant documents of the rankings by subtopic, found once for all measures."""
+        if rel not in self._known:
+            self._known[rel] = _find(self.matrix, self.ranking.hit_judgment, rel)
+        return self._known[rel]
+
+    def only_judged(self) -> JudgedTopics:
+        """The rankings without the documents that nobody judged for any subtopic; the rest move up."""
+        return replace(self, ranking=self.ranking.only_judged())
+
+    def reordered(self, arrangement: Arrangement, worth: Floats | None = None) -> JudgedTopics:
+        """The rankings with equal scores put in one of the orders that make values lowest or highest."""
+        return replace(self, ranking=self.ranking.reordered(arrangement, worth))
+
+    def select(self, chosen: Integers) -> JudgedTopics:
+        """The rankings of some of the queries, given by ascending index."""
+        return replace(self, ranking=self.ranking.select(chosen), place=self.place[chosen])
+
+
+def _find(matrix: TopicMatrix, row: Integers, rel: float) -> Found:
+    """The relevant cells of these rows of the matrix, numbered within each subtopic."""
+    hit, cell = members(matrix.cell_start, row)
+    relevant = matrix.cell_rel[cell] >= rel
+    hit, subtopic = hit[relevant], matrix.cell_subtopic[cell[relevant]]
+    by_subtopic = np.argsort(subtopic, kind="stable")
+    in_order = subtopic[by_subtopic]
+    nth = np.empty(len(subtopic), np.int64)
+    nth[by_subtopic] = np.arange(len(subtopic)) - np.searchsorted(in_order, in_order) + 1
+    return Found(hit, subtopic, nth)
+
+
+def members(start: Integers, chosen: Integers) -> tuple[Integers, Integers]:
+    """The members of some segments, end to end: for each, the place of its segment among the chosen, and its index.
+
+    >>> [column.tolist() for column in members(np.array([0, 2, 3, 6]), np.array([2, 0]))]
+    [[0, 0, 0, 1, 1], [3, 4, 5, 0, 1]]
+    """
+    size = np.diff(start)[chosen]
+    first = starts(size)
+    place = np.repeat(np.arange(len(chosen)), size)
+    return place, np.arange(first[-1]) + (start[chosen] - first[:-1])[place]
+
+
+def index_topics(qrels: Qrels, duplicates: Duplicates = "error") -> TopicJudgments:
+    """Sort the judgments by query, document and subtopic. Qrels without subtopics have one for each query.
+
+    >>> qrels = Qrels.from_columns(["q", "q", "q"], ["a", "a", "b"], [1, 3, 0], iteration=["1", "2", "1"])
+    >>> index_topics(qrels).judgments.rel.tolist()
+    [3.0, 0.0]
+    """
+    judgments = index_judgments(qrels, "best")
+    names, code = _encode_subtopics(qrels)
+    doc_code = np.fromiter(map(judgments.doc_code.__getitem__, qrels.doc), np.int64, len(qrels))
+    row = np.searchsorted(judgments.key, qrels.query * len(judgments.doc_code) + doc_code)
+    key = row * len(names) + code
+    order = np.argsort(key, kind="stable")
+    repeated = np.flatnonzero(np.diff(key[order]) == 0) + 1
+    if len(repeated):
+        return index_topics(_without_repeats(qrels, order, repeated, duplicates))
+    query_subtopic = qrels.query * len(names) + code
+    distinct = np.unique(query_subtopic)
+    docs = as_ids(list(judgments.doc_code))
+    matrix = TopicMatrix(
+        cell_start=np.searchsorted(row[order], np.arange(len(judgments.key) + 1)),
+        cell_subtopic=np.searchsorted(distinct, query_subtopic[order]),
+        cell_rel=qrels.rel[order],
+        doc=docs[judgments.key % max(len(docs), 1)],
+        doc_start=judgments.pool.start,
+        subtopics=tuple(names[number] for number in (distinct % max(len(names), 1)).tolist()),
+        subtopic_start=np.searchsorted(distinct, np.arange(len(qrels.queries) + 1) * len(names)),
+    )
+    return TopicJudgments(judgments, matrix)
+
+
+def _encode_subtopics(qrels: Qrels) -> tuple[list[str], Integers]:
+    """The distinct ids of subtopics, and for each judgment its place among them.
+
+    Short ids first, then in byte order: so whole numbers stand in the order in which ndeval adds up their gains.
+    """
+    if qrels.iteration is None:
+        return ["0"], np.zeros(len(qrels), np.int64)
+    names = sorted(set(qrels.iteration), key=lambda name: (len(name), as_bytes(name)))
+    place = {name: number for number, name in enumerate(names)}
+    return names, np.fromiter(map(place.__getitem__, qrels.iteration), np.int64, len(qrels))
+
+
+def _without_repeats(qrels: Qrels, order: Integers, repeated: Integers, duplicates: Duplicates) -> Qrels:
+    """The judgments with one left for each query, subtopic and document."""
+    if duplicates == "error":
+        raise _duplicate_error(qrels, np.sort(order[repeated]))
+    if duplicates == "best":
+        group = np.cumsum(~np.isin(np.arange(len(order)), repeated))
+        order = order[np.lexsort((-qrels.rel[order], group))]
+    kept = np.sort(np.delete(order, repeated))
+    return replace(
+        qrels,
+        query=qrels.query[kept],
+        doc=qrels.doc[kept],
+        rel=qrels.rel[kept],
+        iteration=None if qrels.iteration is None else qrels.iteration[kept],
+        lines=None,
+    )
+
+
+def _duplicate_error(qrels: Qrels, rows: Integers) -> DuplicateError:
+    pairs = [(qrels.queries[qrels.query[row]], str(qrels.doc[row])) for row in rows.tolist()]
+    (query, doc), first = pairs[0], int(rows[0])
+    subtopic = "" if qrels.iteration is None else f", subtopic {show_id(str(qrels.iteration[first]))}"
+    return DuplicateError(
+        f"document {show_id(doc)} is judged more than once for query {show_id(query)}{subtopic} "
+        f"({len(pairs)} such row{'s' if len(pairs) > 1 else ''} in all). Remove the repeated rows, or let the first count "
+        f"(--duplicates first) or the higher grade (--duplicates best).",
+        pairs=pairs,
+        source=qrels.source,
+        line=None if qrels.lines is None else int(qrels.lines[first]),
+    )
+
+
+def judge_topics(
+    qrels: Qrels | TopicJudgments, run: Run, rules: Rules = Rules(), *, strays: bool = False
+) -> JudgedTopics:
+    """Rank the run's documents by the rules and mark the judged ones with their grades by subtopic.
+
+    >>> qrels = Qrels.from_columns(["q", "q"], ["b", "b"], [1, 1], iteration=["1", "2"])
+    >>> topics = judge_topics(qrels, Run.from_columns(["q", "q"], ["a", "b"], [2.0, 1.0]))
+    >>> topics.ranking.hit_rank.tolist(), topics.found(rel=1).subtopic.tolist()
+    ([2], [0, 1])
+    """
+    topics = qrels if isinstance(qrels, TopicJudgments) else index_topics(qrels, rules.duplicates)
+    ranking = judge(topics.judgments, run, rules, strays=strays)
+    place = np.fromiter(map(topics.judgments.place.__getitem__, ranking.queries), np.int64, len(ranking))
+    return JudgedTopics(ranking, topics.matrix, place)

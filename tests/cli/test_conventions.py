@@ -1,0 +1,97 @@
+"""assay conventions, --like, --preset, and measures presets and choose."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from assay.example import QRELS, RUNS
+from assay.measures import parse_measure
+from assay.measures.conventions import CONVENTIONS
+from assay.measures.presets import PRESETS
+from cli.command import assay
+
+KEYWORD, HYBRID = RUNS
+
+
+def test_one_row_per_convention_with_its_reason():
+    done = assay("conventions", QRELS, KEYWORD, "-m", "nDCG@10", "-m", "MRR@10")
+
+    assert 0 == done.returncode, done.stderr
+    assert all(2 == sum(line.startswith(f"{name} ") for line in done.stdout.splitlines()) for name in CONVENTIONS)
+    assert (
+        "trec_eval-9      0.5959     +0.0745  1 query without results is left out: the mean is over 7, not 8"
+        in done.stdout
+    )
+    assert (
+        "trec_eval-10          -              refuses the run: 1 query has no results (vegan-gelatine)" in done.stdout
+    )
+    assert "msmarco          0.5625     -0.0625  documents are ranked by the rank column, not by score" in done.stdout
+
+
+def test_other_ways_to_show_it():
+    document = json.loads(assay("conventions", QRELS, KEYWORD, "-m", "RR@10", "--format", "json").stdout)
+    markdown = assay("conventions", QRELS, KEYWORD, "-m", "RR@10", "--format", "markdown").stdout
+
+    assert ("assay/conventions/1", 7) == (document["schema"], len(document["rows"]))
+    assert -0.0625 == next(row for row in document["rows"] if row["convention"] == "msmarco")["difference"]
+    assert "| RR@10 | trec\\_eval-9 | 0.7143 | +0.0893 |" in markdown
+
+
+def test_without_files_the_conventions_are_listed():
+    assert all(name in assay("conventions").stdout for name in CONVENTIONS)
+
+
+def test_evaluate_follows_a_convention():
+    out = assay("evaluate", QRELS, KEYWORD, "-m", "nDCG@10", "--like", "trec_eval-9").stdout
+
+    assert ["keyword", "0.5959"] == out.splitlines()[2].split()
+    assert "as trec_eval-9 has them" in out
+    assert 2 == assay("evaluate", QRELS, KEYWORD, "--like", "trec_eval-10").returncode
+    document = json.loads(assay("evaluate", QRELS, HYBRID, "--like", "beir", "--format", "json", "-m", "RR@10").stdout)
+    assert ("beir", "both") == (document["like"], document["rules"]["queries"])
+
+
+def test_rules_given_as_options_win_over_the_convention():
+    out = assay("evaluate", QRELS, KEYWORD, "-m", "nDCG@10", "--like", "trec_eval-9", "--ties", "doc-asc").stdout
+
+    assert "ties=doc-asc, scores=float32, queries=both" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_are_measures(name):
+    out = assay("evaluate", QRELS, HYBRID, "--preset", name, "-m", "P@1", "--format", "csv").stdout
+
+    assert ["run", "query", *PRESETS[name].measures, "P@1"] == out.splitlines()[0].split(",")
+    assert all(parse_measure(measure) for measure in PRESETS[name].measures)
+    assert name in assay("measures", "presets").stdout
+
+
+def test_choose_asks_three_questions():
+    done = assay("measures", "choose", stdin=b"1\n2\n2\n")
+
+    assert 0 == done.returncode, done.stderr
+    assert "What are people looking for?" in done.stderr
+    assert "  assay evaluate QRELS RUN -m RR@10 -m Success@10 -m nDCG@10 -m Judged@10 -m Bpref\n" in done.stdout
+
+
+def test_choose_takes_answers_as_options():
+    done = assay(
+        *["measures", "choose", "--looking", "everything", "--grades", "binary", "--judged", "complete", "--seen", "5"]
+    )
+
+    assert "-m R@1000 -m AP -m Rprec" in done.stdout
+
+
+def test_ties_that_could_change_a_digit_are_told():
+    out = " ".join(assay("evaluate", QRELS, KEYWORD, HYBRID, "-m", "P@1", "-m", "R@5").stdout.split())
+
+    assert "keyword: the order of equal scores decides shown digits: P@1 from 0.2500 to 0.3750." in out
+    assert "hybrid: the order" not in out
+
+
+def test_ties_can_be_averaged():
+    out = assay("evaluate", QRELS, KEYWORD, "-m", "P@1", "--ties", "expected").stdout
+
+    assert ["keyword", "0.3125"] == out.splitlines()[2].split()

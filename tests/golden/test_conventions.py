@@ -1,0 +1,159 @@
+"""Named conventions against the tools themselves, ties and missing queries included."""
+
+from __future__ import annotations
+
+import ir_measures
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay import evaluate, parse_measure
+from assay.errors import MeasureError, QuerySetError
+from assay.measures.conventions import CONVENTIONS
+from strategies import cases
+
+GRADES = st.integers(0, 3)
+CLOSE = st.sampled_from([0.9, 0.900000001, 1.0, 2.0, 16777217.0, 16777216.0])  # some are equal as 32-bit floats
+
+
+@settings(max_examples=100)
+@given(cases(grades=GRADES, scores=CLOSE))
+def test_trec_eval_9_is_pytrec_eval(case):
+    ours = {
+        "nDCG@3": "ndcg_cut_3",
+        "AP": "map",
+        "P@5": "P_5",
+        "R@5": "recall_5",
+        "RR@2": "recip_rank",
+        "Bpref": "bpref",
+    }
+    values = pytrec_eval.RelevanceEvaluator(case.grades, set(ours.values())).evaluate(case.scores)
+    found = evaluate(case.qrels, case.run, list(ours), like="trec_eval-9")
+
+    assert sorted(values) == sorted(found.queries)
+    for name, theirs in ours.items():
+        assert np.mean([row[theirs] for row in values.values()]) == pytest.approx(found.mean()[name], abs=1e-12), name
+
+
+def test_trec_eval_cuts_grades_and_knows_no_exponential_gain():
+    grades, scores = {"q": {"a": 1.9, "b": 0.9}}, {"q": {"b": 2.0, "a": 1.0}}
+
+    assert 0.5 == evaluate(grades, scores, ["RR"], like="trec_eval-9").mean()["RR"]
+    both = [evaluate(grades, scores, [name], like="trec_eval-10").mean()[name] for name in ("nDCG", "nDCG(gain='exp')")]
+    assert both[0] == both[1]
+    with pytest.raises(MeasureError, match="trec_eval-9 has no ERR: trec_eval has no such measure"):
+        evaluate(grades, scores, ["ERR"], like="trec_eval-9")
+
+
+def test_trec_eval_10_refuses_a_run_that_lacks_a_query():
+    with pytest.raises(QuerySetError, match="1 of 2 judged queries is missing"):
+        evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1.0}}, ["AP"], like="trec_eval-10")
+
+
+IR_MEASURES = [
+    *(
+        "nDCG",
+        "nDCG@3",
+        "AP",
+        "AP(rel=2)@3",
+        "P@3",
+        "P(rel=2)@2",
+        "R@3",
+        "RR",
+        "RR@2",
+        "RR(rel=2)@3",
+        "Judged@3",
+        "Rprec",
+    ),
+    *("Bpref", "infAP", "Success@2", "SetP", "SetR", "SetAP", "SetF", "IPrec@0.3", "AP(judged_only=True)"),
+]
+
+
+@settings(max_examples=100)
+@given(cases(grades=GRADES, scores=CLOSE))
+def test_ir_measures_by_its_own_names(case):
+    theirs = ir_measures.calc_aggregate(
+        [ir_measures.parse_measure(name) for name in IR_MEASURES], case.grades, case.scores
+    )
+    found = evaluate(case.qrels, case.run, IR_MEASURES, like="ir_measures").mean()
+
+    for measure, value in theirs.items():
+        assert value == pytest.approx(found[str(measure)], abs=1e-12), str(measure)
+
+
+def test_the_published_assertions_of_ir_measures_by_the_names_its_users_write(shared_data):
+    import json
+
+    from assay import read_qrels, read_run
+
+    folder = shared_data / "cases" / "ir_measures_unit"
+    checked: set[str] = set()
+    for case in json.loads((folder / "expected.json").read_text()):
+        name = case["measure"]
+        qrels, run = read_qrels(folder / f"{case['data']}.qrels"), read_run(folder / f"{case['data']}.run")
+        found = evaluate(qrels, run, [name], like="ir_measures")
+        value = found.mean()[name] if case["query"] == "all" else found.per_query()[case["query"]][name]
+
+        assert case["expected"] == pytest.approx(value, abs=case["tolerance"] + 1e-9), case
+        checked.add(parse_measure(name).name)
+
+    assert {"nDCG", "AP", "IPrec", "SetF", "NumRel"} <= checked
+
+
+def beir(grades: dict, scores: dict, k: int) -> dict[str, float]:
+    """BEIR's evaluate and evaluate_custom(mrr), by their documented rules."""
+    kept = {q: {d: s for d, s in docs.items() if d != q} for q, docs in scores.items()}
+    values = pytrec_eval.RelevanceEvaluator(grades, {f"ndcg_cut_{k}", f"map_cut_{k}", f"recall_{k}"}).evaluate(kept)
+    means = {name: sum(row[name] for row in values.values()) / len(values) for name in next(iter(values.values()))}
+    reciprocal = 0.0
+    for query, docs in kept.items():
+        if query in grades:
+            ranked = sorted(docs.items(), key=lambda item: item[1], reverse=True)[:k]
+            reciprocal += next((1 / (n + 1) for n, (d, _) in enumerate(ranked) if grades[query].get(d, 0) > 0), 0.0)
+    return {name: round(value, 5) for name, value in (means | {"mrr": reciprocal / len(grades)}).items()}
+
+
+@settings(max_examples=80)
+@given(cases(grades=GRADES, scores=CLOSE))
+def test_beir_by_its_documented_rules(case):
+    scores = {query: {**docs, query: 5.0} for query, docs in case.scores.items()}
+    theirs = beir(case.grades, scores, 3)
+    found = evaluate(case.grades, scores, ["nDCG@3", "AP@3", "R@3", "RR@3"], like="beir").mean()
+
+    assert [theirs["ndcg_cut_3"], theirs["map_cut_3"], theirs["recall_3"], theirs["mrr"]] == pytest.approx(
+        list(found.values()), abs=1.1e-5
+    )
+
+
+def msmarco(grades: dict, ranks: dict) -> float:
+    """MS MARCO's script: the rank of the file decides, at most 10, mean over all judged queries."""
+    total = 0.0
+    for query, docs in ranks.items():
+        best = min((rank for doc, rank in docs.items() if grades.get(query, {}).get(doc, 0) > 0), default=None)
+        total += 1 / best if best is not None and best <= 10 else 0.0
+    return total / len(grades)
+
+
+@given(st.permutations(["a", "b", "c", "d"]), st.permutations(["a", "b", "c", "d"]))
+def test_msmarco_by_its_documented_rules(ranked, scored):
+    from assay import parse_run
+
+    grades = {"q1": {"a": 1}, "q2": {"b": 1}}
+    rows = [f"q1 Q0 {doc} {place + 1} {scored.index(doc)} t" for place, doc in enumerate(ranked)]
+    expected = msmarco(grades, {"q1": {doc: place + 1 for place, doc in enumerate(ranked)}})
+
+    assert expected == evaluate(grades, parse_run("\n".join(rows)), ["MRR@10"], like="msmarco").mean()["MRR@10"]
+    with pytest.raises(MeasureError, match="msmarco has no nDCG@10: MS MARCO's script reports MRR alone"):
+        evaluate(grades, parse_run("\n".join(rows)), ["nDCG@10"], like="msmarco")
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS.values(), ids=lambda convention: convention.name)
+def test_every_convention_names_a_test_that_exists(convention):
+    from pathlib import Path
+
+    path, _, function = convention.proof.partition("::")
+    text = (Path(__file__).parents[2] / path).read_text()
+
+    assert f"def {function or 'test_'}" in text

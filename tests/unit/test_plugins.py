@@ -1,0 +1,110 @@
+"""A measure of one's own: from a file, or from an installed package, it is a measure like any other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.errors import MeasureError
+from assay.measures.core import load_file
+from cli.command import assay
+
+OWN = '''
+import numpy as np
+from assay import measure
+
+
+@measure("Top1", aliases={"FirstHit": {}})
+def Top1(judged, *, rel: float = 1):
+    """1 if the first document is relevant, else 0.
+
+    Formula: 1 where the grade of the first document is at least rel.
+
+    Example: the first document is unjudged: Top1 = 0.
+    """
+    return (judged.count(judged.relevant(rel, 1)) > 0).astype(np.float64)
+'''
+QRELS, RUN = "q1 0 a 1\nq2 0 b 1\n", "q1 Q0 a 1 2 t\nq2 Q0 c 1 2 t\nq2 Q0 b 2 1 t\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "q").write_text(QRELS)
+    (tmp_path / "r").write_text(RUN)
+    return tmp_path
+
+
+def check_everywhere(folder: Path, *options: str, env: dict[str, str] | None = None) -> None:
+    """It is listed, explained, evaluated under all its names, and in the reference."""
+    assert "Top1 " in assay(*options, "measures", "list", cwd=folder, env=env).stdout
+    explained = assay(*options, "measures", "explain", "FirstHit", cwd=folder, env=env).stdout
+    assert "1 if the first document is relevant, else 0." in explained
+    assert "assay computes Top1 = 0.0000" in explained
+    done = assay(*options, "evaluate", "q", "r", "-m", "Top1", "-m", "FirstHit(rel=2)", cwd=folder, env=env)
+    assert ["r", "0.5000", "0.0000"] == done.stdout.splitlines()[2].split(), done.stderr
+
+
+def test_a_file_with_a_measure_is_a_plug_in(files):
+    check_everywhere(files, "--plugin", "own.py")
+
+
+def test_an_installed_package_offers_measures(files):
+    """An entry point in a temporary package, found through its metadata as pip would write it."""
+    site = files / "site"
+    info = site / "own_measures-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "own_measures.py").write_text(OWN)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-measures\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[assay.measures]\nown = own_measures\n")
+    env = {"PYTHONPATH": str(site)}
+
+    check_everywhere(files, env=env)
+    root = Path(__file__).parents[2]
+    pages = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; sys.path.insert(0, 'docs'); import generate; print(generate.measures_page())",
+        ],
+        capture_output=True,
+        text=True,
+        cwd=root,
+        env={**os.environ, **env},
+        check=False,
+    )
+
+    assert "### Top1" in pages.stdout, pages.stderr
+
+
+def test_the_laws_hold_for_it_without_a_word_more(files):
+    """The laws take every measure of the registry, so a plug-in that is installed is under them."""
+    code = (
+        "import sys; sys.path[:0] = ['tests']\n"
+        f"from assay.measures.core import load_file; load_file({str(files / 'own.py')!r})\n"
+        "from laws.registry import EVERY\n"
+        "assert [m for m in EVERY if m.name == 'Top1']\n"
+        "from laws import test_laws as laws\n"
+        "laws.test_values_stay_within_their_bounds()\n"
+        "laws.test_moving_a_better_document_up_never_lowers_the_value()\n"
+        "laws.test_parts_put_together_are_bit_equal_to_the_whole()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False
+    )
+
+    assert 0 == done.returncode, done.stderr
+
+
+def test_a_plug_in_that_cannot_be_loaded_says_why(files):
+    (files / "bad.py").write_text("1 / 0")
+    done = assay("--plugin", "bad.py", "measures", "list", cwd=files)
+
+    assert 2 == done.returncode
+    assert "Error: the measures in bad.py cannot be loaded: ZeroDivisionError: division by zero" in done.stderr
+    with pytest.raises(MeasureError, match="cannot be loaded: FileNotFoundError"):
+        load_file(str(files / "missing.py"))
