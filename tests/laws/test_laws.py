@@ -16,7 +16,8 @@ from strategies import cases, judged_docs, qrels_of, ranking, retrieved_docs, ru
 
 # The first two average nDCG over several ranks of one ranking: moving a document up moves those ranks too.
 # BPM: the better document comes so early that one looks at fewer; Accuracy@k: one more document makes more pairs.
-NOT_MONOTONE = {"nDCG_rel", "RnDCG", "BPM", "Accuracy"}
+# G: what a document is worth depends on what was gained before it.
+NOT_MONOTONE = {"nDCG_rel", "RnDCG", "BPM", "Accuracy", "G"}
 
 
 def values(measure, grades, scores, rules=Rules()):
