@@ -6,15 +6,19 @@ result.mean()["nDCG@10"]
 """
 
 from assay._version import __version__
+from assay.checking import CheckReport, check_measure
+from assay.conventions import compare_conventions
 from assay.errors import AssayError
 from assay.evaluation import Evaluation, Evaluator, concat, evaluate
 from assay.formats import parse_qrels, parse_run, read_qrels, read_run
 from assay.judged import JudgedRanking, Rules, judge
 from assay.measures import Measure, measure, parse_measure
+from assay.scoring import score, score_many
 from assay.tables import Qrels, Run
 
 __all__ = [
     "AssayError",
+    "CheckReport",
     "Evaluation",
     "Evaluator",
     "JudgedRanking",
@@ -23,6 +27,8 @@ __all__ = [
     "Rules",
     "Run",
     "__version__",
+    "check_measure",
+    "compare_conventions",
     "concat",
     "evaluate",
     "judge",
@@ -32,4 +38,6 @@ __all__ = [
     "parse_run",
     "read_qrels",
     "read_run",
+    "score",
+    "score_many",
 ]

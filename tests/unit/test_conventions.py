@@ -77,51 +77,72 @@ def texts(row) -> tuple[str, ...]:
     return tuple(reason.text for reason in row.reasons)
 
 
-# A run on which all seven differ: a query without results, one beyond rank 10, and the cases of above.
-SEVEN_QRELS = parse_qrels(
-    "q1 0 right 1\nq2 0 a 1\nq3 0 good 1\nq4 0 x12 1\nq5 0 lost 1\nq6 0 c 1\n",
-)
+# A run on which all seven differ.
+SEVEN_QRELS = parse_qrels("q1 0 right 1\nq3 0 good 1\nq4 0 x11 1\nq6 0 c 1\nq7 0 a 1\n")
 SEVEN_RUN = parse_run(
-    "q1 Q0 right 2 9 t\nq1 Q0 other 1 1 t\nq1 Q0 third 3 0.5 t\n"
-    "q2 Q0 a 1 5 t\nq2 Q0 b 2 5 t\n"
+    "q1 Q0 right 3 9 t\nq1 Q0 other 1 8 t\nq1 Q0 third 2 7 t\n"
     "q3 Q0 q3 1 3 t\nq3 Q0 good 2 2 t\n"
-    + "".join(f"q4 Q0 x{n} {n} {20 - n} t\n" for n in range(1, 13))
+    + "".join(f"q4 Q0 x{n} {n} {20 - n} t\n" for n in range(1, 12))
     + "q6 Q0 d 2 0.9 t\nq6 Q0 c 1 0.900000001 t\n"
+    "q7 Q0 b 1 5 t\nq7 Q0 c 2 5 t\nq7 Q0 a 3 5 t\nq7 Q0 d 4 5 t\n"
 )
 
 
 def test_a_run_on_which_all_seven_differ():
-    """Reciprocal ranks of q1 to q4 and q6; q5 has no results.
+    """Reciprocal ranks of q1, q3, q4, q6 and q7, over five queries.
 
-    assay         1, 1/2, 1/2, 0 (rank 12), 1                 over 6: 3 / 6
-    trec_eval-9   1, 1/2, 1/2, 1/12 (no cutoff), 1/2 (tie)    over 5: (2.5 + 1/12) / 5
-    trec_eval-10  refuses: q5 has no results
-    ir_measures   1, 1 (a first), 1/2, 0, 1                   over 6: 3.5 / 6
-    ranx          refuses: q5 has no results
-    beir          1, 1, 1 (q3 dropped), 0, 1                  over 6: 4 / 6
-    msmarco       1/2 (rank column), 1, 1/2, 0, 1             over 6: 3 / 6
+    assay         1, 1/2, 0 (rank 11), 1, 1/4 (d, c, b, a)
+    trec_eval-9   1, 1/2, 1/11 (no cutoff), 1/2 (c and d are equal: d first), 1/4
+    trec_eval-10  1, 1/2, 1/11 (no cutoff), 1, 1/4
+    ir_measures   1, 1/2, 0, 1, 1 (a, b, c, d)
+    ranx          1, 1/2, 0, 1, 1/3 (b, c, a, d)
+    beir          1, 1 (q3 is dropped), 0, 1, 1/3 (b, c, a, d)
+    msmarco       1/3 (rank column), 1/2, 0, 1, 1/3 (rank column)
     """
     found = rows("MRR@10", SEVEN_RUN, SEVEN_QRELS)
+    by_hand = {
+        "assay": 1 + 1 / 2 + 0 + 1 + 1 / 4,
+        "trec_eval-9": 1 + 1 / 2 + 1 / 11 + 1 / 2 + 1 / 4,
+        "trec_eval-10": 1 + 1 / 2 + 1 / 11 + 1 + 1 / 4,
+        "ir_measures": 1 + 1 / 2 + 0 + 1 + 1,
+        "ranx": 1 + 1 / 2 + 0 + 1 + 1 / 3,
+        "beir": 1 + 1 + 0 + 1 + 1 / 3,
+        "msmarco": 1 / 3 + 1 / 2 + 0 + 1 + 1 / 3,
+    }
 
-    assert 0.5 == found["assay"].value
-    assert (2.5 + 1 / 12) / 5 == pytest.approx(found["trec_eval-9"].value)
+    assert {name: total / 5 for name, total in by_hand.items()} == pytest.approx(
+        {name: row.value for name, row in found.items()}, abs=0.00001
+    )
+    assert 7 == len({row.value for row in found.values()})
     assert (
         "scores are 32-bit floats, which makes false ties: 1 query changes",
-        "1 query without results is left out: the mean is over 5, not 6",
         "recip_rank knows no cutoff and ignores one",
     ) == texts(found["trec_eval-9"])
-    assert found["trec_eval-9"].difference == pytest.approx(sum(r.effect for r in found["trec_eval-9"].reasons))
-    assert (None, "refuses the run: 1 query has no results (q5)") == (
-        found["trec_eval-10"].value,
-        found["trec_eval-10"].note,
-    )
-    assert 3.5 / 6 == pytest.approx(found["ir_measures"].value)
-    assert (None, "refuses the run: 1 query has no results (q5)") == (found["ranx"].value, found["ranx"].note)
-    assert 0.66667 == found["beir"].value
-    assert texts(found["beir"])[-1] == "means are rounded to 5 decimals"
-    assert 0.5 == found["msmarco"].value
-    explained = {(row.value, texts(row), row.note) for row in found.values()}
-    assert 6 <= len(explained)  # the two that refuse do so alike, all others differ in value or reasons
+    assert ("recip_rank knows no cutoff and ignores one",) == texts(found["trec_eval-10"])
+    assert ("equal scores are ordered by id ascending: 1 query changes",) == texts(found["ir_measures"])
+    assert ("equal scores keep the order of the input: 1 query changes",) == texts(found["ranx"])
+    assert (
+        "equal scores keep the order of the input: 1 query changes",
+        "documents with the query's own id are dropped: 1 query changes",
+        "means are rounded to 5 decimals",
+    ) == texts(found["beir"])
+    assert ("documents are ranked by the rank column, not by score: 2 queries change",) == texts(found["msmarco"])
+    for row in found.values():
+        assert row.difference == pytest.approx(sum(reason.effect for reason in row.reasons))
+
+
+def test_queries_without_results_are_a_reason():
+    """q5 has no results: left out by trec_eval-9, refused by trec_eval-10 and ranx, 0 for the others."""
+    qrels = parse_qrels("q1 0 right 1\nq5 0 lost 1\n")
+    found = rows("nDCG@10", parse_run("q1 Q0 right 1 9 t\n"), qrels)
+
+    assert {"assay": 0.5, "trec_eval-9": 1.0, "ir_measures": 0.5, "beir": 1.0} == {
+        name: row.value for name, row in found.items() if row.value is not None
+    }
+    assert ("1 query without results is left out: the mean is over 1, not 2",) == texts(found["trec_eval-9"])
+    for name in ("trec_eval-10", "ranx"):
+        assert "refuses the run: 1 query has no results (q5)" == found[name].note
+    assert "reports nothing: MS MARCO's script reports MRR alone" == found["msmarco"].note
 
 
 def test_a_measure_that_a_tool_lacks_is_said():
@@ -141,7 +162,8 @@ def test_rules_that_the_user_changes_win_over_the_convention():
 
 def test_measures_of_one_table_may_be_over_different_queries():
     """BEIR averages nDCG over the queries with results, and MRR over all that are judged."""
-    result = evaluate(SEVEN_QRELS, SEVEN_RUN, ["nDCG@10", "RR@10"], like="beir")
+    qrels, run = parse_qrels("q1 0 right 1\nq5 0 lost 1\n"), parse_run("q1 Q0 right 1 9 t\n")
+    result = evaluate(qrels, run, ["nDCG@10", "RR@10"], like="beir")
 
     assert (1, 0) == tuple(int(count) for count in result.undefined().values())
 

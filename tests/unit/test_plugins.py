@@ -84,7 +84,7 @@ def test_an_installed_package_offers_measures(files):
 def test_the_laws_hold_for_it_without_a_word_more(files):
     """The laws take every measure of the registry, so a plug-in that is installed is under them."""
     code = (
-        "import sys; sys.path[:0] = ['tests']\n"
+        "import sys; sys.path[:0] = ['tests']; import conftest\n"
         f"from assay.measures.core import load_file; load_file({str(files / 'own.py')!r})\n"
         "from laws.registry import EVERY\n"
         "assert [m for m in EVERY if m.name == 'Top1']\n"

@@ -137,7 +137,7 @@ def run_trec_eval(arguments: Sequence[str]) -> str:
     """What the program prints; raises Refusal where it stops with an exit code."""
     options = parse_options(arguments)
     qrels, run = _read(options)
-    columns = [column for family, params in options.families for column in _columns(family, params, options)]
+    columns = [column for family, params in options.families for column in columns_of(family, params, options)]
     with np.errstate(all="ignore"):  # infinite gains and the like give what they give in C, without a word
         return report(qrels, run, options, columns)
 
@@ -261,7 +261,8 @@ class Judging:
     options: Options
 
 
-def _columns(family: Family, params: str | None, options: Options) -> Iterator[Column]:
+def columns_of(family: Family, params: str | None, options: Options) -> Iterator[Column]:
+    """The columns of one family: one for each cutoff or level, or one in all."""
     if family is RUNID:
         yield Column("runid", family, lambda judging: None, "text")
     elif family is RELSTRING:

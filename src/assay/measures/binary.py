@@ -27,6 +27,13 @@ def P(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
     Edges: A ranking shorter than k is divided by k all the same, as if filled up with documents that are not relevant.
     Unjudged documents count as not relevant. With fewer than k relevant documents the top value stays below 1.
 
+    Answers: How many of the results that people see are any good?
+
+    Misleads: With fewer relevant documents than k even a perfect ranking stays below 1; the order within the k does
+    not matter.
+
+    Pair with: R@k for what was missed, nDCG@k for the order.
+
     Example: documents 2 and 3 of the first 4 are relevant: P@4 = 2 / 4 = 0.5.
     """
     return judged.count(judged.relevant(rel, cutoff)) / cutoff
@@ -46,6 +53,13 @@ def R(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
     Edges: 0 if the query has no relevant document. With more than k relevant documents the top value stays below 1: see
     R_cap.
 
+    Answers: How much of what there is was found?
+
+    Misleads: Unjudged relevant documents are not missed, so incomplete labels make it look better; it does not see
+    the order.
+
+    Pair with: P@k or nDCG@k for what had to be read, Judged@k for the labels.
+
     Example: 2 of the 5 relevant documents are among the first 4: R@4 = 2 / 5 = 0.4.
     """
     return ratio(judged.count(judged.relevant(rel, cutoff)), judged.num_rel(rel))
@@ -64,6 +78,12 @@ def R_cap(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
     Formula: relevant documents among the first k, divided by k or by the number of relevant documents, the smaller one.
 
     Edges: 0 if the query has no relevant document.
+
+    Answers: How much of what could be shown was found?
+
+    Misleads: It is precision for queries with many relevant documents and recall for the others.
+
+    Pair with: R@k.
 
     Example: 2 of the 4 that the first 4 could hold: R_cap@4 = 2 / 4 = 0.5.
     """
@@ -86,6 +106,12 @@ def F(judged: JudgedRanking, *, cutoff: int, beta: float = 1.0, rel: float = 1) 
     Formula: (1 + beta**2) * P * R / (beta**2 * P + R), with P and R at k.
 
     Edges: 0 if no relevant document is among the first k.
+
+    Answers: Are precision and recall both good?
+
+    Misleads: One figure hides which of the two is bad, and precision at a fixed k caps it.
+
+    Pair with: P@k and R@k themselves.
 
     Example: P@4 = 0.5 and R@4 = 0.4: F@4 = 2 * 0.5 * 0.4 / (0.5 + 0.4) = 0.4444.
     """
@@ -118,6 +144,12 @@ def AP(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1, norm
     first k documents and still divides by all relevant ones (trec_eval's map_cut), so that a perfect ranking of 150
     relevant documents has AP@100 = 0.6667; norm='cutoff' divides by min(relevant, k) and gives 1.
 
+    Answers: How good is the whole ranking, for relevant or not?
+
+    Misleads: A missing judgment far up costs a lot; queries with few relevant documents swing between extremes.
+
+    Pair with: nDCG@k where grades exist, GMAP for the hard queries.
+
     Example: relevant at ranks 2, 3, 5 and 6, one of 5 not found: AP = (1/2 + 2/3 + 3/5 + 4/6) / 5 = 0.4867.
     """
     sums = sum_of_precisions(judged, cutoff, rel)
@@ -143,6 +175,12 @@ def GMAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     Formula: for a query the same as AP; over queries exp of the mean of ln(max(AP, 0.00001)).
 
     Edges: The floor keeps one query of value 0 from making the whole mean 0.
+
+    Answers: Does it fail on the hard queries?
+
+    Misleads: A value near 0 for one query moves it a lot, whatever the reason.
+
+    Pair with: AP.
 
     Example: one query, so it is its AP: GMAP = 0.4867.
     """
@@ -184,6 +222,12 @@ def RR(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> P
     Edges: 0 if no relevant document is found, or none among the first k: with the first hit at rank 12, RR is 0.0833
     and RR@10 is 0. trec_eval's recip_rank knows no cutoff and ignores one without a word.
 
+    Answers: How early does the first good answer come?
+
+    Misleads: It sees one document: everything after the first hit is ignored, and it jumps from 1 to 1/2.
+
+    Pair with: Success@k for how often there is an answer at all, nDCG@k for the rest of the page.
+
     Example: the first relevant document is at rank 2: RR = 1 / 2 = 0.5.
     """
     hit = judged.relevant(rel, cutoff)
@@ -204,6 +248,12 @@ def Rprec(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     Formula: relevant documents among the first R, divided by R, the number of relevant documents of the query.
 
     Edges: This is where precision equals recall. 0 if the query has no relevant document.
+
+    Answers: How good is the ranking where precision meets recall?
+
+    Misleads: The point differs from query to query, so it cannot be pictured as a page.
+
+    Pair with: AP.
 
     Example: 5 documents are relevant, 3 of them are among the first 5: Rprec = 3 / 5 = 0.6.
     """
@@ -243,6 +293,12 @@ def Success(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Edges: 0 if the query has no relevant document.
 
+    Answers: How often is there a good result at all?
+
+    Misleads: One hit is enough: it cannot tell a good page from a lucky one, and is soon near 1.
+
+    Pair with: RR@k for how early, R@k for how much.
+
     Example: a relevant document is among the first 4: Success@4 = 1.
     """
     return (judged.count(judged.relevant(rel, cutoff)) > 0).astype(np.float64)
@@ -268,6 +324,12 @@ def IPrec(judged: JudgedRanking, *, recall: float, rel: float = 1, rounding: str
     Formula: the highest P@rank over all ranks by which recall * R relevant documents have been found.
 
     Edges: 0 if the ranking never gets there. At recall 0 it is the best precision anywhere in the ranking.
+
+    Answers: What precision can be had at this recall?
+
+    Misleads: It is the best precision further down, not the one reached there.
+
+    Pair with: AP.
 
     Example: recall 0.4 takes 2 relevant documents; from rank 3 on the best precision is IPrec@0.4 = 2 / 3 = 0.6667.
     """

@@ -235,6 +235,12 @@ def alpha_nDCG(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 
     Edges: The best ranking is put together greedily from all relevant documents, of equals the highest id first, as in
     ndeval: finding the very best one is NP-hard. So a run can come out a little over 1. 0 if no document is relevant.
 
+    Answers: Does the page cover the meanings of the query without repeating itself?
+
+    Misleads: The ideal is found greedily, so a run may exceed it.
+
+    Pair with: StRecall@k.
+
     Example: gains 2, 0.5, 0.5 and 1 at ranks 2, 3, 5 and 6, at best 2, 1, 0.5, 0.5 and 0.5: alpha_nDCG =
     2.0615 / 3.2897 = 0.6267.
     """
@@ -390,6 +396,12 @@ def StRecall(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 1)
     Formula: subtopics with a relevant document among the first k, divided by all subtopics with a relevant document.
 
     Edges: A document may cover several. 0 if no document is relevant.
+
+    Answers: How many meanings of the query does the page cover?
+
+    Misleads: Neither order nor redundancy matters.
+
+    Pair with: alpha_nDCG@k.
 
     Example: the documents at ranks 2 and 6 cover subtopics 1, 2 and 3, and there are no more: StRecall = 3 / 3 = 1.
     """

@@ -26,6 +26,9 @@ class Page:
     summary: str
     formula: str
     edges: str
+    answers: str  # the question it answers
+    misleads: str  # when not to believe it
+    pair: str  # what to look at beside it
     parameters: tuple[tuple[str, str, str], ...]  # name, default, meaning
     range: str
     combined: str
@@ -45,6 +48,9 @@ def page(definition: Definition) -> Page:
         summary=definition.summary,
         formula=sections.get("Formula", ""),
         edges=sections.get("Edges", ""),
+        answers=sections.get("Answers", ""),
+        misleads=sections.get("Misleads", ""),
+        pair=sections.get("Pair with", ""),
         parameters=tuple(_parameter_rows(definition)),
         range="any number" if definition.bounds is None else "{:g} to {:g}".format(*definition.bounds),
         combined=_COMBINED[definition.total],

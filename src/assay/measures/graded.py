@@ -124,6 +124,12 @@ def DCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linea
 
     Formula: sum of gain / log2(rank + 1). Not normalised: values of different queries cannot be compared.
 
+    Answers: How much does the page gain?
+
+    Misleads: Values of different queries cannot be compared or averaged well.
+
+    Pair with: nDCG.
+
     Example: 3/log2(3) + 2/log2(4) + 1/log2(6) + 2/log2(7): DCG = 3.9921.
     """
     return discounted_gain(judged, gain, cutoff)
@@ -158,6 +164,12 @@ def nDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "line
     Edges: The ideal ranking is made of all judged documents, whether retrieved or not, and cut at k as well. Unjudged
     and negatively judged documents gain nothing. 0 if no document gains anything. gain='exp' (2**grade - 1) rewards
     high grades more; the two give different numbers, so say which one it was.
+
+    Answers: Are the best documents at the top?
+
+    Misleads: The two gains give different numbers; with few judged documents the ideal is easily reached.
+
+    Pair with: R@k for coverage, Judged@k for the labels.
 
     Example: nDCG = DCG / iDCG = 3.9921 / 6.0794 = 0.6567.
     """
@@ -270,6 +282,12 @@ def ERR(judged: JudgedRanking, *, cutoff: int | None = None, top: float | None =
 
     Edges: The highest grade decides the value: without `top` it is the highest grade of the whole qrels, gdeval takes
     4.
+
+    Answers: How soon is a user satisfied who stops at the first good document?
+
+    Misleads: The highest grade decides nearly all of it, and so does the scale that is assumed.
+
+    Pair with: nDCG@k.
 
     Example: chances 7/8, 3/8, 1/8 and 3/8 at ranks 2, 3, 5 and 6: ERR = 0.4594.
     """

@@ -31,6 +31,12 @@ def Compat(judged: JudgedRanking, *, p: float = 0.95, normalize: bool = True) ->
     order of the grades matters, so they may stand for preferences. ir_measures takes documents that were not retrieved
     for documents of score 0: there they stand before retrieved ones with negative scores.
 
+    Answers: How near is the ranking to an ideal one?
+
+    Misleads: Ties among ideal documents are broken in the run's favour.
+
+    Pair with: nDCG.
+
     Example: ideal grades 3, 2, 2, 1, 1; overlaps of 0, 1, 2, 2, 3 and 4 documents at the depths 1 to 6:
     Compat = 2.5099 / 5.1692 = 0.4856.
     """

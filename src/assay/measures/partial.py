@@ -24,6 +24,12 @@ def Bpref(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
     Edges: A relevant document that is not found adds 0. Documents with negative grades are left out of both counts.
 
+    Answers: Do relevant documents come before those judged not relevant?
+
+    Misleads: It ignores unjudged documents altogether, so a run of unjudged documents is not punished.
+
+    Pair with: AP, Judged@k.
+
     Example: no useless document before two of them, one of at most 1 before the others: Bpref = (1 + 1 + 0 + 0) / 5 =
     0.4.
     """
@@ -67,6 +73,12 @@ def infAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     Edges: A negative grade marks a document that was pooled but not judged; documents outside the qrels count as not
     relevant.
 
+    Answers: What would AP be if all of the pool had been judged?
+
+    Misleads: It estimates: only for judgments that are a random sample of the pool.
+
+    Pair with: AP.
+
     Example: all of the pool was judged here, so it is AP but for the smoothing: infAP = 0.4867.
     """
     hit = judged.relevant(rel)
@@ -92,6 +104,12 @@ def Judged(judged: JudgedRanking, *, cutoff: int | None = None) -> PerQuery:
     Formula: documents among the first k that have a judgment, divided by k, or by the length of a shorter ranking.
 
     Edges: A low value says that the other numbers rest on few judgments. 0 if nothing was retrieved.
+
+    Answers: Can the other figures be trusted?
+
+    Misleads: It says nothing about quality: an old system that shaped the labels looks good.
+
+    Pair with: any measure, at the same k.
 
     Example: 5 of the 6 documents retrieved are judged, 3 of the first 4 (Judged@4 = 0.75): Judged = 5 / 6 = 0.8333.
     """

@@ -26,6 +26,12 @@ def SetP(judged: JudgedRanking, *, rel: float = 1, relative: bool = False) -> Pe
     Formula: relevant documents retrieved, divided by documents retrieved (relative=True: divided by the smaller of
     documents retrieved and relevant documents). 0 if nothing was retrieved.
 
+    Answers: How much of everything retrieved is relevant?
+
+    Misleads: It falls with every document retrieved, so it punishes long rankings.
+
+    Pair with: SetR.
+
     Example: 4 of the 6 retrieved documents are relevant: SetP = 4 / 6 = 0.6667.
     """
     found = judged.count(judged.relevant(rel))
@@ -37,6 +43,12 @@ def SetR(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     """Share of the relevant documents that were retrieved at any rank.
 
     Formula: relevant documents retrieved, divided by relevant documents. 0 if the query has none.
+
+    Answers: How much was found at any rank?
+
+    Misleads: Retrieving everything gives 1.
+
+    Pair with: SetP, R@k.
 
     Example: 4 of the 5 relevant documents were retrieved: SetR = 4 / 5 = 0.8.
     """
@@ -57,6 +69,12 @@ def SetF(judged: JudgedRanking, *, beta: float = 1.0, rel: float = 1, beta2: flo
     """Weighted harmonic mean of the precision and recall of all retrieved documents.
 
     Formula: (1 + beta**2) * P * R / (beta**2 * P + R) with SetP and SetR. 0 if nothing relevant was retrieved.
+
+    Answers: Is the retrieved set as a whole right?
+
+    Misleads: The order does not matter, and the length of the ranking matters much.
+
+    Pair with: AP.
 
     Example: SetF = 2 * 0.6667 * 0.8 / (0.6667 + 0.8) = 0.7273.
     """

@@ -101,6 +101,12 @@ def RBP(
     cwl_eval does at 1000. residual=True is RBPResidual, whose user goes on for ever as well; with `depth` or a cutoff
     only ranks up to there can hide anything.
 
+    Answers: How much does each look at a document gain, for a user of some patience?
+
+    Misleads: Values depend on p, and rarely reach 1.
+
+    Pair with: RBPResidual, which says what unjudged documents may hide.
+
     Example: gains 1, 2/3, 1/3 and 2/3 at ranks 2, 3, 5 and 6: RBP = 0.2 * (0.8 + 2/3 * 0.64 + 1/3 * 0.4096 + 2/3 *
     0.32768) = 0.3163.
     """
@@ -364,6 +370,12 @@ def INST(
 
     Edges: Unjudged documents gain nothing; residual=True says how much that may hide: cwl_eval's difference between all
     of them gaining 1 and none. T under 0.5 is refused: the chance to go on would rise with the gain.
+
+    Answers: How much does each look gain, for a user who wants T good documents and goes on while they lack?
+
+    Misleads: Unjudged documents make the user go on, and the value falls.
+
+    Pair with: its residual.
 
     Example: weights 1, 4/9, 0.1975, 0.0968, 0.0573 and 0.0367 of the first ranks, 1.9739 of all:
     INST = (4/9 * 1 + 0.1975 * 2/3 + 0.0573 * 1/3 + 0.0367 * 2/3) / 1.9739 = 0.3139.

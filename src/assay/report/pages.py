@@ -53,6 +53,8 @@ def page_as_text(page: Page) -> str:
     lines += _hanging("Formula     ", page.formula)
     if page.edges:
         lines += _hanging("Edges       ", page.edges)
+    for head, text in (("Answers     ", page.answers), ("Misleads    ", page.misleads), ("Pair with   ", page.pair)):
+        lines += _hanging(head, text) if text else []
     lines += _hanging("Range       ", f"{page.range}; over queries: {page.combined}")
     for index, (name, default, meaning) in enumerate(page.parameters):
         head = "Parameters  " if not index else " " * 12
@@ -81,6 +83,8 @@ def page_as_markdown(page: Page) -> str:
     parts = [f"### {page.name}\n", escape(page.summary) + "\n", f"**Formula.** {escape(page.formula)}\n"]
     if page.edges:
         parts.append(f"**Edges.** {escape(page.edges)}\n")
+    guide = (("Answers", page.answers), ("Misleads", page.misleads), ("Pair with", page.pair))
+    parts += [f"**{head}.** {escape(text)}\n" for head, text in guide if text]
     parts.append(f"**Range.** {page.range}; over queries: {page.combined}.\n")
     if page.parameters:
         rows = [f"| `{name}` | `{default}` | {escape(meaning)} |" for name, default, meaning in page.parameters]
@@ -91,3 +95,16 @@ def page_as_markdown(page: Page) -> str:
         parts.append(f"**Paper.** {escape(page.paper)}.\n")
     parts.append(f"**Example.** {escape(page.example)} assay computes `{label}` = {value:.4f}.\n")
     return "\n".join(parts)
+
+
+def guide_as_markdown(pages: Sequence[Page]) -> str:
+    """Which measure answers which question, when it misleads, and what to look at beside it."""
+    rows = [
+        f"| {escape(page.name)} | {escape(page.answers)} | {escape(page.misleads)} | {escape(page.pair)} |"
+        for page in pages
+        if page.answers
+    ]
+    return (
+        "\n".join(["| measure | question | when it misleads | look also at |", "| --- | --- | --- | --- |", *rows])
+        + "\n"
+    )

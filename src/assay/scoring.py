@@ -1,0 +1,235 @@
+"""Score rankings that are at hand as lists: one query in a notebook, or the questions of a RAG test set.
+
+Turns lists, dicts and arrays into the tables that `evaluate` takes. Reads no files and computes nothing itself.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from assay.errors import DuplicateError, InputError, RulesError, show_id
+from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Scores
+from assay.formats.numbers import real
+from assay.judged import Rules
+from assay.measures import Measure
+from assay.tables import Floats, Integers, Qrels, Run, as_ids, in_byte_order
+
+
+def score(
+    ranking: Iterable[Any] | Mapping[Any, Any],
+    judgments: Iterable[Any] | Mapping[Any, Any],
+    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    scores: Iterable[Any] | None = None,
+    rules: Rules = Rules(),
+) -> Scores:
+    """The values of one ranking.
+
+    `ranking` lists document ids, best first, or is a dict of their scores. `judgments` are a dict of grades, or a set or
+    list of the relevant ids. Ids are text or whole numbers; 7 and "7" are the same document. `scores` are numbers for the
+    ids of the list, in a list, NumPy array or torch tensor: then they make the ranking, and equal ones are ordered by the
+    rules. An empty ranking scores 0; without relevant documents the values are 0, or nan under Rules(undefined="nan").
+
+    >>> score(["d3", "d1"], {"d1": 3, "d2": 1}, ["RR", "R@10"])
+    {'RR': 0.5, 'R@10': 0.5}
+    >>> score({7: 0.2, 8: 0.9}, {8}, ["P@1"])
+    {'P@1': 1.0}
+    """
+    result = _evaluate([_Question(ranking, judgments, scores, "")], measures, rules, "ranking")
+    return Scores(result.requests, result.values[0])
+
+
+def score_many(
+    rankings: Iterable[Any],
+    judgments: Iterable[Any],
+    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    scores: Iterable[Any] | None = None,
+    rules: Rules = Rules(),
+    name: str = "run",
+) -> Evaluation:
+    """The evaluation of many rankings, each with its judgments: the questions of a RAG test set.
+
+    Rankings and judgments (and scores) are lists of the same length, of what `score` takes. The queries of the result
+    are "0", "1" and so on, in that order. An empty ranking counts as 0 and is listed in `coverage.missing`.
+
+    >>> result = score_many([["a", "b"], ["c"], []], [["b"], ["c"], ["d"]], ["RR"])
+    >>> result.mean(), result.coverage.missing
+    ({'RR': 0.5}, ('2',))
+    """
+    ranked, judged = _as_list(rankings, "rankings"), _as_list(judgments, "judgments")
+    scored = [None] * len(ranked) if scores is None else _as_list(scores, "scores")
+    _check_lengths(len(ranked), len(judged), len(scored))
+    parts = enumerate(zip(ranked, judged, scored, strict=True))
+    return _evaluate([_Question(*part, f"question {place}: ") for place, part in parts], measures, rules, name)
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """A ranking and its judgments, as given."""
+
+    ranking: Any
+    judgments: Any
+    scores: Any
+    place: str  # before messages
+
+    def judged(self) -> tuple[list[str], Floats]:
+        """Documents and their grades."""
+        given, word = self.judgments, f"{self.place}judgments"
+        if isinstance(given, Mapping):
+            docs, grades = _texts(given, word), _numbers(list(given.values()), f"{word}: grade")
+            if repeat := _first_repeat(docs):
+                raise InputError(
+                    f"{word}: document {show_id(repeat[0])} stands there as text and as a number; keep one of the two."
+                )
+            return docs, grades
+        docs = list(dict.fromkeys(_texts(_as_list(given, word), word)))
+        return docs, np.ones(len(docs))
+
+    def ranked(self, rules: Rules) -> tuple[list[str], Floats]:
+        """Documents and their scores; a list without scores keeps its order."""
+        given, word = self.ranking, f"{self.place}ranking"
+        if isinstance(given, Mapping):
+            if self.scores is not None:
+                raise InputError(f"{word}: a dict has its scores already; give them there or as scores=, not both.")
+            docs, numbers = _texts(given, word), _numbers(list(given.values()), f"{word}: score")
+        else:
+            if isinstance(given, (set, frozenset)):
+                raise InputError(f"{word}: a set has no order; give a list of ids, best first, or a dict of scores.")
+            docs = _texts(_as_list(given, word), word)
+            numbers = self._scores(len(docs))
+        if rules.duplicates == "error" and (repeat := _first_repeat(docs)):
+            doc, first, again = repeat
+            raise DuplicateError(
+                f"{word}: document {show_id(doc)} stands at places {first} and {again}; a ranking lists a document once. "
+                'Remove the repeats, or let the first count: rules=Rules(duplicates="first").',
+                pairs=[("", doc)],
+            )
+        return docs, numbers
+
+    def _scores(self, documents: int) -> Floats:
+        if self.scores is None:
+            return np.arange(documents, 0.0, -1.0)
+        word = f"{self.place}scores"
+        numbers = _numbers(_as_list(self.scores, word), f"{word}: score")
+        if len(numbers) != documents:
+            raise InputError(f"{word}: {len(numbers)} scores for {documents} documents; give one for each.")
+        return numbers
+
+
+def _evaluate(questions: Sequence[_Question], measures: Iterable[str | Measure], rules: Rules, name: str) -> Evaluation:
+    """Evaluate the questions under the names 0, 1, ...; the result keeps their order."""
+    names = [str(place) for place in range(len(questions))]
+    queries = in_byte_order(names)  # as tables have them: 0, 1, 10, 2
+    order = [int(query) for query in queries]
+    evaluator = Evaluator(_qrels(queries, [questions[place].judged() for place in order]), measures, rules)
+    if rules.self_match == "drop":
+        raise RulesError("self_match=drop needs query ids, which lists do not have; use assay.evaluate.")
+    ranked = [questions[place].ranked(rules) for place in order]
+    result = evaluator.evaluate(_run(queries, ranked, questions, name))
+    missing = tuple(str(place) for place in sorted(order[row] for row, (docs, _) in enumerate(ranked) if not docs))
+    return replace(
+        result,
+        queries=tuple(names),
+        values=result.values[np.argsort(order)],
+        coverage=replace(result.coverage, answered=len(names) - len(missing), missing=missing),
+    )
+
+
+def _qrels(queries: list[str], judged: list[tuple[list[str], Floats]]) -> Qrels:
+    """The judgments as a table; a question without judgments is a query without rows."""
+    docs, grades = _joined(judged)
+    return Qrels(tuple(queries), _codes(judged), as_ids(docs), grades, source="judgments")
+
+
+def _run(queries: list[str], ranked: list[tuple[list[str], Floats]], questions: Sequence[_Question], name: str) -> Run:
+    """The rankings as a table, with the ranks of lists that came without scores."""
+    docs, numbers = _joined(ranked)
+    listed = all(question.scores is None and not isinstance(question.ranking, Mapping) for question in questions)
+    ranks = [np.arange(1, len(part[0]) + 1) for part in ranked] if listed else None
+    rank = None if ranks is None else np.concatenate([np.zeros(0, np.int64), *ranks])
+    return Run(tuple(queries), _codes(ranked), as_ids(docs), numbers, rank, name, source=name)
+
+
+def _joined(parts: list[tuple[list[str], Floats]]) -> tuple[list[str], Floats]:
+    docs = list(chain.from_iterable(part[0] for part in parts))
+    return docs, np.concatenate([np.zeros(0), *(part[1] for part in parts)])
+
+
+def _codes(parts: list[tuple[list[str], Floats]]) -> Integers:
+    return np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
+
+
+def _check_lengths(rankings: int, judgments: int, scores: int) -> None:
+    if rankings != judgments or rankings != scores:
+        others = f"{judgments} judgments" if rankings != judgments else f"{scores} lists of scores"
+        raise InputError(f"{rankings} rankings and {others}: give one for each question.")
+    if not rankings:
+        raise InputError("there is no question to score.")
+
+
+# Values of any type into ids and numbers
+
+
+def _as_list(values: Any, word: str) -> list[Any]:
+    """The values of a list, tuple, series, NumPy array or torch tensor."""
+    if hasattr(values, "tolist"):
+        values = values.tolist()  # plain numbers, from whatever device
+    elif hasattr(values, "__array__"):
+        values = np.asarray(values).tolist()
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        shown = show_id(repr(values))
+        raise InputError(f"{word}: expected a list of values, found {shown} ({type(values).__name__}).")
+    return values if isinstance(values, list) else list(values)
+
+
+def _texts(ids: Iterable[Any], word: str) -> list[str]:
+    """Ids as text."""
+    return [value if type(value) is str else _text(value, word) for value in ids]
+
+
+def _text(value: Any, word: str) -> str:
+    if isinstance(value, str):
+        return str(value)
+    try:
+        if not isinstance(value, (bool, np.bool_)):
+            return str(operator.index(value))
+    except TypeError:
+        pass
+    shown = show_id(repr(value))
+    raise InputError(
+        f"{word}: {shown} ({type(value).__name__}) is not a document id; ids are text or whole numbers, "
+        "and grades and scores come in a dict."
+    )
+
+
+def _numbers(values: list[Any], word: str) -> Floats:
+    """Finite numbers."""
+    if set(map(type, values)) <= {int, float, bool}:
+        try:
+            numbers = np.array(values, np.float64)
+        except OverflowError:
+            numbers = np.full(1, np.inf)
+        if np.isfinite(numbers).all():
+            return numbers
+    converted = [real(value) for value in values]
+    if None in converted:
+        value = values[converted.index(None)]
+        shown = show_id(repr(value.item() if isinstance(value, np.generic) else value))
+        raise InputError(f"{word} {shown} ({type(value).__name__}) is not a finite number.")
+    return np.array(converted, np.float64)
+
+
+def _first_repeat(docs: list[str]) -> tuple[str, int, int] | None:
+    """The first document that stands there twice, and its first two places, from 1."""
+    first: dict[str, int] = {}
+    for place, doc in enumerate(docs, 1):
+        if first.setdefault(doc, place) != place:
+            return doc, first[doc], place
+    return None
