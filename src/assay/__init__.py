@@ -5,16 +5,37 @@ result = assay.evaluate("qrels.txt", "run.txt", ["nDCG@10", "AP", "RR@10"])
 result.mean()["nDCG@10"]
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from assay._version import __version__
-from assay.checking import CheckReport, check_measure
-from assay.conventions import compare_conventions
 from assay.errors import AssayError
 from assay.evaluation import Evaluation, Evaluator, concat, evaluate
 from assay.formats import parse_qrels, parse_run, read_qrels, read_run
 from assay.judged import JudgedRanking, Rules, judge
 from assay.measures import Measure, measure, parse_measure
-from assay.scoring import score, score_many
 from assay.tables import Qrels, Run
+
+if TYPE_CHECKING:
+    from assay.checking import CheckReport, check_measure
+    from assay.conventions import compare_conventions
+    from assay.scoring import score, score_many
+
+# Imported when they are first used: `import assay` is to cost little more than NumPy.
+_LATER = {
+    "CheckReport": "assay.checking",
+    "check_measure": "assay.checking",
+    "compare_conventions": "assay.conventions",
+    "score": "assay.scoring",
+    "score_many": "assay.scoring",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)
+
 
 __all__ = [
     "AssayError",

@@ -11,16 +11,17 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import repeat
-from typing import Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from assay.errors import DuplicateError, QuerySetError, RulesError, did_you_mean, show_id, some_of
-from assay.tables import Floats, Ids, Integers, Qrels, Run, in_byte_order
+from assay.tables import Booleans, Floats, Ids, Integers, Qrels, Run, in_byte_order
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 T = TypeVar("T")
-Booleans = npt.NDArray[np.bool_]
 
 Order = Literal["score", "rank"]
 Ties = Literal["doc-desc", "doc-asc", "input", "rank-column", "expected"]

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from assay.errors import InputError
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Ids = npt.NDArray[np.object_]  # of str
+if TYPE_CHECKING:  # numpy.typing takes a tenth as long to import as NumPy
+    import numpy.typing as npt
+
+    Floats: TypeAlias = npt.NDArray[np.float64]
+    Integers: TypeAlias = npt.NDArray[np.int64]
+    Booleans: TypeAlias = npt.NDArray[np.bool_]
+    Ids: TypeAlias = npt.NDArray[np.object_]  # of str
+else:
+    Floats = Integers = Booleans = Ids = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

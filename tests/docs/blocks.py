@@ -4,7 +4,7 @@
     ```console               `$ command` lines, each followed by exactly what it prints (both streams);
                              a line that ends in a backslash goes on after `> `
     ```python                `>>>` examples; all blocks of a page share their names
-    ```sh, ```text, ```py    shown only: installing, formulas, signatures
+    ```sh, ```text, ```py, ```toml    shown only: installing, formulas, signatures
 
 When an output has changed on purpose, `python tests/docs/blocks.py` writes the new output of all commands into the
 pages; read the difference before you commit it.
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parents[2] / "docs"
-SHOWN_ONLY = ("sh", "text", "py")
+SHOWN_ONLY = ("sh", "text", "py", "toml")
 
 _BLOCK = re.compile(
     r"(?:^<!-- file: (?P<file>[^ ]+) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL

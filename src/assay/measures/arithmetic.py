@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from assay.tables import Floats, Integers
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _CELLS = 1 << 20  # of the grids that running values are computed in, at most
 

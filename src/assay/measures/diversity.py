@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from assay.measures.arithmetic import log, powers, ratio
 from assay.measures.core import Parameter, PerQuery, measure, number_between
@@ -26,6 +26,9 @@ ALPHA = Parameter(
     "how much less a subtopic gains each time it comes back: 0 not at all, 1 only its first document counts",
     number_between(0, 1),
 )
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 BETA = Parameter("the chance that the user goes on to the next document", number_between(0, 1, open_ends=True))
 
 _CLARKE_2008 = "Clarke et al. 2008, Novelty and diversity in information retrieval evaluation"

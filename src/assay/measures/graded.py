@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from assay.errors import MeasureError
 from assay.judged import JudgedRanking, Pool
 from assay.measures.arithmetic import discount, log2, ratio, running
 from assay.measures.core import Parameter, PerQuery, measure, number_between
 from assay.tables import Floats, Integers
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Number = TypeVar("Number", np.float64, np.int64)
 Gain = Any  # "linear", "exp" or ((grade, gain), ...)

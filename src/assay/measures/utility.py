@@ -11,17 +11,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from assay.errors import MeasureError, ParameterError
-from assay.judged import Booleans, JudgedRanking
+from assay.judged import JudgedRanking
 from assay.measures.arithmetic import discount, powers, ratio, running
 from assay.measures.core import PARAMETERS, Parameter, PerQuery, boolean, measure, number_between
 from assay.measures.graded import Number, one_later
-from assay.tables import Floats, Integers
+from assay.tables import Booleans, Floats, Integers
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _MOST_RANKS = 1_000_000  # tables of weights have an entry for each rank
 
