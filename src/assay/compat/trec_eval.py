@@ -1,7 +1,7 @@
 """trec_eval's command line on our measures: same options, same output to the last character, same exit codes.
 
 Two versions can be asked for: 9.0.8 (what published figures used) and 10.0. What they do differently stands in
-`VERSIONS`; what both do that our measures do not (their quirks) stands in the functions named for it.
+`VERSIONS`; what both do that our measures do not (their quirks) stands in quirks.py.
 
 Differences on purpose, and the only ones: numbers that the C program misreads (hexadecimal, infinite, text) are refused,
 and so are files that it misreads or dies of (NUL bytes, CR-only line ends, nothing but blank lines); `rbp` follows NIST's
@@ -12,26 +12,22 @@ files are read; -R other than qrels, and -Z, are not supported.
 from __future__ import annotations
 
 import getopt
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 import numpy as np
 
+from assay.compat.quirks import GAIN_QUIRKS, NOT_MET, QUIRKS
 from assay.errors import AssayError, DuplicateError, ParameterError, QuerySetError
 from assay.formats.trec import TREC_EVAL_9, TREC_EVAL_10, Dialect, read_trec_qrels, read_trec_run
-from assay.judged import JudgedRanking, Judgments, Pool, Rules, Scores, index_judgments, judge
+from assay.judged import JudgedRanking, Judgments, Rules, Scores, index_judgments, judge
 from assay.measures import Measure
-from assay.measures.arithmetic import discount, log, ratio
-from assay.measures.binary import ROUNDINGS, interpolated_precision
-from assay.measures.bundles import BUNDLES, FAMILIES, RECALLS, Family, c_integer, c_number
+from assay.measures.arithmetic import log
+from assay.measures.bundles import BUNDLES, FAMILIES, Family, c_integer, c_number
 from assay.measures.core import TREC_STEMS
-from assay.measures.graded import Ideal, ndcg_at_level_ends, ndcg_at_relevant, normalised_gain
 from assay.tables import Floats, Integers, Qrels, Run, as_bytes
 
-NOT_MET = 2**61  # more documents than any ranking has
-WIDEST_SCALE = 10_000
 LARGEST_GRADE = 2**31 - 1  # beyond, the C program asks for more memory than there is and gives up
 
 USAGE = """\
@@ -532,142 +528,3 @@ def relevance_strings(judging: Judging, name: str, length: int) -> list[str]:
         if rank <= shown[query]:
             strings[query][rank - 1] = "." if rel < 0 else ">" if rel > 9 else str(int(rel))
     return ["".join(string) for string in strings]
-
-
-# Quirks: what the C program does and our measures do not
-
-
-def _undefined_without_documents(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
-    """Under -J a ranking may become empty; its precision is then 0 / 0, which recall level 0 passes on."""
-    judged = judging.judged
-    levels = params.get("recalls") or ((params["recall"],) if "recall" in params else (0.0,))
-    needs_none = min(levels) * judged.num_rel(params["rel"]) + 0.9 < 1
-    unanswered = judging.missing & ~np.asarray(judging.options.version.prints_missing)
-    return np.where((judged.retrieved == 0) & needs_none & ~unanswered, np.nan, values)
-
-
-def _levels_from_the_last(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
-    """11pt_avg does not sort its recall levels, and walks them from the last to the first while recall falls.
-
-    A level that is higher than the one after it is never met; it and all before it get the precision of recall 0.
-    """
-    judged, levels, rel = judging.judged, params.get("recalls", RECALLS), params["rel"]
-    if list(levels) != sorted(levels):
-        found, relevant = judged.count(judged.relevant(rel)), judged.num_rel(rel)
-        sums, least = np.zeros(len(judged)), np.full(len(judged), NOT_MET)
-        for level in reversed(levels):
-            needed = ROUNDINGS[params["rounding"]](level, relevant)
-            beyond = (needed > found) & (least == NOT_MET)  # nothing was met yet: left out
-            needed = np.where(needed > np.minimum(least, found), 0, needed)
-            sums += np.where(beyond, 0.0, interpolated_precision(judged, needed, rel))
-            least = np.where(beyond, least, needed)
-        values = sums / len(levels)
-    return _undefined_without_documents(values, judging, name, params)
-
-
-def _nothing_when_missing(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
-    """trec_eval 10 takes back what its made-up document counts for, but only under these exact names."""
-    exact = name in ("num_ret", "utility", "rbp_resid") or name.startswith("unj")
-    return np.where(judging.missing, 0.0, values) if exact else values
-
-
-def _residual_of_the_program(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
-    """trec_eval's residual is 0 where every retrieved document is judged, though the ranking may go on."""
-    judged = judging.judged
-    known = judged.count(judged.hit_rel >= 0)
-    return _nothing_when_missing(np.where(known == judged.retrieved, 0.0, values), judging, name, params)
-
-
-QUIRKS: dict[str, Callable[[Floats, Judging, str, dict[str, Any]], Floats]] = {
-    "iprec_at_recall": _undefined_without_documents,
-    "11pt_avg": _levels_from_the_last,
-    "num_ret": _nothing_when_missing,
-    "utility": _nothing_when_missing,
-    "unj": _nothing_when_missing,
-    "rbp_resid": _residual_of_the_program,
-}
-
-Pairs = tuple[tuple[int, float], ...]
-
-
-def _gain_order(pairs: Pairs, levels: int) -> list[tuple[int, float]]:
-    """Grades and their gains in the order in which the C program sorts them.
-
-    It compares gains as whole numbers, so gains less than 1 apart count as equal and keep their places in a merge sort.
-    """
-    given = dict(pairs)
-    table = [*pairs, *((level, float(level)) for level in range(levels) if level not in given)]
-
-    def merge_sorted(items: list[tuple[int, float]]) -> list[tuple[int, float]]:
-        if len(items) < 2:
-            return items
-        left, right = deque(merge_sorted(items[: len(items) // 2])), deque(merge_sorted(items[len(items) // 2 :]))
-        merged = []
-        while left and right:
-            merged.append(left.popleft() if left[0][1] - right[0][1] < 1 else right.popleft())  # as whole numbers
-        return [*merged, *left, *right]
-
-    return merge_sorted(table)
-
-
-def quirky_ideal(pool: Pool, pairs: Pairs) -> Ideal:
-    """The ideal ranking as the C program walks it: down its order of gains, up to the first that is not above 0."""
-    grade = pool.grade.astype(np.int64)
-    levels = np.zeros(len(pool), np.int64)
-    np.maximum.at(levels, pool.query, grade + 1)
-    parts = []
-    occurring = set(np.unique(grade).tolist())
-    for number in np.unique(levels).tolist():
-        queries = np.flatnonzero(levels == number)
-        # Grades beyond any scale are not sorted one by one: their gains are their own, whole and in order.
-        walk = _gain_order(pairs, min(number, WIDEST_SCALE))[::-1]
-        walk = [
-            (level, float(level)) for level in sorted(occurring, reverse=True) if WIDEST_SCALE <= level < number
-        ] + walk
-        if not walk or walk[0][1] <= 0:
-            continue
-        walk = [step for step in walk if step[0] in occurring]
-        member = np.isin(pool.query, queries) & (grade >= 0)
-        place = np.searchsorted(queries, pool.query[member])
-        counts = np.zeros((len(queries), len(walk)), np.int64)
-        for step, (level, _) in enumerate(walk):
-            counts[:, step] = np.bincount(place[grade[member] == level], minlength=len(queries))
-        gains = np.array([gain for _, gain in walk])
-        counts *= np.logical_and.accumulate((counts == 0) | (gains > 0), axis=1)
-        size = counts.sum(axis=1)
-        parts.append((np.repeat(queries, size), np.repeat(np.tile(gains, len(queries)), counts.ravel())))
-    query = np.concatenate([part[0] for part in parts]) if parts else np.zeros(0, np.int64)
-    gain = np.concatenate([part[1] for part in parts]) if parts else np.zeros(0)
-    order = np.argsort(query, kind="stable")
-    query, gain = query[order], gain[order]
-    return Ideal(query, np.arange(len(query)) - np.searchsorted(query, query) + 1, gain, len(pool))
-
-
-def _gains(judged: JudgedRanking, pairs: Pairs) -> Floats:
-    worth = np.maximum(judged.hit_rel, 0.0)
-    for level, gain in reversed(pairs):
-        worth[judged.hit_rel == level] = gain
-    return worth
-
-
-def _dcg(judged: JudgedRanking, pairs: Pairs) -> Floats:
-    return judged.total(_gains(judged, pairs) / discount(judged.hit_rank))
-
-
-def _rndcg(judged: JudgedRanking, pairs: Pairs, level: int) -> Floats:
-    """0 / 0 where documents are relevant and none of them gains anything."""
-    ideal = quirky_ideal(judged.pool, pairs)
-    values = np.where(ideal.size > 0, ndcg_at_level_ends(judged, _gains(judged, pairs), ideal), np.nan)
-    return np.where(judged.num_rel(level) > 0, values, 0.0)
-
-
-GAIN_QUIRKS: dict[str, Callable[[JudgedRanking, Pairs, int], Floats]] = {
-    "dcg": lambda judged, pairs, level: _dcg(judged, pairs),
-    "ideal_dcg": lambda judged, pairs, level: quirky_ideal(judged.pool, pairs).dcg(),
-    "ndcg": lambda judged, pairs, level: ratio(_dcg(judged, pairs), quirky_ideal(judged.pool, pairs).dcg()),
-    "ndcg_rel": lambda judged, pairs, level: ndcg_at_relevant(
-        judged, _gains(judged, pairs), quirky_ideal(judged.pool, pairs)
-    ),
-    "Rndcg": _rndcg,
-    "G": lambda judged, pairs, level: normalised_gain(judged, _gains(judged, pairs), quirky_ideal(judged.pool, pairs)),
-}
