@@ -11,7 +11,11 @@ from assay.measures.conventions import CONVENTIONS
 from assay.report.conventions import CONVENTION_RENDERERS
 
 
-@click.command("conventions", epilog="Example: assay conventions qrels.txt run.txt -m nDCG@10 -m MRR@10")
+@click.command(
+    "conventions",
+    short_help="Show what other tools would report, and why.",
+    epilog="Example: assay conventions qrels.txt run.txt -m nDCG@10 -m MRR@10",
+)
 @click.argument("qrels", required=False)
 @click.argument("run", required=False)
 @measure_options

@@ -31,7 +31,7 @@ say what was assumed and how far the judgments reach.
 """
 
 
-@click.command("demo", epilog="Example: assay demo --save .")
+@click.command("demo", short_help="Evaluate a small example and explain it.", epilog="Example: assay demo --save .")
 @click.option(
     "--save", "folder", type=click.Path(file_okay=False), help="Also write the example's files to this folder."
 )

@@ -24,6 +24,7 @@ def run(arguments: Sequence[str]) -> int:
 
 @click.command(
     "trec_eval",
+    short_help="Be trec_eval 9.0.8 or 10.0.",
     context_settings={"ignore_unknown_options": True, "help_option_names": []},
     epilog="Example: assay trec_eval -q -c -m ndcg_cut.10 -m map qrels.txt run.txt",
 )

@@ -90,14 +90,13 @@ def example_judged() -> JudgedTopics:
     return judge_topics(qrels, run, strays=True)
 
 
-def example_in_words() -> str:
-    """The ranking that the examples are about."""
+def example_in_words(*, topics: bool = False) -> str:
+    """The ranking that the examples are about; with the subtopics, which only diversity measures see."""
     grades = ", ".join("unjudged" if grade is None else str(grade) for _, grade in EXAMPLE_RANKING)
     missed = ", ".join(str(grade) for _, grade in EXAMPLE_NOT_RETRIEVED)
-    return (
-        f"a ranking with the grades {grades}; one more document, of grade {missed}, was not retrieved. For diversity the "
-        "documents at ranks 2 to 6 are relevant to subtopics 1 and 2, 1, none, 2 and 3, the one not retrieved to 3"
-    )
+    words = f"a ranking with the grades {grades}; one more document, of grade {missed}, was not retrieved"
+    subtopics = "; the documents at ranks 2 to 6 are relevant to subtopics 1 and 2, 1, none, 2 and 3, the one not retrieved to 3"
+    return words + subtopics if topics else words
 
 
 def _sections(text: str) -> dict[str, str]:

@@ -63,14 +63,14 @@ def page_as_text(page: Page) -> str:
         lines += _hanging("Names       " if not index else " " * 12, f"{tool}: {name}")
     if page.paper:
         lines += _hanging("Paper       ", page.paper)
-    lines += _hanging("Example     ", f"For {example_in_words()}: {page.example}")
+    lines += _hanging("Example     ", f"For {example_in_words(topics=page.family == 'diversity')}: {page.example}")
     lines += _hanging("            ", f"assay computes {label} = {value:.4f}")
     return "\n".join(lines) + "\n"
 
 
 def list_as_markdown(pages: Sequence[Page]) -> str:
     """The reference of all measures."""
-    parts = [f"All examples are about {example_in_words()}.\n"]
+    parts = [f"All examples are about {example_in_words(topics=True)}.\n"]
     for family, members in _by_family(pages):
         parts.append(f"## {family}\n")
         parts += [page_as_markdown(page) for page in members]
