@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import combinations, cycle, islice, product
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -38,6 +37,19 @@ from assay.measures import (
     nDCG,
     parse_measure,
 )
+from assay.mistakes import (
+    NO_NUMBER,
+    USUAL_CUTOFFS,
+    Case,
+    Facts,
+    Mistakes,
+    Outcome,
+    combined_mistakes,
+    mistakes_in,
+    model_of,
+    outcome_of,
+    right_choices,
+)
 from assay.scoring import score_many
 from assay.tables import Floats
 
@@ -45,10 +57,6 @@ Function = Callable[[list[str], dict[str, int]], float]
 
 DEFAULT_CUTOFF = 10  # around which cases are made for measures without a cutoff
 MOST_MISTAKES = 3  # at once
-USUAL_CUTOFFS = (1, 3, 5, 10, 20)  # that functions have where the measure has none
-DIGITS = (1, 2, 3, 4, 5, 6)  # that people round to
-NO_NUMBER = "no number"  # a function raised an error, or gave something else
-Outcome = float | str
 
 
 @dataclass(frozen=True)
@@ -147,15 +155,6 @@ def check_measure(
 
 
 # Cases
-
-
-@dataclass(frozen=True)
-class Case:
-    """A ranking and its judgments."""
-
-    ranking: tuple[str, ...]
-    judgments: dict[str, int]
-    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -320,7 +319,7 @@ class _Check:
         )
         other = self._other_measure(tried)
         for number in range(1, MOST_MISTAKES + 1):
-            found = next((mistakes for mistakes in _mistakes(dimensions, number) if explained(mistakes)), None)
+            found = next((mistakes for mistakes in combined_mistakes(dimensions, number) if explained(mistakes)), None)
             if found:
                 words = "; and ".join(dimensions[dimension][choice] for dimension, choice in found)
                 return f"{words}{f': this is {other}' if other else ''}."
@@ -395,388 +394,3 @@ def _renamed(case: Case) -> Case:
     names = {doc: f"d{number}" for number, doc in enumerate(dict.fromkeys((*case.ranking, *case.judgments)), 1)}
     judgments = sorted((int(names[doc][1:]), grade) for doc, grade in case.judgments.items())
     return Case(tuple(names[doc] for doc in case.ranking), {f"d{number}": grade for number, grade in judgments})
-
-
-# What a formula may look at
-
-
-@dataclass(frozen=True)
-class Facts:
-    """A case as formulas see it."""
-
-    case: Case
-    measure: Measure
-    ours: float = 0.0
-
-    @cached_property
-    def threshold(self) -> float:
-        """The lowest grade that is relevant."""
-        rel = self.measure.param("rel")
-        return 1 if rel is None else float(rel)
-
-    @cached_property
-    def relevant_in_all(self) -> int:
-        """Relevant documents, retrieved or not."""
-        return sum(grade >= self.threshold for grade in self.case.judgments.values())
-
-    @cached_property
-    def has_repeats(self) -> bool:
-        """Whether a document stands twice."""
-        return len(set(self.case.ranking)) < len(self.case.ranking)
-
-    def cutoff(self, choices: Choices) -> int | None:
-        """Where the ranking is cut."""
-        return CUTOFFS[choices["cutoff"]](self.measure.param("cutoff"))
-
-    def ranking(self, choices: Choices) -> list[int | None]:
-        """Grades in order of rank; None for documents that nobody judged."""
-        docs: Iterable[str] = self.case.ranking
-        docs = docs if choices["repeats"] == "counted" else dict.fromkeys(docs)
-        grades = [self.case.judgments.get(doc) for doc in docs]
-        return [grade for grade in grades if grade is not None] if choices["unjudged"] == "removed" else grades
-
-    def is_relevant(self, grade: int | None, choices: Choices) -> bool:
-        """Whether a grade counts as relevant."""
-        return grade is not None and grade >= LEVELS[choices["relevant"]](self.threshold)
-
-    def hits(self, choices: Choices) -> list[bool]:
-        """For each rank down to the cutoff, whether the document is relevant."""
-        return [self.is_relevant(grade, choices) for grade in self.ranking(choices)[: self.cutoff(choices)]]
-
-    def relevant(self, choices: Choices) -> int:
-        """Relevant documents of the query."""
-        return sum(self.is_relevant(grade, choices) for grade in self.case.judgments.values())
-
-
-def _always(cutoff: int, k: int | None) -> int:
-    return cutoff
-
-
-Choices = Mapping[str, str]
-Words = Mapping[str, str]  # choice -> what a function does that makes it by mistake
-Mistakes = tuple[tuple[str, str], ...]  # dimension, choice
-Formula = Callable[[Facts, Choices], float | None]  # None: nothing to divide by
-
-CUTOFFS: dict[str, Callable[[Any], int | None]] = {
-    "k": lambda k: k,
-    "none": lambda k: None,
-    "k - 1": lambda k: k - 1,
-    "k + 1": lambda k: k + 1,
-    **{str(cutoff): partial(_always, cutoff) for cutoff in USUAL_CUTOFFS},
-}
-LEVELS: dict[str, Callable[[float], float]] = {
-    "from": lambda threshold: threshold,
-    "judged": lambda threshold: -math.inf,
-    "above": lambda threshold: math.nextafter(threshold, math.inf),
-}
-DENOMINATORS: dict[str, Callable[[Facts, Choices], int]] = {
-    "relevant": lambda facts, choices: facts.relevant(choices),
-    "found": lambda facts, choices: sum(facts.hits(choices)),
-    "k": lambda facts, choices: facts.cutoff(choices) or len(facts.ranking(choices)),
-    "smaller": lambda facts, choices: min(facts.relevant(choices), DENOMINATORS["k"](facts, choices)),
-    "retrieved": lambda facts, choices: len(facts.hits(choices)),
-}
-GAINS: dict[str, Callable[[int], float]] = {
-    "linear": float,
-    "exp": lambda grade: 2.0**grade - 1.0,
-    "binary": lambda grade: float(grade > 0),
-}
-DISCOUNTS: dict[str, Callable[[int], float]] = {
-    "log2(rank + 1)": lambda rank: math.log2(rank + 1),
-    "log2(rank + 2)": lambda rank: math.log2(rank + 2),
-    "log2(rank)": lambda rank: max(1.0, math.log2(rank)),
-    "ln(rank + 1)": lambda rank: math.log(rank + 1),
-    "log10(rank + 1)": lambda rank: math.log10(rank + 1),
-    "rank": float,
-    "none": lambda rank: 1.0,
-}
-IDEALS: dict[str, Callable[[list[float], list[float], int | None], list[float]]] = {  # judged, retrieved, cutoff
-    "judged": lambda judged, retrieved, cutoff: _best(judged)[:cutoff],
-    "uncut": lambda judged, retrieved, cutoff: _best(judged),
-    "shown": lambda judged, retrieved, cutoff: _best(retrieved[:cutoff]),
-    "retrieved": lambda judged, retrieved, cutoff: _best(retrieved)[:cutoff],
-    "as long": lambda judged, retrieved, cutoff: _best(judged)[: len(retrieved[:cutoff])],
-    "full": lambda judged, retrieved, cutoff: [max(judged, default=0.0)] * (cutoff or len(judged)),
-}
-MEANS: dict[str, Callable[[float, float, float], float | None]] = {  # precision, recall, beta squared
-    "harmonic": lambda p, r, beta2: _ratio((1 + beta2) * p * r, beta2 * p + r),
-    "arithmetic": lambda p, r, beta2: (p + r) / 2,
-    "half": lambda p, r, beta2: _ratio(p * r, p + r),
-    "geometric": lambda p, r, beta2: math.sqrt(p * r),
-    "beta": lambda p, r, beta2: _ratio((1 + math.sqrt(beta2)) * p * r, math.sqrt(beta2) * p + r),
-}
-EDGES: dict[str, Outcome] = {"zero": 0.0, "one": 1.0, "nan": math.nan, "fails": NO_NUMBER}
-
-
-def _best(gains: list[float]) -> list[float]:
-    return sorted(gains, reverse=True)
-
-
-def _ratio(above: float, below: float) -> float | None:
-    return above / below if below else None
-
-
-# Formulas: right with the right choices
-
-
-def _share(facts: Facts, choices: Choices) -> float | None:
-    """Precision, recall and their relatives: relevant documents found over something."""
-    return _ratio(sum(facts.hits(choices)), DENOMINATORS[choices["divided by"]](facts, choices))
-
-
-def _average_precision(facts: Facts, choices: Choices) -> float | None:
-    hits = facts.hits(choices)
-    found, total = 0, 0.0
-    for rank, hit in enumerate(hits, 1):
-        found += hit
-        total += found / rank if hit or choices["averaged at"] == "every rank" else 0.0
-    return _ratio(total, DENOMINATORS[choices["divided by"]](facts, choices))
-
-
-def _reciprocal_rank(facts: Facts, choices: Choices) -> float | None:
-    ranks = [rank for rank, hit in enumerate(facts.hits(choices), 1) if hit]
-    if not ranks:
-        return 0.0
-    rank = ranks[-1] if choices["which"] == "last" else ranks[0]
-    return 1.0 / (rank + 1 if choices["which"] == "late" else rank)
-
-
-def _success(facts: Facts, choices: Choices) -> float | None:
-    return float(sum(facts.hits(choices)) if choices["counts"] == "all" else any(facts.hits(choices)))
-
-
-def _harmonic_mean(facts: Facts, choices: Choices) -> float | None:
-    beta2 = facts.measure.param("beta2") or facts.measure.param("beta", 1.0) ** 2
-    found = sum(facts.hits(choices))
-    precision, recall = (
-        _ratio(found, DENOMINATORS[choices[part]](facts, choices)) or 0.0 for part in ("precision", "recall")
-    )
-    return MEANS[choices["mean"]](precision, recall, float(beta2))
-
-
-def _discounted_gain(facts: Facts, choices: Choices) -> float | None:
-    discount, gain = DISCOUNTS[choices["discount"]], GAINS[choices["gain"]]
-    gains = [gain(grade or 0) for grade in facts.ranking(choices)[: facts.cutoff(choices)]]
-    return math.fsum(worth / discount(rank) for rank, worth in enumerate(gains, 1))
-
-
-def _normalised_gain(facts: Facts, choices: Choices) -> float | None:
-    discount, gain = DISCOUNTS[choices["discount"]], GAINS[choices["ideal gain"].replace("same", choices["gain"])]
-    judged = [gain(grade) for grade in facts.case.judgments.values()]
-    retrieved = [gain(grade or 0) for grade in facts.ranking(choices)]
-    ideal = IDEALS[choices["ideal"]](judged, retrieved, facts.cutoff(choices))
-    best = math.fsum(worth / discount(rank) for rank, worth in enumerate(ideal, 1))
-    return _ratio(_discounted_gain(facts, choices) or 0.0, best)
-
-
-# The table of mistakes: for each choice, what a function does that makes it. Words with {k} need a cutoff.
-
-
-def _denominators(what: str) -> Words:
-    return {
-        "relevant": f"{what} is divided by all relevant documents",
-        "found": f"{what} is divided by the relevant documents found, so that a missed one costs nothing",
-        "k": f"{what} is divided by {{k}}",
-        "smaller": f"{what} is divided by {{k}} or the number of relevant documents, the smaller one",
-        "retrieved": f"{what} is divided by the documents shown, however few",
-    }
-
-
-_CUTOFF: Words = {
-    "none": "the ranking is not cut at {k}",
-    "k - 1": "the ranking is cut one document before {k}",
-    "k + 1": "the ranking is cut one document after {k}",
-    **{str(cutoff): f"only the first {cutoff} documents count" for cutoff in USUAL_CUTOFFS},
-}
-_RELEVANT: Words = {
-    "judged": "every judged document counts as relevant, also with grade 0",
-    "above": "only grades above the lowest relevant one count as relevant",
-}
-_UNJUDGED: Words = {
-    "kept": "unjudged documents keep their ranks",
-    "removed": "unjudged documents are left out of the ranking first (judged_only)",
-}
-_BINARY: dict[str, Words] = {"cutoff": _CUTOFF, "relevant": _RELEVANT, "unjudged": _UNJUDGED}
-_GAINS: Words = {
-    "linear": "a document gains its grade, not 2**grade - 1",
-    "exp": "a document gains 2**grade - 1, not its grade",
-    "binary": "grades are ignored: every relevant document gains 1",
-}
-_DISCOUNTS: Words = {
-    "log2(rank + 2)": "the discount is log2(rank + 2): one rank too far, ranks being counted from 1",
-    "log2(rank)": "the discount is log2(rank), and none for the first two ranks",
-    "rank": "the discount is the rank itself, not its logarithm",
-    "none": "there is no discount: the order of the documents does not matter",
-}
-_BASES: Words = {  # makes no difference to nDCG
-    "ln(rank + 1)": "the discount is the natural logarithm, not log2",
-    "log10(rank + 1)": "the discount is log10, not log2",
-}
-_IDEAL: dict[str, Words] = {
-    "ideal": {
-        "uncut": "the ideal ranking is not cut at {k}",
-        "shown": "the ideal ranking is made of the first {k} retrieved documents only: a missed document costs nothing",
-        "retrieved": "the ideal ranking is made of the retrieved documents only: a missed document costs nothing",
-        "as long": "the ideal ranking is cut at the number of documents retrieved",
-        "full": "the ideal ranking has {k} documents of the highest grade, also where there are fewer",
-    },
-    "ideal gain": {
-        "linear": "the ideal ranking gains the grades, the ranking 2**grade - 1",
-        "exp": "the ideal ranking gains 2**grade - 1, the ranking the grades",
-        "binary": "the ideal ranking gains 1 for every relevant document, whatever its grade",
-    },
-}
-_EVERYWHERE: dict[str, Words] = {
-    "nothing relevant": {
-        "one": "it gives 1 where nothing is relevant",
-        "nan": "it gives nan where nothing is relevant",
-        "fails": "it fails where nothing is relevant",
-    },
-    "nothing retrieved": {
-        "one": "it gives 1 where nothing is retrieved",
-        "nan": "it gives nan where nothing is retrieved",
-        "fails": "it fails where nothing is retrieved",
-    },
-    "undefined": {
-        "one": "it gives 1 where there is nothing to divide by",
-        "nan": "it gives nan where there is nothing to divide by",
-        "fails": "it divides by 0",
-    },
-    "scale": {"100": "it gives percent"},
-    "rounding": {str(digits): f"it rounds to {digits} digits" for digits in DIGITS},
-}
-_REPEATS: dict[str, Words] = {"repeats": {"counted": "a document that stands twice in the ranking counts twice"}}
-
-
-@dataclass(frozen=True)
-class Model:
-    """A measure as a formula with choices: the right ones, and the mistakes people make."""
-
-    formula: Formula
-    mistakes: Mapping[str, Words]
-    right: Callable[[Measure], dict[str, str]] = lambda measure: {}
-
-
-def _gain_of(measure: Measure) -> dict[str, str]:
-    return {"gain": measure.param("gain")}
-
-
-_RANKED_AT: Words = {"every rank": "precision is averaged over all ranks, not only those of relevant documents"}
-_WHICH: Words = {
-    "late": "it gives 1 / (rank + 1): one rank too far, ranks being counted from 1",
-    "last": "it takes the last relevant document, not the first",
-}
-_PARTS: dict[str, Words] = {
-    "precision": _denominators("its precision"),
-    "recall": _denominators("its recall"),
-    "mean": {
-        "arithmetic": "precision and recall are averaged, not combined by the harmonic mean",
-        "half": "the factor 2 is missing: it gives P * R / (P + R)",
-        "geometric": "precision and recall are combined by the geometric mean",
-        "beta": "beta is not squared",
-    },
-}
-
-UNKNOWN = Model(lambda facts, choices: facts.ours, {})
-MODELS: dict[str, Model] = {
-    "P": Model(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "k"}),
-    "R": Model(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "relevant"}),
-    "R_cap": Model(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "smaller"}),
-    "SetP": Model(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "retrieved"}),
-    "SetR": Model(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "relevant"}),
-    "AP": Model(
-        _average_precision,
-        {"divided by": _denominators("the sum of precisions"), "averaged at": _RANKED_AT, **_BINARY},
-        lambda m: {"divided by": "smaller" if m.param("norm") == "cutoff" and m.param("cutoff") else "relevant"},
-    ),
-    "RR": Model(_reciprocal_rank, {"which": _WHICH, **_BINARY}),
-    "Success": Model(
-        _success, {"counts": {"all": "it counts the relevant documents, not whether there is one"}, **_BINARY}
-    ),
-    "F": Model(_harmonic_mean, {**_PARTS, **_BINARY}, lambda m: {"precision": "k", "recall": "relevant"}),
-    "SetF": Model(_harmonic_mean, {**_PARTS, **_BINARY}, lambda m: {"precision": "retrieved", "recall": "relevant"}),
-    "DCG": Model(
-        _discounted_gain,
-        {"gain": _GAINS, "discount": {**_DISCOUNTS, **_BASES}, "cutoff": _CUTOFF, "unjudged": _UNJUDGED},
-        _gain_of,
-    ),
-    "nDCG": Model(
-        _normalised_gain,
-        {**_IDEAL, "gain": _GAINS, "discount": _DISCOUNTS, "cutoff": _CUTOFF, "unjudged": _UNJUDGED},
-        _gain_of,
-    ),
-}
-
-RIGHT = {
-    "cutoff": "k",
-    "relevant": "from",
-    "averaged at": "relevant",
-    "which": "first",
-    "counts": "any",
-    "mean": "harmonic",
-    "discount": "log2(rank + 1)",
-    "ideal": "judged",
-    "ideal gain": "same",
-    "nothing relevant": "formula",
-    "nothing retrieved": "formula",
-    "undefined": "zero",
-    "scale": "1",
-    "rounding": "none",
-    "repeats": "removed",
-}
-
-
-MODELLED = {"cutoff", "rel", "judged_only", "norm", "beta", "beta2", "gain"}  # parameters that formulas heed
-
-
-def model_of(measure: Measure) -> Model:
-    """The formula of a measure with its parameters, where we have one; gains of the user's own are not in it."""
-    heeded = MODELLED.issuperset(dict(measure.params)) and not isinstance(measure.param("gain"), tuple)
-    return MODELS.get(measure.name, UNKNOWN) if heeded else UNKNOWN
-
-
-def right_choices(measure: Measure) -> dict[str, str]:
-    """The choices that make the formula our measure."""
-    unjudged = "removed" if measure.param("judged_only") else "kept"
-    return {**RIGHT, "unjudged": unjudged, **model_of(measure).right(measure)}
-
-
-def mistakes_in(measure: Measure, repeats: bool) -> dict[str, Words]:
-    """What may be chosen differently, and the words for it."""
-    model = model_of(measure)
-    right, cutoff = right_choices(measure), measure.param("cutoff")
-    offered = {**model.mistakes, **(_REPEATS if repeats and model is not UNKNOWN else {}), **_EVERYWHERE}
-    return {
-        dimension: {
-            choice: text.format(k=cutoff)
-            for choice, text in words.items()
-            if choice != right[dimension] and _applies(dimension, text, cutoff)
-        }
-        for dimension, words in offered.items()
-    }
-
-
-def _applies(dimension: str, text: str, cutoff: int | None) -> bool:
-    """Whether a mistake can be made: those about a cutoff, where there is one, and a cutoff of its own, where not."""
-    return "{k}" not in text if cutoff is None else "{k}" in text or dimension != "cutoff"
-
-
-def _mistakes(dimensions: Mapping[str, Words], number: int) -> Iterator[Mistakes]:
-    """Every way to make so many mistakes at once."""
-    for chosen in combinations(dimensions, number):
-        yield from product(*[[(dimension, choice) for choice in dimensions[dimension]] for dimension in chosen])
-
-
-def outcome_of(model: Model, facts: Facts, choices: Choices) -> Outcome:
-    """What a formula with these choices gives."""
-    nothing = choices["nothing relevant"] if not facts.relevant_in_all else "formula"
-    if nothing == "formula" and not facts.case.ranking:
-        nothing = choices["nothing retrieved"]
-    if nothing != "formula":
-        return EDGES[nothing]
-    value = model.formula(facts, choices)
-    outcome = EDGES[choices["undefined"]] if value is None else value
-    if isinstance(outcome, str):
-        return outcome
-    scaled = outcome * float(choices["scale"])
-    return scaled if choices["rounding"] == "none" else round(scaled, int(choices["rounding"]))

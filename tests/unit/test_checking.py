@@ -8,21 +8,10 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from assay.checking import (
-    KINDS,
-    MODELS,
-    NO_NUMBER,
-    Case,
-    Facts,
-    check_measure,
-    make_cases,
-    mistakes_in,
-    our_values,
-    outcome_of,
-    right_choices,
-)
+from assay.checking import KINDS, check_measure, make_cases, our_values
 from assay.errors import InputError, MeasureError, UnknownMeasureError
 from assay.measures import parse_measure
+from assay.mistakes import MODELS, NO_NUMBER, Case, Facts, mistakes_in, outcome_of, right_choices
 
 # Functions as people write them
 
