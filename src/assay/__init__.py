@@ -32,9 +32,15 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "compat":
+        return import_module("assay.compat")
     if name not in _LATER:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
     return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
 
 
 __all__ = [

@@ -6,6 +6,7 @@ files is a reason, with its effect. Prints nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from assay.errors import MeasureError, QuerySetError, RulesError, some_of
-from assay.evaluation import combined, values_under
+from assay.evaluation import combined, ranking_of, values_under
 from assay.formats import as_qrels, as_run
-from assay.judged import Judgments, Rules, index_judgments, judge
+from assay.judged import Duplicates, JudgedRanking, Judgments, Rules, index_judgments, judge
 from assay.measures import Measure, Request, parse_measures
 from assay.measures.conventions import CONVENTIONS, Convention
 from assay.tables import Floats, Qrels, Run
+from assay.topics import JudgedTopics, index_topics, judge_topics
 
 STEPS = ("order", "scores", "ties", "self_match", "queries")  # rules in the order in which they are changed
 
@@ -63,39 +65,51 @@ class _Result:
 class _Files:
     """The qrels and the run, evaluated under any state; what was computed is kept."""
 
-    def __init__(self, qrels: Qrels, run: Run, duplicates: Any) -> None:
+    def __init__(self, qrels: Qrels, run: Run, duplicates: Duplicates) -> None:
         self.run = run
+        self.ours = Rules(duplicates=duplicates)
         self._tables = {False: qrels, True: qrels.whole_grades()}
         self._duplicates = duplicates
         self._judgments: dict[bool, Judgments] = {}
         self._results: dict[_State, _Result] = {}
+        self._rankings: dict[tuple[Rules, bool, str], JudgedRanking | JudgedTopics] = {}
 
     def result(self, state: _State) -> _Result:
         if state not in self._results:
-            if state.whole_grades not in self._judgments:
-                table = self._tables[state.whole_grades]
-                self._judgments[state.whole_grades] = index_judgments(table, self._duplicates)
-            strays = state.measure.definition.needs == "strays"
-            judged = judge(self._judgments[state.whole_grades], self.run, state.rules, strays=strays)
+            judged = self._judged(state)
             values = values_under(state.measure, judged, state.rules)
             value = combined(state.measure, values)
             value = value if state.decimals is None else round(value, state.decimals)
-            self._results[state] = _Result(judged.queries, values, value)
+            self._results[state] = _Result(ranking_of(judged).queries, values, value)
         return self._results[state]
+
+    def _judged(self, state: _State) -> JudgedRanking | JudgedTopics:
+        """The ranking under a state, formed once for all measures that need the same."""
+        needs = state.measure.definition.needs
+        key = (state.rules, state.whole_grades, needs)
+        if key not in self._rankings:
+            table = self._tables[state.whole_grades]
+            if needs == "topics":
+                self._rankings[key] = judge_topics(index_topics(table, self._duplicates), self.run, state.rules)
+            else:
+                if state.whole_grades not in self._judgments:
+                    self._judgments[state.whole_grades] = index_judgments(table, self._duplicates)
+                judgments = self._judgments[state.whole_grades]
+                self._rankings[key] = judge(judgments, self.run, state.rules, strays=needs == "strays")
+        return self._rankings[key]
 
 
 def compare_conventions(
-    qrels: Any, run: Any, measures: Iterable[str | Measure], *, rules: Rules = Rules()
+    qrels: Any, run: Any, measures: Iterable[str | Measure], *, duplicates: Duplicates = "error"
 ) -> list[ConventionRow]:
-    """For each measure, one row per named convention."""
-    table = as_run(run)
-    files = _Files(as_qrels(qrels), table, rules.duplicates)
+    """For each measure, one row per named convention. `duplicates` is our rule for documents that stand twice."""
+    files = _Files(as_qrels(qrels), as_run(run), duplicates)
     requests = parse_measures(measures)
     return [_row(files, request, convention) for request in requests for convention in CONVENTIONS.values()]
 
 
 def _row(files: _Files, request: Request, convention: Convention) -> ConventionRow:
-    ours = _State(request.measure, Rules())
+    ours = _State(request.measure, files.ours)
     start = files.result(ours).value
     try:
         convention.adapt(request.measure)
@@ -108,7 +122,7 @@ def _row(files: _Files, request: Request, convention: Convention) -> ConventionR
         for step, words in _steps(ours, convention):
             before, after = files.result(state), files.result(step)
             text = words(before, after) if callable(words) else words
-            if after.value != before.value:
+            if after.value != before.value and not (math.isnan(after.value) and math.isnan(before.value)):
                 reasons.append(Reason(text, after.value - before.value))
             state = step
     except QuerySetError:
@@ -125,7 +139,7 @@ def _row(files: _Files, request: Request, convention: Convention) -> ConventionR
 def _steps(ours: _State, convention: Convention) -> Iterator[tuple[_State, Any]]:
     """The states between ours and the tool's, each with the words for what it changes."""
     case = convention.case_of(ours.measure)
-    target = convention.rules_for(ours.measure)
+    target = convention.rules_for(ours.measure, ours.rules)
     state = ours
     if convention.whole_grades:
         state = replace(state, whole_grades=True)
@@ -164,7 +178,7 @@ _WORDS: dict[tuple[str, str], Any] = {
 
 def _changed(before: _Result, after: _Result) -> str:
     """How many queries have another value."""
-    count = int(np.sum(before.values != after.values))
+    count = int(np.sum((before.values != after.values) & ~(np.isnan(before.values) & np.isnan(after.values))))
     return f"{count} {'query changes' if count == 1 else 'queries change'}"
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError
+from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError, did_you_mean
 from assay.formats import as_qrels, as_run
-from assay.judged import JudgedRanking, Judgments, Rules, index_judgments, judge
+from assay.judged import RULE_CHOICES, JudgedRanking, Judgments, Rules, index_judgments, judge
 from assay.measures import Measure, Request, parse_measure, parse_measures
 from assay.measures.arithmetic import log
 from assay.measures.conventions import convention
@@ -145,6 +145,19 @@ def combined(measure: Measure, values: Floats) -> float:
     return math.fsum(defined) / len(defined)
 
 
+def given_rules(rules: Rules | Mapping[str, Any]) -> dict[str, Any]:
+    """The rules that somebody chose: all of a dict, and of `Rules` those that differ from the default."""
+    if isinstance(rules, Rules):
+        return rules.changed()
+    if not isinstance(rules, Mapping):
+        raise RulesError(f"rules are given as Rules(ties=...) or as a dict, not as {type(rules).__name__}.")
+    unknown = [name for name in rules if name not in (*RULE_CHOICES, "depth")]
+    if unknown:
+        hint = did_you_mean(str(unknown[0]), RULE_CHOICES) or f"; there are {', '.join(RULE_CHOICES)} and depth."
+        raise RulesError(f"no rule called {unknown[0]!r}{hint}")
+    return dict(rules)
+
+
 @dataclass(frozen=True)
 class Plan:
     """What is computed for a measure that was asked for, and under which rules."""
@@ -156,38 +169,38 @@ class Plan:
 class Evaluator:
     """Judgments, measures and rules made ready once, for many runs.
 
-    `like` names the tool whose conventions are followed; rules that differ from the default win over it.
+    `like` names the tool whose conventions are followed. Rules win over it: those that differ from the default, or, given
+    as a dict, all that are named.
     """
 
     def __init__(
         self,
         qrels: Any,
         measures: Iterable[str | Measure] = DEFAULT_MEASURES,
-        rules: Rules = Rules(),
+        rules: Rules | Mapping[str, Any] = Rules(),
         *,
         like: str = "assay",
         grades: Mapping[str, float] | None = None,
     ) -> None:
-        if not isinstance(rules, Rules):
-            raise RulesError(f"rules are given as Rules(ties=...), not as {type(rules).__name__}.")
+        given = given_rules(rules)
         self.like = convention(like)
-        self.rules = replace(Rules(), **{**self.like.rules, **rules.changed()})
+        self.rules = replace(Rules(), **{**self.like.rules, **given})
         self.requests = tuple(parse_measures(measures))
-        self.plans = tuple(self._plan(request.measure, rules) for request in self.requests)
+        self.plans = tuple(self._plan(request.measure, given) for request in self.requests)
         table = as_qrels(qrels, grades=grades)
         table = table.whole_grades() if self.like.whole_grades else table
         needs = {plan.measure.definition.needs for plan in self.plans}
-        self.topics = index_topics(table, rules.duplicates) if "topics" in needs else None
+        self.topics = index_topics(table, self.rules.duplicates) if "topics" in needs else None
         # Other measures refuse a document judged for several subtopics, or take the judgment that the rules choose.
         if self.topics is not None and needs == {"topics"}:
             self.judgments = self.topics.judgments
         else:
-            self.judgments = index_judgments(table, rules.duplicates)
+            self.judgments = index_judgments(table, self.rules.duplicates)
 
-    def _plan(self, measure: Measure, rules: Rules) -> Plan:
-        """What is computed for a measure, and under which rules: what the user changed wins over the convention."""
+    def _plan(self, measure: Measure, given: Mapping[str, Any]) -> Plan:
+        """What is computed for a measure, and under which rules: those that were given win over the convention."""
         adapted = self.like.adapt(measure)
-        return Plan(adapted, replace(self.like.rules_for(measure), **rules.changed()))
+        return Plan(adapted, replace(self.like.rules_for(measure), **given))
 
     def evaluate(self, run: Any, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
         """The evaluation of one run; with `tie_bounds`, also how low and high ties could make each mean."""
@@ -223,7 +236,9 @@ class Evaluator:
         for request, plan in zip(self.requests, self.plans, strict=True):
             judged = rankings[plan.rules, plan.measure.definition.needs == "topics"]
             ranking = ranking_of(judged)
-            if (ranking.hit_tie_first < ranking.hit_tie_last).any() and plan.rules.ties != "expected":
+            tied = (ranking.hit_tie_first < ranking.hit_tie_last).any()
+            # Beyond the depth documents are gone, and with them what a tie group could bring into it.
+            if tied and plan.rules.ties != "expected" and plan.rules.depth is None:
                 low, high = (combined(plan.measure, values) for values in bounds(plan.measure, judged))
                 found |= {request.label: (low, high)} if low < high else {}
         return found
@@ -252,7 +267,7 @@ def evaluate(
     run: Any,
     measures: Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
-    rules: Rules = Rules(),
+    rules: Rules | Mapping[str, Any] = Rules(),
     like: str = "assay",
     name: str | None = None,
     grades: Mapping[str, float] | None = None,

@@ -57,6 +57,8 @@ class Rules:
                 raise RulesError(f"rule {name} cannot be {value!r}{hint}")
         if self.depth is not None and (type(self.depth) is not int or not 0 <= self.depth < 2**62):
             raise RulesError(f"rule depth cannot be {self.depth!r}; it takes a whole number of documents, or None.")
+        if self.depth is not None and self.ties == "expected":
+            raise RulesError("ties=expected cannot be cut at a depth; use the cutoffs of measures, such as nDCG@10.")
 
     def changed(self) -> dict[str, Any]:
         """The rules that differ from the default."""
@@ -131,6 +133,17 @@ class JudgedRanking:
     top_grade: float  # the highest grade of the whole qrels, also after a split into parts
     stray_query: Integers | None = None  # documents judged only for other queries, where asked for
     stray_rank: Integers | None = None
+
+    def __post_init__(self) -> None:
+        for column in (
+            self.retrieved,
+            self.hit_rank,
+            self.hit_rel,
+            self.hit_tie_first,
+            self.hit_tie_last,
+            self.pool.grade,
+        ):
+            column.setflags(write=False)  # all measures see the same ranking; none may change it
 
     def __len__(self) -> int:
         return len(self.queries)

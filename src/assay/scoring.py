@@ -41,8 +41,15 @@ def score(
     >>> score({7: 0.2, 8: 0.9}, {8}, ["P@1"])
     {'P@1': 1.0}
     """
-    result = _evaluate([_Question(ranking, judgments, scores, "")], measures, rules, "ranking")
+    result = _evaluate([_Question(_plain(ranking), _plain(judgments), scores, "")], measures, rules, "ranking")
     return Scores(result.requests, result.values[0])
+
+
+def _plain(value: Any) -> Any:
+    """A pandas Series of numbers with ids as its index is a dict here, not the list of its values."""
+    index, kind = getattr(value, "index", None), getattr(getattr(value, "dtype", None), "kind", "")
+    is_dict = hasattr(value, "to_dict") and kind in tuple("iufb") and type(index).__name__ != "RangeIndex"
+    return value.to_dict() if is_dict else value
 
 
 def score_many(
@@ -129,6 +136,7 @@ def _evaluate(questions: Sequence[_Question], measures: Iterable[str | Measure],
     queries = in_byte_order(names)  # as tables have them: 0, 1, 10, 2
     order = [int(query) for query in queries]
     evaluator = Evaluator(_qrels(queries, [questions[place].judged() for place in order]), measures, rules)
+    rules = evaluator.rules
     if rules.self_match == "drop":
         raise RulesError("self_match=drop needs query ids, which lists do not have; use assay.evaluate.")
     ranked = [questions[place].ranked(rules) for place in order]

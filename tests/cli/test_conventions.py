@@ -95,3 +95,16 @@ def test_ties_can_be_averaged():
     out = assay("evaluate", QRELS, KEYWORD, "-m", "P@1", "--ties", "expected").stdout
 
     assert ["keyword", "0.3125"] == out.splitlines()[2].split()
+
+
+def test_a_forgotten_run_is_wrong_usage():
+    done = assay("conventions", QRELS)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert "Missing argument 'RUN'" in done.stderr
+
+
+def test_options_win_even_if_they_say_our_default():
+    out = assay("evaluate", QRELS, KEYWORD, "-m", "nDCG@10", "--like", "trec_eval-10", "--queries", "judged").stdout
+
+    assert ["keyword", "0.5214"] == out.splitlines()[2].split()

@@ -43,7 +43,7 @@ def test_trec_eval_cuts_grades_and_knows_no_exponential_gain():
     assert 0.5 == evaluate(grades, scores, ["RR"], like="trec_eval-9").mean()["RR"]
     both = [evaluate(grades, scores, [name], like="trec_eval-10").mean()[name] for name in ("nDCG", "nDCG(gain='exp')")]
     assert both[0] == both[1]
-    with pytest.raises(MeasureError, match="trec_eval-9 has no ERR: trec_eval has no such measure"):
+    with pytest.raises(MeasureError, match="trec_eval-9 has no ERR: trec_eval-9 has no such measure"):
         evaluate(grades, scores, ["ERR"], like="trec_eval-9")
 
 
@@ -81,6 +81,22 @@ def test_ir_measures_by_its_own_names(case):
 
     for measure, value in theirs.items():
         assert value == pytest.approx(found[str(measure)], abs=1e-12), str(measure)
+
+
+CWL = [
+    *("RBP(rel=1, p=0.5)", "INST(max_rel=3)", "INSQ(max_rel=3)", "SDCG(max_rel=3)@4", "BPM(max_rel=3)@4"),
+    *("NERR8(max_rel=3)@4", "NERR9(max_rel=3)@4", "NERR10(max_rel=3)", "NERR11(max_rel=3)", "NumRel", "NumQ"),
+]
+
+
+@settings(max_examples=60)
+@given(cases(grades=GRADES, scores=CLOSE))
+def test_ir_measures_takes_ties_as_they_come_for_models_of_users(case):
+    theirs = ir_measures.calc_aggregate([ir_measures.parse_measure(name) for name in CWL], case.grades, case.scores)
+    found = evaluate(case.qrels, case.run, CWL, like="ir_measures").mean()
+
+    for measure, value in theirs.items():
+        assert value == pytest.approx(found[str(measure)], abs=1e-9), str(measure)
 
 
 def test_the_published_assertions_of_ir_measures_by_the_names_its_users_write(shared_data):

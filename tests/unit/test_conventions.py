@@ -6,7 +6,7 @@ import pytest
 
 from assay import Rules, evaluate, parse_qrels, parse_run
 from assay.conventions import compare_conventions
-from assay.errors import MeasureError
+from assay.errors import MeasureError, RulesError
 from assay.measures.conventions import CONVENTIONS, convention
 
 # q1: the ranks contradict the scores; q2: a and b are equal, as 64-bit floats c and d are not;
@@ -148,7 +148,7 @@ def test_queries_without_results_are_a_reason():
 def test_a_measure_that_a_tool_lacks_is_said():
     found = rows("ERR@10")
 
-    assert (None, "reports nothing: trec_eval has no such measure") == (
+    assert (None, "reports nothing: trec_eval-9 has no such measure") == (
         found["trec_eval-9"].value,
         found["trec_eval-9"].note,
     )
@@ -158,6 +158,42 @@ def test_rules_that_the_user_changes_win_over_the_convention():
     result = evaluate(SEVEN_QRELS, SEVEN_RUN, ["RR"], like="trec_eval-9", rules=Rules(ties="input"))
 
     assert ("input", "float32", "both") == (result.rules.ties, result.rules.scores, result.rules.queries)
+
+
+def test_a_rule_of_a_dict_wins_even_if_it_is_our_default():
+    qrels, run = {"a": {"x": 1}, "b": {"x": 1}}, {"a": {"x": 1.0}}
+
+    assert 1.0 == evaluate(qrels, run, ["AP"], like="beir").mean()["AP"]
+    assert 0.5 == evaluate(qrels, run, ["AP"], like="beir", rules={"queries": "judged"}).mean()["AP"]
+    with pytest.raises(RulesError, match="no rule called 'querys'; did you mean 'queries'"):
+        evaluate(qrels, run, ["AP"], rules={"querys": "judged"})
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [
+        *(("trec_eval-9", "Compat"), ("trec_eval-9", "RBP"), ("trec_eval-9", "Unjudged@5"), ("trec_eval-9", "INST")),
+        *(
+            ("ranx", "alpha_nDCG@5"),
+            ("ir_measures", "binG"),
+            ("ir_measures", "AP(norm='cutoff')@5"),
+            ("beir", "RR(rel=2)@5"),
+        ),
+        *(("msmarco", "RR(rel=2)@10"), ("ir_measures", "Accuracy")),
+    ],
+)
+def test_a_tool_reports_only_what_it_has(name, measure):
+    with pytest.raises(MeasureError, match=f"^{name} has no "):
+        evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [measure], like=name)
+
+
+def test_judgments_by_subtopic_and_duplicates_have_conventions_too():
+    qrels = parse_qrels("q1 1 a 1\nq1 2 a 1\nq1 2 c 1\n")
+    found = rows("alpha_nDCG@10", parse_run("q1 Q0 a 1 2 t\n"), qrels)
+
+    assert found["assay"].value == found["ir_measures"].value
+    twice = parse_run("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t\n")
+    assert 7 == len(compare_conventions({"q1": {"a": 1}}, twice, ["RR"], duplicates="first"))
 
 
 def test_measures_of_one_table_may_be_over_different_queries():

@@ -149,8 +149,10 @@ def test_letters_have_the_value_that_is_given():
 
 
 def test_rules_are_rules():
-    with pytest.raises(RulesError, match=r"rules are given as Rules\(ties=...\), not as dict"):
-        evaluate(QRELS, RUN, ["RR"], rules={"ties": "doc-asc"})
+    with pytest.raises(RulesError, match=r"rules are given as Rules\(ties=...\) or as a dict, not as list"):
+        evaluate(QRELS, RUN, ["RR"], rules=["ties"])
+    with pytest.raises(RulesError, match="ties=expected cannot be cut at a depth"):
+        Rules(ties="expected", depth=2)
 
 
 def test_public_names():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -108,3 +109,40 @@ def test_a_plug_in_that_cannot_be_loaded_says_why(files):
     assert "Error: the measures in bad.py cannot be loaded: ZeroDivisionError: division by zero" in done.stderr
     with pytest.raises(MeasureError, match="cannot be loaded: FileNotFoundError"):
         load_file(str(files / "missing.py"))
+
+
+KERNELS = {
+    "1 / 0": "measure Bad fails: ZeroDivisionError: division by zero",
+    "None": r"measure Bad gives values of shape \(\) for 2 queries",
+    "['a', 'b']": "measure Bad fails: ValueError: could not convert string to float",
+    "0.5": r"measure Bad gives values of shape \(\) for 2 queries",
+    "np.zeros((2, 2))": r"measure Bad gives values of shape \(2, 2\) for 2 queries",
+    "np.full(2, np.inf)": "measure Bad gives an infinite value for 2 queries",
+    "judged.hit_rel.fill(99)": "measure Bad fails: ValueError: .*read-only",
+}
+
+
+@pytest.mark.parametrize("body", KERNELS)
+def test_a_kernel_that_goes_wrong_is_named(files, body):
+    text = OWN.replace("Top1", "Bad").replace("FirstHit", "AlsoBad")
+    (files / "own.py").write_text(text[: text.index("    return")] + f"    return {body}\n")
+    done = assay("--plugin", "own.py", "evaluate", "q", "r", "-m", "Bad", "-m", "nDCG", cwd=files)
+
+    assert 2 == done.returncode
+    assert re.search(KERNELS[body], done.stderr), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('"Top1"', '"My P@"', "a measure cannot be called 'My P@'"),
+        ('"Top1",', '"Top1", total="median",', "total cannot be 'median'; it takes mean, sum, geometric"),
+        ("judged, *, rel", "judged, rel", "the parameters of Top1 must be keyword-only"),
+        ('"Top1"', '"nDCG"', "a measure called 'nDCG' is registered already"),
+    ],
+)
+def test_a_declaration_that_cannot_work_is_refused(files, old, new, complaint):
+    (files / "own.py").write_text(OWN.replace(old, new))
+
+    assert complaint in assay("--plugin", "own.py", "measures", "list", cwd=files).stderr

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import assay
 from assay import Rules, evaluate
 from assay.errors import DuplicateError, InputError, MeasureError, RulesError
 from assay.evaluation import DEFAULT_MEASURES
@@ -191,7 +192,7 @@ def test_other_rules_are_heeded():
     with pytest.raises(RulesError, match="self_match=drop needs query ids, which lists do not have"):
         score(["b", "a"], ["a"], rules=Rules(self_match="drop"))
     with pytest.raises(RulesError, match="rules are given as Rules"):
-        score(["b", "a"], ["a"], rules={"ties": "input"})
+        score(["b", "a"], ["a"], rules=["ties"])
 
 
 REFUSED = [
@@ -355,3 +356,14 @@ def test_one_call_is_quick():
         best = min(best, (time.process_time() - start) / 10)
 
     assert best < 0.002
+
+
+def test_a_series_is_a_dict_of_its_index():
+    import pandas
+
+    assert 1.0 == assay.score(["a"], pandas.Series({"a": 1}), ["RR"])["RR"]
+
+
+def test_what_is_imported_later_is_listed_all_the_same():
+    assert {"score", "score_many", "check_measure", "compare_conventions"} <= set(dir(assay))
+    assert hasattr(assay.compat.pytrec_eval, "RelevanceEvaluator")

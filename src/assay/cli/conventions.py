@@ -7,6 +7,7 @@ import click
 from assay.cli import write
 from assay.cli.evaluate import input_options, measure_options, read_input
 from assay.conventions import compare_conventions
+from assay.judged import RULE_CHOICES, Duplicates
 from assay.measures.conventions import CONVENTIONS
 from assay.report.conventions import CONVENTION_RENDERERS
 
@@ -28,6 +29,13 @@ from assay.report.conventions import CONVENTION_RENDERERS
     help="How to show the result.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal.")
+@click.option(
+    "--duplicates",
+    type=click.Choice(RULE_CHOICES["duplicates"]),
+    default="error",
+    show_default=True,
+    help="What to do when a document stands twice in a query.",
+)
 @input_options
 def command(
     qrels: str | None,
@@ -35,15 +43,21 @@ def command(
     measures: tuple[str, ...],
     output_format: str,
     output: str | None,
+    duplicates: Duplicates,
     **formats: str | None,
 ) -> None:
     """Show what each well-known tool would report for the same files, and why it differs.
 
     Without files: list the named conventions. `assay evaluate --like NAME` follows one of them.
     """
+    if qrels is not None and run is None:
+        raise click.UsageError("Missing argument 'RUN'.")
     if qrels is None or run is None:
         for convention in CONVENTIONS.values():
             write(f"{convention.name:<14}{convention.about}\n")
         return
     judgments, (table,) = read_input(qrels, (run,), **formats)
-    write(CONVENTION_RENDERERS[output_format](compare_conventions(judgments, table, measures)), output)
+    write(
+        CONVENTION_RENDERERS[output_format](compare_conventions(judgments, table, measures, duplicates=duplicates)),
+        output,
+    )

@@ -156,7 +156,7 @@ def command(
         qrels, runs, input_format=input_format, qrels_format=qrels_format, run_format=run_format, grades=grades
     )
     given = {name: value for name, value in rules.items() if value is not None}
-    evaluator = Evaluator(judgments, measures, Rules(**given), like=like)
+    evaluator = Evaluator(judgments, measures, given, like=like)
     evaluations = [evaluator.evaluate(run, tie_bounds=True) for run in named_runs]
     write(RENDERERS[output_format](tabulate(evaluations, per_query=per_query)), output)
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from assay.errors import MeasureError, did_you_mean
 from assay.judged import Rules
-from assay.measures.core import Measure
+from assay.measures.bundles import FAMILIES
+from assay.measures.core import TREC_STEMS, Measure
 
 Adapt = Callable[[Measure], Measure]
 
@@ -37,11 +38,14 @@ class Convention:
     proof: str  # the test that holds it against the tool itself
     rules: Mapping[str, Any] = field(default_factory=dict)
     cases: tuple[Case, ...] = ()  # the first that applies counts
+    knows: Callable[[Measure], bool] = lambda measure: True  # whether the tool has the measure, with these parameters
     whole_grades: bool = False  # grades are cut to whole numbers
     decimals: int | None = None  # means are rounded
 
     def case_of(self, measure: Measure) -> Case:
         """What applies to this measure."""
+        if not self.knows(measure):
+            return Case(lambda _: True, reports=False, why=f"{self.name} has no such measure")
         return next((case for case in self.cases if case.when(measure)), Case(lambda _: True))
 
     def rules_for(self, measure: Measure, base: Rules = Rules()) -> Rules:
@@ -77,15 +81,38 @@ def _exponential(measure: Measure) -> bool:
     return bool(measure.param("gain") == "exp")
 
 
+def _has(names: str, *never: str) -> Callable[[Measure], bool]:
+    """Whether a measure is among the names and leaves these parameters at their default."""
+    known = set(names.split())
+    return lambda measure: measure.name in known and not any(name in never for name, _ in measure.params)
+
+
+def _in_trec_eval(version: str) -> Callable[[Measure], bool]:
+    """Whether a measure is one of this version of trec_eval; AP with another denominator is not."""
+    known = {
+        TREC_STEMS[name][0].name for name, family in FAMILIES.items() if version in family.versions and name != "rbp"
+    }
+    return lambda measure: measure.name in known and not any(name in ("norm", "top") for name, _ in measure.params)
+
+
+_IR_MEASURES = (
+    "Accuracy alpha_DCG alpha_nDCG AP AP_IA BPM Bpref Compat ERR ERR_IA infAP INSQ INST IPrec Judged nDCG NERR8 NERR9 NERR10 "
+    "NERR11 nERR_IA NRBP nNRBP NumQ NumRel NumRet P P_IA R RBP Rprec RR SDCG SetAP SetF SetP SetR StRecall Success"
+)
+_RANX = "Success P R F Rprec Bpref RR AP DCG nDCG IPrec"
+
 # trec_eval has one kind of gain for cutoffs, and no cutoff for recip_rank.
 _TREC_CASES = (
     Case(named("RR", cut=True), adapt=_without("cutoff"), why="recip_rank knows no cutoff and ignores one"),
     Case(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
-    Case(named("AP", "R", "P"), why=""),
 )
-_TREC_ONLY_CUT = Case(
-    named("ERR", "F", "CG", "Hole", "nERR", "Judged"), reports=False, why="trec_eval has no such measure"
-)
+_INPUT_ORDER = {"scores": "float64", "ties": "input"}  # cwl_eval takes documents of equal score as they come
+
+
+def _within_1000(measure: Measure) -> Measure:
+    cutoff = measure.param("cutoff")
+    return measure if cutoff is None or cutoff <= 1000 else measure(cutoff=1000)
+
 
 CONVENTIONS: dict[str, Convention] = {
     convention.name: convention
@@ -96,7 +123,8 @@ CONVENTIONS: dict[str, Convention] = {
             "what published figures, pytrec_eval and most papers used",
             "tests/golden/test_conventions.py::test_trec_eval_9_is_pytrec_eval",
             rules={"scores": "float32", "queries": "both"},
-            cases=(_TREC_ONLY_CUT, *_TREC_CASES),
+            cases=_TREC_CASES,
+            knows=_in_trec_eval("9.0.8"),
             whole_grades=True,
         ),
         Convention(
@@ -105,7 +133,6 @@ CONVENTIONS: dict[str, Convention] = {
             "tests/golden/test_trec_eval.py::test_every_line_of_the_golden_files",
             rules={"queries": "strict"},
             cases=(
-                _TREC_ONLY_CUT,
                 *_TREC_CASES,
                 Case(
                     named("IPrec", "IPrecAvg"),
@@ -113,6 +140,7 @@ CONVENTIONS: dict[str, Convention] = {
                     why="recall levels round to the nearest",
                 ),
             ),
+            knows=_in_trec_eval("10.0"),
             whole_grades=True,
         ),
         Convention(
@@ -120,6 +148,7 @@ CONVENTIONS: dict[str, Convention] = {
             "all judged queries; the order of ties depends on the measure",
             "tests/golden/test_conventions.py::test_ir_measures_by_its_own_names",
             rules={"scores": "float32"},
+            knows=_has(_IR_MEASURES, "norm", "residual", "top"),
             cases=(
                 Case(
                     named("RR", cut=True),
@@ -127,14 +156,21 @@ CONVENTIONS: dict[str, Convention] = {
                     why="RR@k comes from another program, which orders ties by id ascending",
                 ),
                 Case(named("Judged"), rules={"scores": "float64", "ties": "doc-asc"}),
+                Case(named("RBP"), rules=_INPUT_ORDER, adapt=_with(depth=1000), why="the sum ends at rank 1000"),
                 Case(
-                    lambda measure: measure.name == "RBP" and measure.param("rel") is not None,
-                    rules={"scores": "float64"},
-                    adapt=_with(depth=1000),
-                    why="the sum ends at rank 1000",
+                    named("INST", "INSQ", "BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
+                    rules=_INPUT_ORDER,
+                    adapt=_within_1000,
+                    why="nobody looks beyond rank 1000",
+                ),
+                Case(named("NumRel", "NumQ"), rules={"queries": "both"}),
+                Case(
+                    named("Accuracy"),
+                    reports=False,
+                    why="its Accuracy leaves out queries without a relevant document found, which is not followed here",
                 ),
                 Case(
-                    named("Compat", "Accuracy", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "AP_IA", "P_IA"),
+                    named("Compat", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "AP_IA", "P_IA"),
                     rules={"scores": "float64", "ties": "doc-asc"},
                 ),
                 Case(named("NRBP", "nNRBP", "StRecall"), rules={"scores": "float64", "ties": "doc-asc"}),
@@ -162,20 +198,14 @@ CONVENTIONS: dict[str, Convention] = {
             "ties in the order of the input; runs must answer exactly the judged queries",
             "tests/extra/test_ranx.py",
             rules={"ties": "input", "queries": "strict"},
-            cases=(
-                Case(named("RBP"), reports=False, why="its rbp adds raw grades and may exceed 1"),
-                Case(
-                    named("ERR", "infAP", "Judged", "Unjudged", "Hole", "R_cap", "CG", "GMAP"),
-                    reports=False,
-                    why="ranx has no such measure",
-                ),
-            ),
+            knows=_has(_RANX, "norm"),
         ),
         Convention(
             "beir",
             "a document with the query's own id is dropped; the query set depends on the measure",
             "tests/golden/test_conventions.py::test_beir_by_its_documented_rules",
             rules={"scores": "float32", "queries": "both", "self_match": "drop"},
+            knows=_has("nDCG AP R P RR R_cap Hole Success", "rel", "norm", "judged_only"),
             cases=(
                 Case(
                     named("RR", "R_cap", "Hole", "Success"),
@@ -183,11 +213,6 @@ CONVENTIONS: dict[str, Convention] = {
                     why="BEIR's own code: ties in the order of the input, mean over all judged queries",
                 ),
                 Case(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
-                Case(
-                    lambda measure: measure.name not in ("nDCG", "AP", "R", "P"),
-                    reports=False,
-                    why="BEIR reports nDCG, MAP, Recall, P, MRR, R_cap, Hole and Accuracy (our Success)",
-                ),
             ),
             decimals=5,
         ),
@@ -197,7 +222,11 @@ CONVENTIONS: dict[str, Convention] = {
             "tests/golden/test_conventions.py::test_msmarco_by_its_documented_rules",
             rules={"order": "rank", "ties": "input"},
             cases=(
-                Case(lambda measure: measure.name != "RR", reports=False, why="MS MARCO's script reports MRR alone"),
+                Case(
+                    lambda measure: not _has("RR", "rel", "judged_only")(measure),
+                    reports=False,
+                    why="MS MARCO's script reports MRR alone",
+                ),
                 Case(named("RR", cut=False), adapt=_with(cutoff=10), why="MRR is cut at 10"),
             ),
         ),

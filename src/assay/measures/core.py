@@ -13,14 +13,15 @@ The function takes a `JudgedRanking` and gives one value per query; its keyword-
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
-from assay.errors import MeasureError, ParameterError, UnknownMeasureError, did_you_mean
+from assay.errors import AssayError, MeasureError, ParameterError, UnknownMeasureError, did_you_mean
 from assay.judged import JudgedRanking
 from assay.tables import Floats
 from assay.topics import JudgedTopics
@@ -176,7 +177,25 @@ class Measure:
             raise MeasureError(f"{self.name} needs judgments by subtopic: judge_topics(qrels, run, rules).")
         if params.pop("judged_only", False):
             judged = judged.only_judged()
-        return self.definition.kernel(judged, **params)
+        kernel = self.definition.kernel
+        if (kernel.__module__ or "").startswith("assay."):
+            return kernel(judged, **params)
+        return self._checked_values(judged, params)
+
+    def _checked_values(self, judged: JudgedRanking | JudgedTopics, params: dict[str, Any]) -> PerQuery:
+        """The values of a measure that is not ours, which may fail or give anything."""
+        try:
+            given = self.definition.kernel(judged, **params)
+            values = np.asarray(given, dtype=np.float64)
+        except AssayError:
+            raise
+        except Exception as error:
+            raise MeasureError(f"measure {self} fails: {type(error).__name__}: {error}") from error
+        if values.shape != (len(judged),):
+            raise MeasureError(f"measure {self} gives values of shape {values.shape} for {len(judged)} queries.")
+        if np.isinf(values).any():
+            raise MeasureError(f"measure {self} gives an infinite value for {int(np.isinf(values).sum())} queries.")
+        return values
 
 
 def _unknown_parameter(definition: Definition, name: str) -> str:
@@ -233,6 +252,7 @@ def measure(
     """
 
     def register(kernel: Kernel) -> Measure:
+        _check_declaration(name, aliases or {}, kernel, total)
         takes = [p.name for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
         definition = Definition(
             name=name,
@@ -258,6 +278,20 @@ def measure(
         return Measure(name)
 
     return register
+
+
+def _check_declaration(name: str, aliases: Mapping[str, Any], kernel: Kernel, total: str) -> None:
+    """Refuse what could never be asked for, computed or explained."""
+    for word in (name, *aliases):
+        if not re.fullmatch(r"\w+", word):
+            raise ValueError(f"a measure cannot be called {word!r}: names are made of letters, digits and _")
+    if total not in get_args(Total):
+        raise ValueError(f"total cannot be {total!r}; it takes {', '.join(get_args(Total))}")
+    first, *others = inspect.signature(kernel).parameters.values()
+    if any(parameter.kind is not parameter.KEYWORD_ONLY for parameter in others):
+        raise ValueError(f"the parameters of {name} must be keyword-only: def {kernel.__name__}({first.name}, *, ...)")
+    if not inspect.getdoc(kernel):
+        raise ValueError(f"{name} has no docstring; say what it measures, and its 'Formula: ...' and 'Example: ...'")
 
 
 @cache

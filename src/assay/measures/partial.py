@@ -26,7 +26,7 @@ def Bpref(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
     Answers: Do relevant documents come before those judged not relevant?
 
-    Misleads: It ignores unjudged documents altogether, so a run of unjudged documents is not punished.
+    Misleads: It ignores unjudged documents altogether, so unjudged documents before the relevant ones cost nothing.
 
     Pair with: AP, Judged@k.
 

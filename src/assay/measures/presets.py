@@ -27,7 +27,7 @@ PRESETS: dict[str, Preset] = {
         Preset(
             "trec-covid",
             ("nDCG@20", "P@20", "AP", "Bpref", "RBP(p=0.5)"),
-            "TREC-COVID: grades 0 to 2; bpref because later rounds were judged over residual collections",
+            "TREC-COVID: grades 0 to 2; bpref because many documents of the runs were never judged",
         ),
         Preset(
             "msmarco", ("RR@10", "R@1000"), "MS MARCO passage ranking: few judgments per query, the first answer counts"

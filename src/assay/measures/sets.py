@@ -28,7 +28,7 @@ def SetP(judged: JudgedRanking, *, rel: float = 1, relative: bool = False) -> Pe
 
     Answers: How much of everything retrieved is relevant?
 
-    Misleads: It falls with every document retrieved, so it punishes long rankings.
+    Misleads: It falls with every further document that is not relevant, so it punishes long rankings.
 
     Pair with: SetR.
 

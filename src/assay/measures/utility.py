@@ -377,7 +377,7 @@ def INST(
 
     Misleads: Unjudged documents make the user go on, and the value falls.
 
-    Pair with: its residual.
+    Pair with: INST(residual=True), which says what unjudged documents may hide.
 
     Example: weights 1, 4/9, 0.1975, 0.0968, 0.0573 and 0.0367 of the first ranks, 1.9739 of all:
     INST = (4/9 * 1 + 0.1975 * 2/3 + 0.0573 * 1/3 + 0.0367 * 2/3) / 1.9739 = 0.3139.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -46,8 +47,8 @@ def conventions_as_json(rows: Sequence[ConventionRow]) -> str:
         {
             "measure": row.measure,
             "convention": row.convention,
-            "value": row.value,
-            "difference": row.difference,
+            "value": _known(row.value),
+            "difference": _known(row.difference),
             "reasons": [{"text": reason.text, "effect": reason.effect} for reason in row.reasons],
             "note": row.note,
         }
@@ -56,12 +57,17 @@ def conventions_as_json(rows: Sequence[ConventionRow]) -> str:
     return json.dumps({"schema": SCHEMA, "rows": found}, indent=2) + "\n"
 
 
+def _known(value: float | None) -> float | None:
+    """None also for what is no number: JSON has none."""
+    return None if value is None or math.isnan(value) else value
+
+
 def _value(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
+    return "-" if _known(value) is None else f"{value:.4f}"
 
 
 def _signed(difference: float | None) -> str:
-    if difference is None:
+    if difference is None or math.isnan(difference):
         return ""
     return "=" if difference == 0 else f"{difference:+.4f}"
 
@@ -70,8 +76,9 @@ def _reasons(row: ConventionRow) -> Iterator[str]:
     if row.note:
         yield row.note
         return
-    several = len(row.reasons) > 1
-    for reason in row.reasons:
+    shown = [reason for reason in row.reasons if abs(reason.effect) >= 0.00005] or row.reasons
+    several = len(shown) > 1
+    for reason in shown:
         yield f"{reason.text} ({reason.effect:+.4f})" if several else reason.text
 
 
