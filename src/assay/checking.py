@@ -114,7 +114,7 @@ def check_measure(
     cases: int = 200,
     seed: int = 0,
     repeats: bool = False,
-    tolerance: float = 1e-9,
+    tolerance: float = 1e-7,
 ) -> CheckReport:
     """Run a measure of your own against ours.
 

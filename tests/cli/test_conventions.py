@@ -76,6 +76,13 @@ def test_choose_asks_three_questions():
     assert "  assay evaluate QRELS RUN -m RR@10 -m Success@10 -m nDCG@10 -m Judged@10 -m Bpref\n" in done.stdout
 
 
+def test_choose_without_answers_says_how_to_give_them():
+    done = assay("measures", "choose")
+
+    assert 2 == done.returncode
+    assert "no answer; it may also be given as --looking." in done.stderr
+
+
 def test_choose_takes_answers_as_options():
     done = assay(
         *["measures", "choose", "--looking", "everything", "--grades", "binary", "--judged", "complete", "--seen", "5"]

@@ -396,3 +396,10 @@ def test_what_cannot_be_checked_is_refused():
         check_measure(0.5, "nDCG@10")
     with pytest.raises(InputError, match="cases is 0; it is a number from 1 on"):
         check_measure(ndcg, "nDCG@10", cases=0)
+
+
+def test_results_of_32_bits_are_not_called_wrong():
+    def precision(ranking, judgments):
+        return float(np.float32(sum(judgments.get(doc, 0) >= 1 for doc in ranking[:10]) / 10))
+
+    assert check_measure(precision, "P@10").agrees

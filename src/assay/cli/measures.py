@@ -60,7 +60,10 @@ def _ask(question: Question) -> str:
     click.echo(question.text, err=True)
     for number, answer in enumerate(question.answers, 1):
         click.echo(f"  {number}  {answer.text}", err=True)
-    number = click.prompt("Answer", type=click.IntRange(1, len(question.answers)), err=True)
+    try:
+        number = click.prompt("Answer", type=click.IntRange(1, len(question.answers)), err=True)
+    except click.Abort:
+        raise click.UsageError(f"no answer; it may also be given as --{question.key}.") from None
     return question.answers[number - 1].key
 
 
