@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from assay.cli import write
-from assay.cli.evaluate import input_options, measure_options, read_input
+from assay.cli.evaluate import input_options, measure_options, output_options, read_input
 from assay.conventions import compare_conventions
 from assay.judged import RULE_CHOICES, Duplicates
 from assay.measures.conventions import CONVENTIONS
@@ -20,15 +20,7 @@ from assay.report.conventions import CONVENTION_RENDERERS
 @click.argument("qrels", required=False)
 @click.argument("run", required=False)
 @measure_options
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(list(CONVENTION_RENDERERS)),
-    default="table",
-    show_default=True,
-    help="How to show the result.",
-)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal.")
+@output_options(CONVENTION_RENDERERS, "How to show the result.")
 @click.option(
     "--duplicates",
     type=click.Choice(RULE_CHOICES["duplicates"]),

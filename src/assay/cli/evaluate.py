@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -71,6 +71,25 @@ def measure_options(command: Command) -> Command:
     )(command)
 
 
+def output_options(renderers: Iterable[str], help_text: str) -> Callable[[Command], Command]:
+    """--format and -o; the command gets `output_format` and `output`."""
+
+    def decorate(command: Command) -> Command:
+        command = click.option(
+            "-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal."
+        )(command)
+        return click.option(
+            "--format",
+            "output_format",
+            type=click.Choice(list(renderers)),
+            default="table",
+            show_default=True,
+            help=help_text,
+        )(command)
+
+    return decorate
+
+
 def input_options(command: Command) -> Command:
     """How files are read."""
     formats = click.Choice(list(INPUT_FORMATS))
@@ -115,15 +134,9 @@ def read_input(
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @measure_options
 @click.option("--per-query", is_flag=True, help="Also show each query.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(list(RENDERERS)),
-    default="table",
-    show_default=True,
-    help="How to show the result; all but csv, tsv and trec also say the conventions and the coverage.",
+@output_options(
+    RENDERERS, "How to show the result; all but csv, tsv and trec also say the conventions and the coverage."
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal.")
 @click.option(
     "--like",
     type=click.Choice(list(CONVENTIONS)),

@@ -222,8 +222,3 @@ def _success(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
     surely = np.zeros(len(judged), bool)
     surely[groups.query] = groups.first + groups.size - groups.relevant <= cutoff
     return np.where(surely, 1.0, np.minimum(found, 1.0))
-
-
-def measures_with_expected_values() -> tuple[str, ...]:
-    """Names of the measures that ties="expected" can compute."""
-    return tuple(sorted(EXPECTED.keys() | ORDER_FREE))
