@@ -12,8 +12,9 @@ from assay._version import __version__
 from assay.errors import AssayError
 from assay.evaluation import Evaluation, Evaluator, concat, evaluate
 from assay.formats import parse_qrels, parse_run, read_qrels, read_run
-from assay.judged import JudgedRanking, Rules, judge
+from assay.judged import JudgedRanking, judge
 from assay.measures import Measure, measure, parse_measure
+from assay.rules import Rules
 from assay.tables import Qrels, Run
 
 if TYPE_CHECKING:

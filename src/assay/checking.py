@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from assay.errors import InputError, MeasureError
-from assay.judged import Rules
 from assay.measures import (
     AP,
     CG,
@@ -50,6 +49,7 @@ from assay.mistakes import (
     outcome_of,
     right_choices,
 )
+from assay.rules import Rules
 from assay.scoring import score_many
 from assay.tables import Floats
 

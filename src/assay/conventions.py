@@ -16,9 +16,11 @@ import numpy as np
 from assay.errors import MeasureError, QuerySetError, RulesError, some_of
 from assay.evaluation import combined, ranking_of, values_under
 from assay.formats import as_qrels, as_run
-from assay.judged import Duplicates, JudgedRanking, Judgments, Rules, index_judgments, judge
+from assay.judged import JudgedRanking, judge
+from assay.judgments import Judgments, index_judgments
 from assay.measures import Measure, Request, parse_measures
 from assay.measures.conventions import CONVENTIONS, Convention
+from assay.rules import Duplicates, Rules
 from assay.tables import Floats, Qrels, Run
 from assay.topics import JudgedTopics, index_topics, judge_topics
 

@@ -10,15 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from assay import native
 from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError, did_you_mean
-from assay.formats import as_qrels, as_run
-from assay.judged import RULE_CHOICES, JudgedRanking, Judgments, Rules, index_judgments, judge
+from assay.formats import as_qrels
+from assay.formats.unread import open_run, read_judgments
+from assay.joining import Join, UnreadRun, join
+from assay.judged import JudgedRanking, form_ranking
+from assay.judgments import Judgments, index_judgments
 from assay.measures import Measure, Request, parse_measure, parse_measures
 from assay.measures.arithmetic import log
 from assay.measures.conventions import convention
 from assay.measures.ties import bounds, expected_values
+from assay.rules import RULE_CHOICES, Rules
 from assay.tables import Floats, Integers, Run, as_bytes
-from assay.topics import JudgedTopics, index_topics, judge_topics
+from assay.topics import JudgedTopics, by_topics, index_topics
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
 DEFAULT_CUTOFF = 10  # where coverage is looked at when no measure has a cutoff
@@ -181,21 +186,32 @@ class Evaluator:
         *,
         like: str = "assay",
         grades: Mapping[str, float] | None = None,
+        threads: int | None = None,
+        input_format: str = "auto",
     ) -> None:
         given = given_rules(rules)
         self.like = convention(like)
         self.rules = replace(Rules(), **{**self.like.rules, **given})
         self.requests = tuple(parse_measures(measures))
         self.plans = tuple(self._plan(request.measure, given) for request in self.requests)
-        table = as_qrels(qrels, grades=grades)
-        table = table.whole_grades() if self.like.whole_grades else table
+        self.threads = native.usual_threads() if threads is None else threads
+        self._read_qrels(qrels, input_format, grades)
+
+    def _read_qrels(self, qrels: Any, input_format: str, grades: Mapping[str, float] | None) -> None:
+        duplicates, whole_grades = self.rules.duplicates, self.like.whole_grades
         needs = {plan.measure.definition.needs for plan in self.plans}
-        self.topics = index_topics(table, self.rules.duplicates) if "topics" in needs else None
+        self.topics = None
+        if "topics" not in needs:
+            self.judgments = read_judgments(
+                qrels, duplicates=duplicates, input_format=input_format, grades=grades, whole_grades=whole_grades
+            )
+            return
+        table = as_qrels(qrels, input_format=input_format, grades=grades)
+        table = table.whole_grades() if whole_grades else table
+        self.topics = index_topics(table, duplicates)
         # Other measures refuse a document judged for several subtopics, or take the judgment that the rules choose.
-        if self.topics is not None and needs == {"topics"}:
-            self.judgments = self.topics.judgments
-        else:
-            self.judgments = index_judgments(table, self.rules.duplicates)
+        by_document = index_judgments(table, duplicates) if needs != {"topics"} else self.topics.judgments
+        self.judgments = by_document
 
     def _plan(self, measure: Measure, given: Mapping[str, Any]) -> Plan:
         """What is computed for a measure, and under which rules: those that were given win over the convention."""
@@ -204,27 +220,29 @@ class Evaluator:
 
     def evaluate(self, run: Any, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
         """The evaluation of one run; with `tie_bounds`, also how low and high ties could make each mean."""
-        table = as_run(run, name=name)
+        opened = open_run(run, name=name) if not isinstance(run, UnreadRun) else run
         kinds = {(plan.rules, plan.measure.definition.needs == "topics"): None for plan in self.plans}
-        rankings = {(rules, topics): self._judge(table, rules, topics=topics) for rules, topics in kinds}
-        widest = max((ranking_of(judged) for judged in rankings.values()), key=len)
-        values = np.full((len(widest), len(self.requests)), np.nan)
+        joins = {(rules, topics): self._join(opened, rules, topics=topics) for rules, topics in kinds}
+        rankings = {kind: self._ranking(joined, *kind) for kind, joined in joins.items()}
+        widest = max(rankings, key=lambda kind: len(ranking_of(rankings[kind])))
+        ranking, joined = ranking_of(rankings[widest]), joins[widest]
+        values = np.full((len(ranking), len(self.requests)), np.nan)
         for column, plan in enumerate(self.plans):
             judged = rankings[plan.rules, plan.measure.definition.needs == "topics"]
             found = values_under(plan.measure, judged, plan.rules)
-            values[places_of(ranking_of(judged).queries, widest.queries), column] = found
+            values[places_of(ranking_of(judged).queries, ranking.queries), column] = found
         return Evaluation(
-            run=table.name,
-            queries=widest.queries,
+            run=opened.name,
+            queries=ranking.queries,
             requests=self.requests,
             values=values,
             rules=self.rules,
             like=self.like.name,
             decimals=self.like.decimals,
             tie_bounds=self._tie_bounds(rankings) if tie_bounds else None,
-            coverage=coverage_of(self.judgments, table, widest, self._cutoffs()),
-            tag=table.tag,
-            sources=(self.judgments.source, table.source),
+            coverage=coverage_of(self.judgments, joined, ranking, self._cutoffs()),
+            tag=joined.tag,
+            sources=(self.judgments.source, opened.source),
             top_grade=self.judgments.top_grade,
         )
 
@@ -243,11 +261,16 @@ class Evaluator:
                 found |= {request.label: (low, high)} if low < high else {}
         return found
 
-    def _judge(self, run: Run, rules: Rules, *, topics: bool) -> JudgedRanking | JudgedTopics:
+    def _join(self, run: Run | UnreadRun, rules: Rules, *, topics: bool) -> Join:
         if topics and self.topics is not None:
-            return judge_topics(self.topics, run, rules)
+            return join(self.topics.judgments, run, rules, threads=self.threads)
         needs = {plan.measure.definition.needs for plan in self.plans if plan.rules == rules}
-        return judge(self.judgments, run, rules, strays="strays" in needs)
+        return join(self.judgments, run, rules, strays="strays" in needs, threads=self.threads)
+
+    def _ranking(self, joined: Join, rules: Rules, topics: bool) -> JudgedRanking | JudgedTopics:
+        if topics and self.topics is not None:
+            return by_topics(self.topics, form_ranking(self.topics.judgments, joined, rules))
+        return form_ranking(self.judgments, joined, rules)
 
     def part(self, queries: Iterable[str]) -> Evaluator:
         """The same for some of the judged queries; what is known of all judgments stays known. See `concat`."""
@@ -271,17 +294,19 @@ def evaluate(
     like: str = "assay",
     name: str | None = None,
     grades: Mapping[str, float] | None = None,
+    threads: int | None = None,
 ) -> Evaluation:
     """Evaluate a run against judgments.
 
     Both may be paths, dicts of dicts, pandas, polars or Arrow tables, or our own `Qrels` and `Run`. `grades` gives
     letters their value, such as {"E": 3, "S": 2, "C": 1, "I": 0}. `like` names the tool whose conventions are followed.
+    `threads` read a file together; by default the processor's, up to four. Values do not depend on it.
 
     >>> result = evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"])
     >>> result.mean()
     {'RR': 0.5, 'P@1': 0.0}
     """
-    return Evaluator(qrels, measures, rules, like=like, grades=grades).evaluate(run, name=name)
+    return Evaluator(qrels, measures, rules, like=like, grades=grades, threads=threads).evaluate(run, name=name)
 
 
 def ranking_of(judged: JudgedRanking | JudgedTopics) -> JudgedRanking:
@@ -311,17 +336,16 @@ def has_relevant(judged: JudgedRanking, measure: Measure | None = None) -> Any:
     return judged.num_rel(np.nextafter(0, 1) if rel is None else rel) > 0
 
 
-def coverage_of(judgments: Judgments, run: Run, judged: JudgedRanking, cutoffs: tuple[int, ...]) -> Coverage:
+def coverage_of(judgments: Judgments, joined: Join, judged: JudgedRanking, cutoffs: tuple[int, ...]) -> Coverage:
     """How far the run and the judgments meet."""
-    answered = set(run.queries)
-    missing = tuple(query for query in judgments.queries if query not in answered)
+    missing = tuple(judgments.queries[place] for place in np.flatnonzero(~joined.answered))
     shown = {cutoff: int(np.minimum(judged.retrieved, cutoff).sum()) for cutoff in cutoffs}
     tied = judged.hit_tie_first < judged.hit_tie_last
     return Coverage(
         judged=len(judgments.queries),
         answered=len(judgments.queries) - len(missing),
         missing=missing,
-        unjudged=tuple(query for query in run.queries if query not in judgments.place),
+        unjudged=joined.unjudged,
         without_relevant=int((~has_relevant(judged)).sum()),
         evaluated=len(judged),
         judged_share={k: ratio_of(int((judged.hit_rank <= k).sum()), shown[k]) for k in cutoffs},

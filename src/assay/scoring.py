@@ -16,8 +16,8 @@ import numpy as np
 from assay.errors import DuplicateError, InputError, RulesError, show_id
 from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Scores
 from assay.formats.numbers import real
-from assay.judged import Rules
 from assay.measures import Measure
+from assay.rules import Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_ids, in_byte_order
 
 

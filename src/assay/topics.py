@@ -14,9 +14,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from assay.arrays import starts
 from assay.errors import DuplicateError, show_id
-from assay.judged import Arrangement, Duplicates, JudgedRanking, Judgments, Rules, index_judgments, judge, starts
-from assay.tables import Floats, Ids, Integers, Qrels, Run, as_bytes, as_ids
+from assay.judged import Arrangement, JudgedRanking, judge
+from assay.judgments import Judgments, index_judgments
+from assay.rules import Duplicates, Rules
+from assay.tables import Floats, Ids, Integers, Qrels, Run, as_bytes
 
 T = TypeVar("T")
 
@@ -196,8 +199,7 @@ def index_topics(qrels: Qrels, duplicates: Duplicates = "error") -> TopicJudgmen
     """
     judgments = index_judgments(qrels, "best")
     names, code = _encode_subtopics(qrels)
-    doc_code = np.fromiter(map(judgments.doc_code.__getitem__, qrels.doc), np.int64, len(qrels))
-    row = np.searchsorted(judgments.key, qrels.query * len(judgments.doc_code) + doc_code)
+    row = judgments.lookup.find(qrels.query, judgments.lookup.codes(qrels.doc))
     key = row * len(names) + code
     order = np.argsort(key, kind="stable")
     repeated = np.flatnonzero(np.diff(key[order]) == 0) + 1
@@ -205,12 +207,11 @@ def index_topics(qrels: Qrels, duplicates: Duplicates = "error") -> TopicJudgmen
         return index_topics(_without_repeats(qrels, order, repeated, duplicates))
     query_subtopic = qrels.query * len(names) + code
     distinct = np.unique(query_subtopic)
-    docs = as_ids(list(judgments.doc_code))
     matrix = TopicMatrix(
-        cell_start=np.searchsorted(row[order], np.arange(len(judgments.key) + 1)),
+        cell_start=np.searchsorted(row[order], np.arange(len(judgments.docs) + 1)),
         cell_subtopic=np.searchsorted(distinct, query_subtopic[order]),
         cell_rel=qrels.rel[order],
-        doc=docs[judgments.key % max(len(docs), 1)],
+        doc=judgments.docs,
         doc_start=judgments.pool.start,
         subtopics=tuple(names[number] for number in (distinct % max(len(names), 1)).tolist()),
         subtopic_start=np.searchsorted(distinct, np.arange(len(qrels.queries) + 1) * len(names)),
@@ -273,6 +274,10 @@ def judge_topics(
     ([2], [0, 1])
     """
     topics = qrels if isinstance(qrels, TopicJudgments) else index_topics(qrels, rules.duplicates)
-    ranking = judge(topics.judgments, run, rules, strays=strays)
+    return by_topics(topics, judge(topics.judgments, run, rules, strays=strays))
+
+
+def by_topics(topics: TopicJudgments, ranking: JudgedRanking) -> JudgedTopics:
+    """A ranking over these judgments, seen by subtopics."""
     place = np.fromiter(map(topics.judgments.place.__getitem__, ranking.queries), np.int64, len(ranking))
     return JudgedTopics(ranking, topics.matrix, place)

@@ -12,10 +12,10 @@ import assay
 from assay.cli import group
 from assay.formats import INPUT_FORMATS
 from assay.formats.names import NAMES
-from assay.judged import RULE_CHOICES, Rules
 from assay.measures import definitions
 from assay.measures.bundles import BUNDLES, FAMILIES
 from assay.report import RENDERERS
+from assay.rules import RULE_CHOICES, Rules
 from docs.blocks import DOCS, hand_written_pages
 
 

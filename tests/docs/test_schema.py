@@ -9,9 +9,9 @@ import pytest
 
 from assay import Evaluator, Rules
 from assay.example import QRELS, RUNS
-from assay.judged import RULE_CHOICES
 from assay.report import RENDERERS, tabulate
 from assay.report.json import SCHEMA
+from assay.rules import RULE_CHOICES
 from docs.blocks import DOCS
 from docs.schema import problems
 

@@ -11,6 +11,7 @@ import pytest
 import assay
 from assay import Evaluator, Rules, concat, evaluate
 from assay.errors import AssayError, MeasureError, RulesError
+from assay.formats import as_qrels, as_run
 
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}, "q3": {"x": 0}}
 RUN = {"q1": {"a": 2.0, "b": 2.0, "z": 1.0, "c": 0.5}, "q3": {"x": 1.0}, "other": {"a": 1.0}}
@@ -102,7 +103,7 @@ def test_parts_of_the_queries_can_be_put_together():
 
 
 def test_what_measures_share_cannot_be_changed():
-    judged = assay.judge(assay.evaluation.as_qrels(QRELS), assay.evaluation.as_run(RUN))
+    judged = assay.judge(as_qrels(QRELS), as_run(RUN))
     with pytest.raises(ValueError, match="read-only"):
         assay.parse_measure("iDCG").values(judged).sort()
 
@@ -126,9 +127,7 @@ def test_hole_gets_the_documents_of_other_queries():
     assert 0.5 == evaluate(qrels, run, ["Hole@2"]).per_query()["q1"]["Hole@2"]
     assert 1.0 == evaluate(qrels, run, ["Unjudged@2"]).per_query()["q1"]["Unjudged@2"]
     with pytest.raises(MeasureError, match="Hole needs a ranking judged with strays=True"):
-        assay.parse_measure("Hole@2").values(
-            assay.judge(assay.evaluation.as_qrels(qrels), assay.evaluation.as_run(run))
-        )
+        assay.parse_measure("Hole@2").values(assay.judge(as_qrels(qrels), as_run(run)))
 
 
 def test_nothing_that_is_given_is_changed():

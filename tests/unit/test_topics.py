@@ -7,7 +7,7 @@ import pytest
 
 from assay import Qrels, Rules, judge, parse_qrels
 from assay.errors import DuplicateError
-from assay.judged import index_judgments
+from assay.judgments import index_judgments
 from assay.topics import index_topics, judge_topics
 from strategies import qrels_of, ranking, run_of
 from topic_cases import topic_qrels

@@ -38,12 +38,20 @@ class LazyGroup(click.Group):
         return command
 
 
+def _say_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    if asked:
+        from assay.native import path_in_use
+
+        click.echo(f"assay, version {__version__} ({path_in_use()})")
+        context.exit()
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example: assay evaluate qrels.txt bm25.run hybrid.run -m nDCG@10 -m AP",
 )
-@click.version_option(__version__, prog_name="assay")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_say_version, help="The version.")
 @click.option(
     "--plugin",
     "plugins",

@@ -12,13 +12,16 @@ from assay.cli import write
 from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES, Evaluator
 from assay.formats import INPUT_FORMATS, parse_grades, read_qrels, read_run
-from assay.judged import RULE_CHOICES, Rules
+from assay.formats.unread import open_run
+from assay.joining import UnreadRun
 from assay.measures.conventions import CONVENTIONS
 from assay.measures.presets import PRESETS, preset
 from assay.report import RENDERERS, tabulate
+from assay.rules import RULE_CHOICES, Rules
 from assay.tables import Qrels, Run
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+AnyRun = TypeVar("AnyRun", Run, Run | UnreadRun)
 
 _RULE_HELP = {
     "order": "What documents are ranked by: their scores, or the file's rank column (as MS MARCO does).",
@@ -109,6 +112,13 @@ def input_options(command: Command) -> Command:
     return command
 
 
+def threads_option(command: Command) -> Command:
+    """How many threads read a run; no value depends on it."""
+    return click.option(
+        "--threads", type=click.IntRange(min=1), help="Threads that read a run.  [default: the cores, up to 4]"
+    )(command)
+
+
 def read_input(
     qrels: str,
     runs: tuple[str, ...],
@@ -119,11 +129,11 @@ def read_input(
     grades: str | None,
 ) -> tuple[Qrels, Iterator[Run]]:
     """The judgments, and the runs one after the other, each under its own name."""
-    if [qrels, *(path for _, path in map(_split, runs))].count("-") > 1:
-        raise InputError("standard input (-) can be read once only; give the other files by name.")
+    refuse_second_stdin(qrels, runs)
     whole = input_format or "auto"
     letters = parse_grades(grades) if grades else None
-    return read_qrels(qrels, input_format=qrels_format or whole, grades=letters), _named_runs(runs, run_format or whole)
+    tables = named_runs(runs, lambda path, name: read_run(path, input_format=run_format or whole, name=name))
+    return read_qrels(qrels, input_format=qrels_format or whole, grades=letters), tables
 
 
 @click.command(
@@ -146,6 +156,7 @@ def read_input(
 )
 @rule_options
 @input_options
+@threads_option
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -158,6 +169,7 @@ def command(
     qrels_format: str | None,
     run_format: str | None,
     grades: str | None,
+    threads: int | None,
     **rules: Any,
 ) -> None:
     """Evaluate one or more RUNs against the judgments in QRELS.
@@ -165,19 +177,27 @@ def command(
     Files may be TREC, BEIR, MS MARCO, JSON, JSONL, CSV, TSV, Parquet or Arrow, plain or compressed; - is standard input.
     A run is called by its file's name, or by NAME in NAME=PATH.
     """
-    judgments, named_runs = read_input(
-        qrels, runs, input_format=input_format, qrels_format=qrels_format, run_format=run_format, grades=grades
-    )
+    refuse_second_stdin(qrels, runs)
     given = {name: value for name, value in rules.items() if value is not None}
-    evaluator = Evaluator(judgments, measures, given, like=like)
-    evaluations = [evaluator.evaluate(run, tie_bounds=True) for run in named_runs]
+    evaluator = Evaluator(
+        qrels,
+        measures,
+        given,
+        like=like,
+        grades=parse_grades(grades) if grades else None,
+        threads=threads,
+        input_format=qrels_format or input_format,
+    )
+    opened = named_runs(runs, lambda path, name: open_run(path, input_format=run_format or input_format, name=name))
+    evaluations = [evaluator.evaluate(run, tie_bounds=True) for run in opened]
     write(RENDERERS[output_format](tabulate(evaluations, per_query=per_query)), output)
 
 
-def _named_runs(arguments: tuple[str, ...], input_format: str) -> Iterator[Run]:
+def named_runs(arguments: tuple[str, ...], read: Callable[[str, str | None], AnyRun]) -> Iterator[AnyRun]:
+    """The runs one after the other, each under its own name."""
     seen: dict[str, str] = {}
     for name, path in map(_split, arguments):
-        run = read_run(path, input_format=input_format, name=name)
+        run = read(path, name)
         if run.name in seen:
             first = seen[run.name]
             raise InputError(
@@ -185,6 +205,12 @@ def _named_runs(arguments: tuple[str, ...], input_format: str) -> Iterator[Run]:
             )
         seen[run.name] = path
         yield run
+
+
+def refuse_second_stdin(qrels: str, runs: tuple[str, ...]) -> None:
+    """Standard input can be read once only."""
+    if [qrels, *(path for _, path in map(_split, runs))].count("-") > 1:
+        raise InputError("standard input (-) can be read once only; give the other files by name.")
 
 
 def _split(argument: str) -> tuple[str | None, str]:

@@ -48,9 +48,11 @@ from assay.errors import (
     show_id,
 )
 from assay.evaluation import GEOMETRIC_FLOOR
-from assay.judged import Rules, index_judgments, judge
+from assay.judged import judge
+from assay.judgments import index_judgments
 from assay.measures.arithmetic import log
 from assay.measures.bundles import Family
+from assay.rules import Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_ids, in_byte_order
 
 __all__ = [

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.judged import JudgedRanking, Pool
+from assay.judged import JudgedRanking
+from assay.judgments import Pool
 from assay.measures.arithmetic import discount, ratio
 from assay.measures.binary import ROUNDINGS, interpolated_precision
 from assay.measures.bundles import RECALLS

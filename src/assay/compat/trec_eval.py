@@ -21,11 +21,13 @@ import numpy as np
 from assay.compat.quirks import GAIN_QUIRKS, NOT_MET, QUIRKS
 from assay.errors import AssayError, DuplicateError, ParameterError, QuerySetError
 from assay.formats.trec import TREC_EVAL_9, TREC_EVAL_10, Dialect, read_trec_qrels, read_trec_run
-from assay.judged import JudgedRanking, Judgments, Rules, Scores, index_judgments, judge
+from assay.judged import JudgedRanking, judge
+from assay.judgments import Judgments, index_judgments
 from assay.measures import Measure
 from assay.measures.arithmetic import log
 from assay.measures.bundles import BUNDLES, FAMILIES, Family, c_integer, c_number
 from assay.measures.core import TREC_STEMS
+from assay.rules import Rules, Scores
 from assay.tables import Floats, Integers, Qrels, Run, as_bytes
 
 LARGEST_GRADE = 2**31 - 1  # beyond, the C program asks for more memory than there is and gives up

@@ -5,36 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from assay import native
 from assay.errors import InputError, MissingExtraError
 from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
 from assay.formats.names import Kind, find_roles
-from assay.formats.numbers import GradeMap
+from assay.formats.numbers import GradeMap, plain_text
 from assay.formats.sources import Content
 from assay.formats.text import decoded
+from assay.judgments import Judgments
 from assay.tables import Qrels, Run
 
 ARROW_FILE = b"ARROW1"
 _FRAME_MARKS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__narwhals_dataframe__", "columns")
 
 
-def qrels_from_parquet(content: Content, grades: GradeMap) -> Qrels:
-    """Qrels from a Parquet file."""
-    return qrels_from_columns(_read(content, "qrels", "Parquet", _parquet_table), grades)
+def parquet_table(content: Content, kind: Kind) -> Any:
+    """The Arrow table of a Parquet file."""
+    return _file_table(content, kind, "Parquet", _parquet_table)
 
 
-def run_from_parquet(content: Content) -> Run:
-    """A run from a Parquet file."""
-    return run_from_columns(_read(content, "run", "Parquet", _parquet_table), content.stem)
-
-
-def qrels_from_arrow(content: Content, grades: GradeMap) -> Qrels:
-    """Qrels from an Arrow IPC file or stream."""
-    return qrels_from_columns(_read(content, "qrels", "Arrow", _arrow_table), grades)
-
-
-def run_from_arrow(content: Content) -> Run:
-    """A run from an Arrow IPC file or stream."""
-    return run_from_columns(_read(content, "run", "Arrow", _arrow_table), content.stem)
+def arrow_table(content: Content, kind: Kind) -> Any:
+    """The Arrow table of an Arrow IPC file or stream."""
+    return _file_table(content, kind, "Arrow", _arrow_table)
 
 
 def is_frame(value: object) -> bool:
@@ -42,23 +34,58 @@ def is_frame(value: object) -> bool:
     return any(hasattr(type(value), mark) for mark in _FRAME_MARKS)
 
 
-def qrels_from_frame(frame: Any, grades: GradeMap) -> Qrels:
-    """Qrels from a data frame of any library."""
-    return qrels_from_columns(_frame_columns(frame, "qrels"), grades)
+def frame_table(frame: Any, kind: Kind) -> Any:
+    """The Arrow table of a data frame of any library."""
+    arrow = _pyarrow()
+    if isinstance(frame, arrow.RecordBatch):
+        frame = arrow.Table.from_batches([frame])
+    try:
+        return frame if isinstance(frame, arrow.Table) else _collected(frame, kind)
+    except (arrow.ArrowException, TypeError, ValueError) as error:
+        raise InputError(
+            f"the {type(frame).__name__} cannot be read as a table: {error}. "
+            "A column needs values of one type; turn ids into text, with .astype(str) in pandas.",
+            source=kind,
+        ) from error
 
 
-def run_from_frame(frame: Any, name: str) -> Run:
-    """A run from a data frame of any library."""
-    return run_from_columns(_frame_columns(frame, "run"), name)
+def qrels_from_table(table: Any, source: str, grades: GradeMap) -> Qrels:
+    """Qrels from an Arrow table."""
+    return qrels_from_columns(_columns(table, "qrels", source), grades)
 
 
-def _read(content: Content, kind: Kind, what: str, table_of: Callable[[bytes, Kind, str], Any]) -> Columns:
+def run_from_table(table: Any, source: str, name: str) -> Run:
+    """A run from an Arrow table."""
+    return run_from_columns(_columns(table, "run", source), name)
+
+
+def join_table(table: Any, source: str, judgments: Judgments, rules: native.RankingRules) -> native.Joined | None:
+    """A run in an Arrow table joined with judgments by the kernel, without a copy of its columns."""
+    roles = find_roles(table.column_names, "run", source)
+    if judgments.index is None or "score" not in roles or (rules.needs_ranks and "rank" not in roles):
+        return None
+    needed = ["query", "doc", "score", *(["rank"] if rules.needs_ranks else [])]
+    columns = [
+        _as_text(table.column(roles[role])) if role in ("query", "doc") else table.column(roles[role])
+        for role in needed
+    ]
+    stream = _pyarrow().table(columns, names=needed).__arrow_c_stream__()
+    layout = native.Layout(query=0, doc=1, value=2, rank=3 if rules.needs_ranks else -1)
+    found = judgments.index.join_arrow(stream, layout, rules)
+    tag = plain_text(table.column(roles["tag"])[-1].as_py()) if found is not None and "tag" in roles else ""
+    return None if found is None else found._replace(tag=tag)
+
+
+def _as_text(column: Any) -> Any:
+    return column.cast("string") if _pyarrow().types.is_integer(column.type) else column
+
+
+def _file_table(content: Content, kind: Kind, what: str, table_of: Callable[[bytes, Kind, str], Any]) -> Any:
     arrow = _pyarrow()
     try:
-        table = table_of(content.read(), kind, content.name)
+        return table_of(content.read(), kind, content.name)
     except (arrow.ArrowException, OSError, ValueError, KeyError, SystemError) as error:
         raise InputError(f"the {what} data is damaged: {error}", source=content.name) from error
-    return _columns(table, kind, content.name)
 
 
 def _parquet_table(data: bytes, kind: Kind, source: str) -> Any:
@@ -77,21 +104,6 @@ def _arrow_table(data: bytes, kind: Kind, source: str) -> Any:
     table = opened.read_all()
     table.validate(full=True)  # a damaged file would otherwise be read beyond its memory
     return table
-
-
-def _frame_columns(frame: Any, kind: Kind) -> Columns:
-    arrow = _pyarrow()
-    if isinstance(frame, arrow.RecordBatch):
-        frame = arrow.Table.from_batches([frame])
-    try:
-        table = frame if isinstance(frame, arrow.Table) else _collected(frame, kind)
-    except (arrow.ArrowException, TypeError, ValueError) as error:
-        raise InputError(
-            f"the {type(frame).__name__} cannot be read as a table: {error}. "
-            "A column needs values of one type; turn ids into text, with .astype(str) in pandas.",
-            source=kind,
-        ) from error
-    return _columns(table, kind, kind)
 
 
 def _collected(frame: Any, kind: Kind) -> Any:
@@ -119,8 +131,8 @@ def _values(column: Any, as_ids: bool) -> Sequence[Any]:
         column = column.cast(column.type.value_type)
     if column.null_count:
         return list(column.to_pylist())
-    if types.is_integer(column.type) and as_ids:
-        column = column.cast("string")
+    if as_ids:
+        column = _as_text(column)
     if types.is_string(column.type) or types.is_large_string(column.type) or types.is_string_view(column.type):
         return _texts(column)
     if types.is_integer(column.type) or types.is_floating(column.type):

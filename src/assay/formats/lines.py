@@ -13,17 +13,20 @@ from typing import TypeAlias
 
 import numpy as np
 
+from assay import native
 from assay.formats.dialects import Dialect
 from assay.formats.names import WORDS, Kind, find_roles, is_header
 from assay.formats.problems import Problems
 from assay.formats.sources import Content
 from assay.formats.text import (
+    BYTE_ORDER_MARK,
     Chunk,
     decoded,
     line_chunks,
     refuse_bare_returns,
     refuse_inner_mark,
     refuse_old_mac_lines,
+    refuse_other_files,
 )
 from assay.tables import Integers
 
@@ -86,6 +89,35 @@ def read_rows(content: Content, kind: Kind, layout: Layout, dialect: Dialect, pr
             yield rows
         elif not tokens:
             shape = None  # nothing but comments and blank lines so far
+
+
+def plain_layout(content: Content, kind: Kind, layout: Layout, dialect: Dialect) -> native.Layout | None:
+    """What the kernel must know to read the lines itself; None where the first line has a header or another width.
+
+    It reads the same as `read_rows`, or says that it cannot.
+    """
+    refuse_other_files(content)
+    head = content.head[: content.head.rfind(b"\n") + 1] or content.head
+    _, tokens = _first_line(Chunk(head.removeprefix(BYTE_ORDER_MARK), 1), dialect)
+    shape = _shape(tokens, kind, layout, dialect)
+    fits = len(tokens) == shape.width or (shape.or_more and len(tokens) > len(layout))
+    if not fits or (dialect.headers and is_header(list(map(decoded, tokens)))):
+        return None
+    place = {role: number for number, role in enumerate(layout)}
+    return native.Layout(
+        query=place["query"],
+        doc=place["doc"],
+        value=place.get("rel", place.get("score", -1)),
+        rank=place.get("rank", -1),
+        tag=place.get("tag", -1),
+        width=len(layout) if shape.or_more else shape.width,
+        or_more=shape.or_more,
+        blank_lines=shape.blank_lines,
+        comments=shape.comments,
+        stray_returns=dialect.stray_returns,
+        keep_mark=dialect.byte_order_mark,
+        whole_values=kind == "qrels" and dialect.whole_grades,
+    )
 
 
 def data_lines(chunk: Chunk, *, comments: bool) -> Iterator[tuple[int, list[bytes]]]:

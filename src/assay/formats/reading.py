@@ -12,15 +12,15 @@ from assay.formats.delimited import CSV, TSV, qrels_from_delimited, run_from_del
 from assay.formats.detect import detect_format
 from assay.formats.dicts import qrels_from_dict, run_from_dict
 from assay.formats.frames import (
+    arrow_table,
+    frame_table,
     is_frame,
-    qrels_from_arrow,
-    qrels_from_frame,
-    qrels_from_parquet,
-    run_from_arrow,
-    run_from_frame,
-    run_from_parquet,
+    parquet_table,
+    qrels_from_table,
+    run_from_table,
 )
 from assay.formats.json import qrels_from_json, qrels_from_jsonl, run_from_json, run_from_jsonl
+from assay.formats.lines import Layout
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades
 from assay.formats.sources import Content, Source, open_source, open_text
@@ -45,24 +45,36 @@ class InputFormat:
     description: str
     read_qrels: Callable[[Content, GradeMap], Qrels]
     read_run: Callable[[Content], Run]
+    qrels_layout: Layout | None = None  # of text in columns, which the kernel may read
+    run_layout: Layout | None = None
+    table: Callable[[Content, Kind], Any] | None = None  # Arrow, which the kernel may join
+
+
+def _in_columns(description: str, qrels: Layout, run: Layout) -> InputFormat:
+    return InputFormat(
+        description,
+        lambda content, grades: qrels_from_text(content, qrels, grades=grades),
+        lambda content: run_from_text(content, run),
+        qrels_layout=qrels,
+        run_layout=run,
+    )
+
+
+def _in_arrow(description: str, table: Callable[[Content, Kind], Any]) -> InputFormat:
+    return InputFormat(
+        description,
+        lambda content, grades: qrels_from_table(table(content, "qrels"), content.name, grades),
+        lambda content: run_from_table(table(content, "run"), content.name, content.stem),
+        table=table,
+    )
 
 
 FORMATS = {
-    "trec": InputFormat(
-        "TREC text: query iteration document grade; query Q0 document rank score tag",
-        lambda content, grades: qrels_from_text(content, TREC_QRELS, grades=grades),
-        lambda content: run_from_text(content, TREC_RUN),
+    "trec": _in_columns(
+        "TREC text: query iteration document grade; query Q0 document rank score tag", TREC_QRELS, TREC_RUN
     ),
-    "beir": InputFormat(
-        "BEIR text in three columns: query document grade (or score)",
-        lambda content, grades: qrels_from_text(content, BEIR_QRELS, grades=grades),
-        lambda content: run_from_text(content, BEIR_RUN),
-    ),
-    "msmarco": InputFormat(
-        "MS MARCO text: query 0 document grade; query document rank",
-        lambda content, grades: qrels_from_text(content, TREC_QRELS, grades=grades),
-        lambda content: run_from_text(content, MSMARCO_RUN),
-    ),
+    "beir": _in_columns("BEIR text in three columns: query document grade (or score)", BEIR_QRELS, BEIR_RUN),
+    "msmarco": _in_columns("MS MARCO text: query 0 document grade; query document rank", TREC_QRELS, MSMARCO_RUN),
     "json": InputFormat(
         "JSON: {query: {document: value}} as of pytrec_eval and ranx, or a list of records",
         qrels_from_json,
@@ -79,8 +91,8 @@ FORMATS = {
         lambda content, grades: qrels_from_delimited(content, TSV, grades),
         lambda content: run_from_delimited(content, TSV),
     ),
-    "parquet": InputFormat("Parquet, with named columns", qrels_from_parquet, run_from_parquet),
-    "arrow": InputFormat("Arrow IPC file or stream (Feather), with named columns", qrels_from_arrow, run_from_arrow),
+    "parquet": _in_arrow("Parquet, with named columns", parquet_table),
+    "arrow": _in_arrow("Arrow IPC file or stream (Feather), with named columns", arrow_table),
 }
 INPUT_FORMATS = {name: format.description for name, format in FORMATS.items()}
 
@@ -133,7 +145,7 @@ def as_qrels(value: Any, *, input_format: str = AUTO, grades: Mapping[str, float
     if isinstance(value, (str, os.PathLike)):
         return read_qrels(value, input_format=input_format, grades=grades)
     if is_frame(value):
-        return qrels_from_frame(value, checked_grades(grades))
+        return qrels_from_table(frame_table(value, "qrels"), "qrels", checked_grades(grades))
     raise _unusable(value, "qrels", swapped=isinstance(value, Run))
 
 
@@ -150,20 +162,21 @@ def as_run(value: Any, *, input_format: str = AUTO, name: str | None = None) -> 
     if isinstance(value, (str, os.PathLike)):
         return read_run(value, input_format=input_format, name=name)
     if is_frame(value):
-        return run_from_frame(value, name or "run")
+        return run_from_table(frame_table(value, "run"), "run", name or "run")
     raise _unusable(value, "run", swapped=isinstance(value, Qrels))
 
 
 def _qrels(content: Content, input_format: str, grades: Mapping[str, float] | None) -> Qrels:
-    return _format(content, input_format, "qrels").read_qrels(content, checked_grades(grades))
+    return find_format(content, input_format, "qrels").read_qrels(content, checked_grades(grades))
 
 
 def _run(content: Content, input_format: str, name: str | None) -> Run:
-    run = _format(content, input_format, "run").read_run(content)
+    run = find_format(content, input_format, "run").read_run(content)
     return run if name is None else run.named(name)
 
 
-def _format(content: Content, input_format: str, kind: Kind) -> InputFormat:
+def find_format(content: Content, input_format: str, kind: Kind) -> InputFormat:
+    """The format of this name, or the one that the content is in."""
     name = detect_format(content, kind, FORMATS) if input_format == AUTO else input_format
     if name not in FORMATS:
         known = [AUTO, *FORMATS]

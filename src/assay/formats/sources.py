@@ -10,10 +10,12 @@ import gzip
 import io
 import lzma
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
@@ -41,14 +43,23 @@ class Readable(Protocol):
         """At most `size` bytes, and none only at the end."""
 
 
+@dataclass(frozen=True)
+class PlainFile:
+    """A file on disk that is open."""
+
+    descriptor: int
+    size: int
+
+
 class Content:
     """The bytes of one source after decompression, read once from front to back."""
 
     def __init__(self, stream: Readable, name: str, stem: str, compression: str | None = None) -> None:
         self.name = name  # as messages show it
         self.stem = stem  # as a run read from it is called
+        self.file: PlainFile | None = None  # where the bytes are those of a file
         self._stream = stream
-        self._compression = compression
+        self.compression = compression
         self.head = self._read()  # kept, to look at before it is read
 
     def look_further(self) -> bool:
@@ -68,14 +79,21 @@ class Content:
         """The whole content at once."""
         return b"".join(self.blocks())
 
-    def _read(self) -> bytes:
+    def read_some(self, size: int) -> bytes:
+        """At most `size` bytes of what has not been read yet, and none only at the end."""
+        if not self.head:
+            return self._read(size)
+        some, self.head = self.head[:size], self.head[size:]
+        return some
+
+    def _read(self, size: int = BLOCK_SIZE) -> bytes:
         try:
-            return self._stream.read(BLOCK_SIZE)
+            return self._stream.read(size)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            if self._compression is None:
+            if self.compression is None:
                 raise InputError(f"cannot be read: {_reason(error)}", source=self.name) from error
             raise InputError(
-                f"the {self._compression} data is damaged or cut off ({error}). Copy or download the file again.",
+                f"the {self.compression} data is damaged or cut off ({error}). Copy or download the file again.",
                 source=self.name,
             ) from error
 
@@ -88,7 +106,31 @@ def open_source(source: Source) -> Iterator[Content]:
         return
     path = os.fsdecode(source)
     with _open_file(path) as stream:
-        yield _content(stream, path, stem(path))
+        content = _content(stream, path, stem(path))
+        status = os.fstat(stream.fileno())
+        if content.compression is None and stat.S_ISREG(status.st_mode):
+            content.file = PlainFile(stream.fileno(), status.st_size)
+        yield content
+
+
+class Origin:
+    """A source that can be opened again: what can be read only once is kept in memory."""
+
+    def __init__(self, source: Source) -> None:
+        self.path = source if source == STDIN else os.fsdecode(source)
+        self._kept: bytes | None = None
+
+    @contextmanager
+    def open(self) -> Iterator[Content]:
+        """The content from its start."""
+        if self.path != STDIN and (not os.path.exists(self.path) or os.path.isfile(self.path)):
+            with open_source(self.path) as content:
+                yield content
+            return
+        if self._kept is None:
+            with open_source(self.path) as content:
+                self._kept, self._names = content.read(), (content.name, content.stem)
+        yield Content(io.BytesIO(self._kept), *self._names)
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.errors import MeasureError, did_you_mean
-from assay.judged import Rules
 from assay.measures.bundles import FAMILIES
 from assay.measures.core import TREC_STEMS, Measure
+from assay.rules import Rules
 
 Adapt = Callable[[Measure], Measure]
 

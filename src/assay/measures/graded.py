@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from assay.errors import MeasureError
-from assay.judged import JudgedRanking, Pool
+from assay.judged import JudgedRanking
+from assay.judgments import Pool
 from assay.measures.arithmetic import discount, log2, ratio, running
 from assay.measures.core import Parameter, PerQuery, measure, number_between
 from assay.tables import Floats, Integers

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 
 from assay.errors import show_id, some_of
 from assay.evaluation import Coverage, Evaluation
-from assay.judged import Rules
 from assay.measures import Request
+from assay.rules import Rules
 
 ALL = "all"  # the row of a run that stands for all its queries
 

@@ -1,0 +1,190 @@
+"""Judgments made ready for joining with runs: indexed once, used for every run. Reads no files and knows no ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from assay import native
+from assay.arrays import count_per_segment, starts
+from assay.errors import DuplicateError, show_id
+from assay.rules import Duplicates
+from assay.tables import Floats, Ids, Integers, Qrels, Run, as_ids
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Grades of all judged documents, best first, queries end to end. What depends on it alone is computed once."""
+
+    grade: Floats
+    start: Integers  # query i has grade[start[i]:start[i + 1]]
+    _known: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @cached_property
+    def query(self) -> Integers:
+        """For each grade, the index of its query."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    @cached_property
+    def place(self) -> Integers:
+        """For each grade, its place in the best possible ranking, from 1."""
+        return np.arange(len(self.grade)) - self.start[:-1][self.query] + 1
+
+    def at_least(self, grade: float) -> Integers:
+        """How many documents of each query have at least this grade."""
+        return self.remember(("at_least", grade), lambda: count_per_segment(self.grade >= grade, self.start))
+
+    def remember(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The value computed for this key the first time: many measures and many runs share one pool."""
+        if key not in self._known:
+            self._known[key] = value = compute()
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)  # it is handed out again and again
+        return self._known[key]  # type: ignore[no-any-return]
+
+    def select(self, chosen: Integers) -> Pool:
+        """The pool of some of the queries."""
+        return Pool(self.grade[self.rows_of(chosen)], starts(np.diff(self.start)[chosen]))
+
+    def rows_of(self, chosen: Integers) -> Integers:
+        """The judgments of some of the queries."""
+        size = np.diff(self.start)[chosen]
+        start = starts(size)
+        return np.repeat(self.start[:-1][chosen] - start[:-1], size) + np.arange(start[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """Judgments by query, in byte order, and within a query in the order of the input.
+
+    The documents are kept by Python, or by the kernel where it read them; each gets them from the other when it needs to.
+    """
+
+    queries: tuple[str, ...]
+    rel: Floats
+    pool: Pool  # its `start` also says which judgments are whose
+    top_grade: float
+    source: str
+    kept_docs: Ids | None = field(default=None, repr=False)
+    kept_index: native.Index | None = field(default=None, repr=False)
+
+    @cached_property
+    def docs(self) -> Ids:
+        """The judged documents."""
+        if self.kept_docs is not None:
+            return self.kept_docs
+        return as_ids([] if self.kept_index is None else self.kept_index.documents())
+
+    @cached_property
+    def doc_list(self) -> list[str]:
+        """The judged documents as a list."""
+        return list(self.docs)
+
+    @cached_property
+    def index(self) -> native.Index | None:
+        """The judgments as the kernel keeps them, if it is there."""
+        return self.kept_index or native.index_judgments(self.queries, self.pool.start, self.doc_list)
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The place of each query in `queries`."""
+        return {query: place for place, query in enumerate(self.queries)}
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """Finds judgments by query and document."""
+        return Lookup(self.pool.query, self.docs)
+
+    def select(self, queries: Iterable[str]) -> Judgments:
+        """The judgments of some of the queries; the highest grade of all stays known."""
+        chosen = np.array(sorted({self.place[query] for query in queries}), np.int64)
+        rows = self.pool.rows_of(chosen)
+        names = tuple(self.queries[index] for index in chosen)
+        pool = self.pool.select(chosen)
+        return replace(self, queries=names, rel=self.rel[rows], pool=pool, kept_docs=self.docs[rows], kept_index=None)
+
+
+class Lookup:
+    """Judgments found by query and document, many at once."""
+
+    def __init__(self, query: Integers, docs: Ids) -> None:
+        self._code: dict[str, int] = {}
+        codes = np.fromiter((self._code.setdefault(doc, len(self._code)) for doc in docs), np.int64, len(docs))
+        key = query * len(self._code) + codes
+        self._order = np.argsort(key, kind="stable")
+        self._key = key[self._order]
+
+    def codes(self, docs: Ids) -> Integers:
+        """A number for each document, or -1 for one that nobody judged."""
+        return np.fromiter((self._code.get(doc, -1) for doc in docs), np.int64, len(docs))
+
+    def find(self, query: Integers, code: Integers) -> Integers:
+        """The judgment of each query and document, or -1."""
+        if not len(self._key):
+            return np.full(len(code), -1)
+        key = query * len(self._code) + code
+        place = np.minimum(np.searchsorted(self._key, key), len(self._key) - 1)
+        return np.where((code >= 0) & (self._key[place] == key), self._order[place], -1)
+
+
+def index_judgments(qrels: Qrels, duplicates: Duplicates = "error") -> Judgments:
+    """Sort the judgments by query, and the grades of each query from the best down."""
+    order = np.argsort(qrels.query, kind="stable")
+    repeated = _repeated(qrels, order)
+    if len(repeated):
+        order = _without_repeats(qrels, order, repeated, duplicates)
+    query, rel = qrels.query[order], qrels.rel[order]
+    start = np.searchsorted(query, np.arange(len(qrels.queries) + 1))
+    pool = Pool(rel[np.lexsort((-rel, query))], start)
+    return Judgments(qrels.queries, rel, pool, float(rel.max(initial=0)), qrels.source, qrels.doc[order])
+
+
+def judgments_of(plain: native.PlainJudgments, source: str) -> Judgments:
+    """Judgments as the kernel read them."""
+    top_grade = float(plain.pool.max(initial=0))
+    return Judgments(plain.queries, plain.rel, Pool(plain.pool, plain.start), top_grade, source, kept_index=plain.kept)
+
+
+def _repeated(qrels: Qrels, order: Integers) -> Integers:
+    """Places in `order`, ascending, whose query and document stand at an earlier place too."""
+    code: dict[str, int] = {}
+    codes = np.fromiter((code.setdefault(doc, len(code)) for doc in qrels.doc), np.int64, len(qrels))
+    key = (qrels.query * len(code) + codes)[order]
+    by_key = np.argsort(key, kind="stable")
+    return np.sort(by_key[1:][np.diff(key[by_key]) == 0])
+
+
+def _without_repeats(qrels: Qrels, order: Integers, repeated: Integers, duplicates: Duplicates) -> Integers:
+    """The order of judgments with one left for each query and document."""
+    if duplicates == "error":
+        raise duplicate_error(qrels, np.sort(order[repeated]), "judged", "the higher grade")
+    kept: dict[tuple[int, str], int] = {}  # in the order of the first of each
+    for row in order.tolist():
+        pair = (int(qrels.query[row]), str(qrels.doc[row]))
+        first = kept.setdefault(pair, row)
+        if duplicates == "best" and qrels.rel[row] > qrels.rel[first]:
+            kept[pair] = row
+    return np.array(list(kept.values()), np.int64)
+
+
+def duplicate_error(table: Qrels | Run, rows: Integers, verb: str, better: str) -> DuplicateError:
+    """The refusal of rows that repeat a query and document."""
+    pairs = [(table.queries[table.query[row]], str(table.doc[row])) for row in rows.tolist()]
+    query, doc = pairs[0]
+    return DuplicateError(
+        f"document {show_id(doc)} is {verb} more than once for query {show_id(query)} "
+        f"({len(pairs)} such row{'s' if len(pairs) > 1 else ''} in all). Remove the repeated rows, or let the first count "
+        f"(duplicates=first) or {better} (duplicates=best).",
+        pairs=pairs,
+        source=table.source,
+        line=None if table.lines is None else int(table.lines[int(rows[0])]),
+    )

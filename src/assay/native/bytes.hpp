@@ -1,0 +1,119 @@
+// Ids as bytes: comparing, hashing and keeping them. Knows no file and no ranking.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace assay {
+
+// A piece of memory that somebody else keeps.
+struct Bytes {
+  const char* data = nullptr;
+  size_t size = 0;
+
+  const char* end() const { return data + size; }
+};
+
+inline uint64_t load8(const char* p) {
+  uint64_t value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+
+inline uint64_t load4(const char* p) {
+  uint32_t value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+
+// Most ids have 4 to 16 bytes: two loads that may overlap see all of them, without a loop.
+inline bool equal(Bytes a, Bytes b) {
+  if (a.size != b.size) return false;
+  const size_t n = a.size;
+  if (n > 16 || n < 4) return std::memcmp(a.data, b.data, n) == 0;
+  if (n >= 8) return ((load8(a.data) ^ load8(b.data)) | (load8(a.data + n - 8) ^ load8(b.data + n - 8))) == 0;
+  return ((load4(a.data) ^ load4(b.data)) | (load4(a.data + n - 4) ^ load4(b.data + n - 4))) == 0;
+}
+
+// Byte order, which is what trec_eval's strcmp compares.
+inline int compare(Bytes a, Bytes b) {
+  const int order = std::memcmp(a.data, b.data, std::min(a.size, b.size));
+  if (order != 0) return order;
+  return a.size < b.size ? -1 : a.size > b.size;
+}
+
+inline uint64_t mixed(uint64_t a, uint64_t b) {
+#if defined(__SIZEOF_INT128__)
+  const auto product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+#else
+  const uint64_t high = (a >> 32) * (b >> 32), low = a * b;
+  return low ^ (high * 0x9e3779b97f4a7c15ull) ^ (a >> 29) ^ (b >> 31);
+#endif
+}
+
+// Another one for each process, so that no file can be made whose ids all collide. No result depends on it.
+inline const uint64_t hash_seed = (static_cast<uint64_t>(std::random_device{}()) << 32) ^ std::random_device{}();
+
+inline uint64_t hash(Bytes id) {
+  constexpr uint64_t kOne = 0xa0761d6478bd642full, kTwo = 0xe7037ed1a0b428dbull;
+  const char* p = id.data;
+  size_t n = id.size;
+  uint64_t state = hash_seed ^ n;
+  while (n > 16) {
+    state = mixed(load8(p) ^ state ^ kOne, load8(p + 8) ^ kTwo);
+    p += 16;
+    n -= 16;
+  }
+  uint64_t first = 0, last = 0;
+  if (n >= 8) {
+    first = load8(p), last = load8(p + n - 8);
+  } else if (n >= 4) {
+    first = load4(p), last = load4(p + n - 4);
+  } else if (n > 0) {
+    const auto byte = [p](size_t i) { return static_cast<uint64_t>(static_cast<unsigned char>(p[i])); };
+    first = byte(0) | byte(n / 2) << 8 | byte(n - 1) << 16;
+  }
+  return mixed(first ^ state ^ kOne, last ^ kTwo);
+}
+
+// Keeps copies of ids; they stay where they are until the arena goes.
+class Arena {
+ public:
+  Bytes copy(Bytes id) {
+    if (id.size > free_) make_room(id.size);
+    char* place = next_;
+    if (id.size) std::memcpy(place, id.data, id.size);
+    next_ += id.size;
+    free_ -= id.size;
+    return {place, id.size};
+  }
+
+  // Forgets all ids, but not the first block: the next query needs it again.
+  void clear() {
+    if (blocks_.size() > 1) blocks_.resize(1);
+    next_ = blocks_.empty() ? nullptr : blocks_[0].get();
+    free_ = blocks_.empty() ? 0 : first_size_;
+  }
+
+ private:
+  static constexpr size_t kBlock = 1 << 18;
+
+  void make_room(size_t needed) {
+    const size_t size = std::max(needed, kBlock);
+    if (blocks_.empty()) first_size_ = size;
+    blocks_.push_back(std::make_unique<char[]>(size));
+    next_ = blocks_.back().get();
+    free_ = size;
+  }
+
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* next_ = nullptr;
+  size_t free_ = 0, first_size_ = 0;
+};
+
+}  // namespace assay

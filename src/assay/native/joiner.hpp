@@ -1,0 +1,186 @@
+// Joins the ranking of one query with its judgments, ids being bytes: begin query, add document, end query.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bytes.hpp"
+#include "judgments.hpp"
+#include "ranking.hpp"
+
+namespace assay {
+
+class Joiner {
+ public:
+  explicit Joiner(const RankingRules& rules) : rules_(rules), list_(rules) {}
+
+  // Ids of documents must stay where they are until end() or keep_ids().
+  void begin(Bytes query, const JudgedDocuments& judged) {
+    query_ = query;
+    judged_ = judged;
+    list_.clear();
+    ids_.clear();
+    matches_.clear();
+    dropped_.clear();
+    make_table();
+  }
+
+  // One probe joins the document and finds it if it came before: judged documents wait in the table, and those that
+  // have come take their place.
+  void add(Bytes id, double score, int64_t rank) {
+    if (rules_.drop_self_match && equal(id, query_)) return;
+    const uint32_t row = list_.size();
+    if (row == kMostRows) throw NotPlain();
+    const uint64_t full = hash(id);
+    const auto tag = static_cast<uint32_t>(full >> 32);
+    size_t slot = full & mask_;
+    for (; table_[slot].entry != kNone; slot = (slot + 1) & mask_) {
+      const Slot found = table_[slot];
+      if (found.tag != tag) continue;
+      if (found.entry & kCame) {
+        if (equal(ids_[found.entry & ~kCame], id)) return add_again(slot, id, score, rank);
+      } else if (equal(judged_.ids[found.entry], id)) {
+        matches_.push_back({row, found.entry});
+        table_[slot].entry = row | kCame;
+        return append(id, score, rank);
+      }
+    }
+    table_[slot] = {tag, row | kCame};
+    append(id, score, rank);
+    if (2 * ++used_ > mask_) grow();
+  }
+
+  // The memory of the ids is about to be used for something else.
+  void keep_ids() {
+    if (kept_from_ == 0 && ids_.empty()) return;
+    for (; kept_from_ < ids_.size(); kept_from_++) ids_[kept_from_] = arena_.copy(ids_[kept_from_]);
+  }
+
+  void end(uint32_t place, Hits& hits) {
+    if (!dropped_.empty()) remove_dropped();
+    list_.arrange();
+    place_matches();
+    const size_t before = hits.hits.size();
+    write_hits(list_, found_, rules_.ties, [this](uint32_t row) { return ids_[row]; }, hits.hits);
+    hits.queries.push_back({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
+    expected_ = list_.size();
+    kept_from_ = 0;
+    arena_.clear();
+  }
+
+  // After end(): whether the ranks that made the scores are 1, 2, 3 ... without repeats.
+  bool ranks_from_one() const {
+    for (uint32_t place = 1; place < list_.size(); place++) {
+      if (list_.score_at(place) == list_.score_at(place - 1)) return false;
+    }
+    return list_.size() == 0 || list_.score_at(0) == -1.0;
+  }
+
+ private:
+  struct Slot {
+    uint32_t tag;
+    uint32_t entry;  // kNone, or a judged document that has not come, or a row with kCame
+  };
+  struct Match {
+    uint32_t row, judged;
+  };
+  static constexpr uint32_t kCame = uint32_t{1} << 31;
+  static constexpr uint32_t kMostRows = kCame - 2;
+
+  void append(Bytes id, double score, int64_t rank) {
+    list_.add(score, rank);
+    ids_.push_back(id);
+  }
+
+  // The same document once more: a repeat is refused, or the first or the best of them counts.
+  void add_again(size_t slot, Bytes id, double score, int64_t rank) {
+    if (rules_.duplicates == Duplicates::refuse) throw NotPlain();
+    if (rules_.duplicates == Duplicates::first) return;
+    const uint32_t earlier = table_[slot].entry & ~kCame, later = list_.size();
+    append(id, score, rank);
+    const bool replaced = list_.better(later, earlier);
+    dropped_.push_back(replaced ? earlier : later);
+    if (!replaced) return;
+    table_[slot].entry = later | kCame;
+    for (Match& match : matches_) {
+      if (match.row == earlier) match.row = later;
+    }
+  }
+
+  void remove_dropped() {
+    std::vector<char> keep(ids_.size(), 1);
+    for (uint32_t row : dropped_) keep[row] = 0;
+    std::vector<uint32_t> moved(ids_.size());
+    uint32_t kept = 0;
+    for (uint32_t row = 0; row < ids_.size(); row++) {
+      moved[row] = kept;
+      if (keep[row]) ids_[kept++] = ids_[row];
+    }
+    ids_.resize(kept);
+    for (Match& match : matches_) match.row = moved[match.row];
+    list_.remove(keep);
+  }
+
+  // The judged documents by their places in the list.
+  void place_matches() {
+    found_.clear();
+    if (!list_.rearranged()) {
+      for (const Match& match : matches_) found_.push_back({match.row, judged_.first + match.judged});
+      if (!dropped_.empty()) sort_found();
+      return;
+    }
+    place_of_row_.resize(list_.size());
+    for (uint32_t place = 0; place < list_.size(); place++) place_of_row_[list_.row_at(place)] = place;
+    for (const Match& match : matches_) found_.push_back({place_of_row_[match.row], judged_.first + match.judged});
+    sort_found();
+  }
+
+  void sort_found() {
+    std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) { return a.place < b.place; });
+  }
+
+  // Room for the judged documents and as many others as the query before had.
+  void make_table() {
+    size_t size = 64;
+    while (size < 2 * (size_t{judged_.count} + expected_) + 16) size *= 2;
+    table_.assign(size, Slot{0, kNone});
+    mask_ = size - 1;
+    used_ = judged_.count;
+    for (uint32_t i = 0; i < judged_.count; i++) {
+      const uint64_t full = hash(judged_.ids[i]);
+      put({static_cast<uint32_t>(full >> 32), i}, full);
+    }
+  }
+
+  void grow() {
+    const std::vector<Slot> old = std::move(table_);
+    table_.assign(2 * old.size(), Slot{0, kNone});
+    mask_ = table_.size() - 1;
+    for (const Slot& slot : old) {
+      if (slot.entry == kNone) continue;
+      put(slot, hash(slot.entry & kCame ? ids_[slot.entry & ~kCame] : judged_.ids[slot.entry]));
+    }
+  }
+
+  void put(Slot entry, uint64_t full) {
+    size_t slot = full & mask_;
+    while (table_[slot].entry != kNone) slot = (slot + 1) & mask_;
+    table_[slot] = entry;
+  }
+
+  const RankingRules rules_;
+  RankedList list_;
+  Bytes query_;
+  JudgedDocuments judged_;
+  std::vector<Bytes> ids_;  // of each row
+  std::vector<Match> matches_;
+  std::vector<Found> found_;
+  std::vector<uint32_t> dropped_, place_of_row_;
+  std::vector<Slot> table_;
+  size_t mask_ = 0, used_ = 0;
+  uint32_t expected_ = 0;
+  Arena arena_;  // ids that had to be copied
+  size_t kept_from_ = 0;
+};
+
+}  // namespace assay

@@ -1,0 +1,75 @@
+#include "judgments.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "outcome.hpp"
+
+namespace assay {
+
+void Judgments::open_query(Bytes query) {
+  if (open_ != kNone && equal(queries_[open_], query)) return;  // most files keep a query together
+  const size_t before = queries_.size();
+  open_ = queries_.insert(query);
+  if (queries_.size() > before) queries_.relocate_last(arena_.copy(query));
+}
+
+void Judgments::add(Bytes doc) {
+  if (docs_.size() >= kNone - 1) throw NotPlain();
+  docs_.push_back(arena_.copy(doc));
+  query_.push_back(open_);
+}
+
+std::vector<uint32_t> Judgments::finish() {
+  number_queries();
+  std::vector<uint32_t> moved = group_by_query();
+  refuse_duplicates();
+  return moved;
+}
+
+void Judgments::number_queries() {
+  const auto before = [this](uint32_t a, uint32_t b) { return compare(queries_[a], queries_[b]) < 0; };
+  place_number_.resize(queries_.size());
+  std::iota(place_number_.begin(), place_number_.end(), 0);
+  if (!std::is_sorted(place_number_.begin(), place_number_.end(), before)) {
+    std::sort(place_number_.begin(), place_number_.end(), before);
+  }
+  number_place_.resize(queries_.size());
+  for (uint32_t place = 0; place < queries_.size(); place++) number_place_[place_number_[place]] = place;
+}
+
+std::vector<uint32_t> Judgments::group_by_query() {
+  start_.assign(queries_.size() + 1, 0);
+  for (uint32_t number : query_) start_[number_place_[number] + 1]++;
+  std::partial_sum(start_.begin(), start_.end(), start_.begin());
+  std::vector<uint32_t> next(start_.begin(), start_.end() - 1);
+  std::vector<uint32_t> moved(docs_.size());
+  bool in_order = true;
+  for (size_t i = 0; i < docs_.size(); i++) {
+    moved[i] = next[number_place_[query_[i]]]++;
+    in_order &= moved[i] == i;
+  }
+  query_ = {};
+  if (in_order) return {};
+  std::vector<Bytes> docs(docs_.size());
+  for (size_t i = 0; i < docs_.size(); i++) docs[moved[i]] = docs_[i];
+  docs_.swap(docs);
+  return moved;
+}
+
+void Judgments::refuse_duplicates() const {
+  std::vector<std::pair<uint64_t, uint32_t>> hashes;
+  for (uint32_t place = 0; place < queries(); place++) {
+    const JudgedDocuments documents = this->documents(place);
+    hashes.clear();
+    for (uint32_t i = 0; i < documents.count; i++) hashes.emplace_back(hash(documents.ids[i]), i);
+    std::sort(hashes.begin(), hashes.end());
+    for (size_t i = 1; i < hashes.size(); i++) {
+      for (size_t j = i; j > 0 && hashes[j - 1].first == hashes[i].first; j--) {
+        if (equal(documents.ids[hashes[j - 1].second], documents.ids[hashes[i].second])) throw NotPlain();
+      }
+    }
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,432 @@
+// The Python face of the kernel: takes arguments apart, calls, and gives columns as bytes. Computes nothing.
+//
+// Every function gives None where the input is not plain; the caller then takes the NumPy path, which gives the same
+// values, or the error with its line. native/__init__.py says what arguments and results mean.
+
+#include "python.hpp"  // first, as Python asks
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "arrow.hpp"
+#include "dicts.hpp"
+#include "judgments.hpp"
+#include "rows.hpp"
+#include "text.hpp"
+
+namespace assay {
+namespace {
+
+constexpr const char* kCapsule = "assay.judgments";
+
+const Judgments& judgments_of(PyObject* capsule) {
+  const void* judgments = PyCapsule_GetPointer(capsule, kCapsule);
+  if (!judgments) throw Stopped();
+  return *static_cast<const Judgments*>(judgments);
+}
+
+Ref capsule_of(std::unique_ptr<Judgments> judgments) {
+  Ref capsule = Ref::checked(PyCapsule_New(judgments.get(), kCapsule, [](PyObject* self) {
+    delete static_cast<Judgments*>(PyCapsule_GetPointer(self, kCapsule));
+  }));
+  judgments.release();
+  return capsule;
+}
+
+// Arguments
+
+Layout layout_of(PyObject* given) {
+  Layout layout;
+  int or_more, blank_lines, comments, stray_returns, keep_mark, whole_values;
+  if (!PyArg_ParseTuple(given, "iiiiiIpppppp", &layout.query, &layout.doc, &layout.value, &layout.rank, &layout.tag,
+                        &layout.width, &or_more, &blank_lines, &comments, &stray_returns, &keep_mark, &whole_values)) {
+    throw Stopped();
+  }
+  layout.or_more = or_more;
+  layout.blank_lines = blank_lines;
+  layout.comments = comments;
+  layout.stray_returns = stray_returns;
+  layout.keep_mark = keep_mark;
+  layout.whole_values = whole_values;
+  if (layout.width >= kMaxTokens) throw NotPlain();
+  return layout;
+}
+
+RankingRules rules_of(PyObject* given) {
+  RankingRules rules;
+  int ties, duplicates, by_rank_column, ties_by_rank_column, float32, drop_self_match;
+  if (!PyArg_ParseTuple(given, "iipppp", &ties, &duplicates, &by_rank_column, &ties_by_rank_column, &float32,
+                        &drop_self_match)) {
+    throw Stopped();
+  }
+  rules.ties = static_cast<Ties>(ties);
+  rules.duplicates = static_cast<Duplicates>(duplicates);
+  rules.by_rank_column = by_rank_column;
+  rules.ties_by_rank_column = ties_by_rank_column;
+  rules.float32 = float32;
+  rules.drop_self_match = drop_self_match;
+  return rules;
+}
+
+// A source that calls read(size) of Python.
+Stream stream_of(PyObject* read, Unlocked& unlocked) {
+  return Stream([read, &unlocked](char* into, size_t space) {
+    return unlocked.with_python([&]() -> size_t {
+      const Ref given = Ref::checked(PyObject_CallFunction(read, "n", static_cast<Py_ssize_t>(space)));
+      char* data = nullptr;
+      Py_ssize_t size = 0;
+      if (PyBytes_AsStringAndSize(given.get(), &data, &size) != 0) throw Stopped();
+      if (static_cast<size_t>(size) > space) {
+        PyErr_SetString(PyExc_ValueError, "read() gave more than was asked for");
+        throw Stopped();
+      }
+      std::memcpy(into, data, static_cast<size_t>(size));
+      return static_cast<size_t>(size);
+    });
+  });
+}
+
+Interrupt interrupt_of(Unlocked& unlocked) {
+  return [&unlocked] {
+    unlocked.with_python([] {
+      if (PyErr_CheckSignals() != 0) throw Stopped();
+    });
+  };
+}
+
+// Results
+
+// A column that is filled in place.
+template <class T>
+class Column {
+ public:
+  explicit Column(size_t size)
+      : bytes_(Ref::checked(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size * sizeof(T))))),
+        data_(reinterpret_cast<T*>(PyBytes_AsString(bytes_.get()))) {}
+  T& operator[](size_t i) { return data_[i]; }
+  PyObject* release() { return bytes_.release(); }
+
+ private:
+  Ref bytes_;
+  T* data_;
+};
+
+// The hits in the order of the queries.
+PyObject* result_of(const Judgments& judgments, const Join& join) {
+  struct Place {
+    const Hits* part = nullptr;
+    uint32_t query = 0;
+    size_t first = 0;
+  };
+  std::vector<Place> places(judgments.queries());
+  size_t count = 0;
+  for (const Hits& part : join.parts) {
+    size_t first = 0;
+    for (uint32_t i = 0; i < part.queries.size(); i++) {
+      places[part.queries[i].place] = {&part, i, first};
+      first += part.queries[i].hits;
+    }
+    count += part.hits.size();
+  }
+  Column<int64_t> retrieved(places.size()), query(count), rank(count), tie_first(count), tie_last(count), number(count);
+  Column<char> answered(places.size());
+  size_t next = 0;
+  for (size_t place = 0; place < places.size(); place++) {
+    const Place& from = places[place];
+    answered[place] = join.answered[place];
+    retrieved[place] = from.part ? from.part->queries[from.query].retrieved : 0;
+    const uint32_t hits = from.part ? from.part->queries[from.query].hits : 0;
+    for (uint32_t i = 0; i < hits; i++, next++) {
+      const Hits::Hit& hit = from.part->hits[from.first + i];
+      query[next] = static_cast<int64_t>(place);
+      rank[next] = hit.rank;
+      tie_first[next] = hit.tie_first;
+      tie_last[next] = hit.tie_last;
+      number[next] = hit.judgment;
+    }
+  }
+  Ref unjudged = Ref::checked(PyList_New(0));
+  for (const std::string& id : join.unjudged) {
+    if (PyList_Append(unjudged.get(), text_of({id.data(), id.size()}).get()) != 0) throw Stopped();
+  }
+  Ref tag = text_of({join.tag.data(), join.tag.size()});
+  return Py_BuildValue("NNNNNNNNN", retrieved.release(), answered.release(), query.release(), rank.release(),
+                       tie_first.release(), tie_last.release(), number.release(), unjudged.release(), tag.release());
+}
+
+// Functions
+
+// read_judgments(read, layout) -> (judgments, queries, start, grades, pool)
+PyObject* read_judgments_face(PyObject* args) {
+  PyObject *read, *layout;
+  if (!PyArg_ParseTuple(args, "OO", &read, &layout)) throw Stopped();
+  auto judgments = std::make_unique<Judgments>();
+  std::vector<double> grades;
+  {
+    const Layout columns = layout_of(layout);
+    Unlocked unlocked;
+    Stream source = stream_of(read, unlocked);
+    grades = read_judgments(source, columns, interrupt_of(unlocked), *judgments);
+  }
+  const size_t queries = judgments->queries();
+  Column<int64_t> start(queries + 1);
+  Column<double> grade(grades.size()), pool(grades.size());
+  for (size_t i = 0; i <= queries; i++) start[i] = judgments->starts()[i];
+  for (size_t i = 0; i < grades.size(); i++) grade[i] = pool[i] = grades[i];
+  for (size_t i = 0; i < queries; i++) {
+    if (start[i] < start[i + 1]) std::sort(&pool[start[i]], &pool[start[i]] + (start[i + 1] - start[i]), std::greater<>());
+  }
+  Ref ids = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(queries)));
+  for (uint32_t i = 0; i < queries; i++) PyTuple_SetItem(ids.get(), i, text_of(judgments->query(i)).release());
+  Ref capsule = capsule_of(std::move(judgments));
+  return Py_BuildValue("NNNNN", capsule.release(), ids.release(), start.release(), grade.release(), pool.release());
+}
+
+// index_judgments(queries, start, docs) -> judgments
+PyObject* index_judgments_face(PyObject* args) {
+  PyObject *queries, *start, *docs;
+  if (!PyArg_ParseTuple(args, "OOO", &queries, &start, &docs)) throw Stopped();
+  const View starts(start, sizeof(int64_t));
+  auto judgments = std::make_unique<Judgments>();
+  for (Py_ssize_t query = 0; query < PyTuple_Size(queries); query++) {
+    Arena arena;
+    judgments->open_query(bytes_of(PyTuple_GetItem(queries, query), arena));
+    for (int64_t i = starts.data<int64_t>()[query]; i < starts.data<int64_t>()[query + 1]; i++) {
+      PyObject* doc = PyList_GetItem(docs, static_cast<Py_ssize_t>(i));
+      if (!doc) throw Stopped();
+      judgments->add(bytes_of(doc, arena));
+    }
+  }
+  if (!judgments->finish().empty()) throw NotPlain();  // queries are given in byte order
+  return capsule_of(std::move(judgments)).release();
+}
+
+// documents(judgments) -> list of ids
+PyObject* documents_face(PyObject* args) {
+  PyObject* capsule;
+  if (!PyArg_ParseTuple(args, "O", &capsule)) throw Stopped();
+  const Judgments& judgments = judgments_of(capsule);
+  Ref ids = Ref::checked(PyList_New(static_cast<Py_ssize_t>(judgments.size())));
+  for (size_t i = 0; i < judgments.size(); i++) {
+    PyList_SetItem(ids.get(), static_cast<Py_ssize_t>(i), text_of(judgments.doc(i)).release());
+  }
+  return ids.release();
+}
+
+// join_text(judgments, read, layout, rules, gathered) -> result, or False if queries are interleaved
+PyObject* join_text_face(PyObject* args) {
+  PyObject *capsule, *read, *layout, *rules;
+  int all_at_once;
+  if (!PyArg_ParseTuple(args, "OOOOp", &capsule, &read, &layout, &rules, &all_at_once)) throw Stopped();
+  const Judgments& judgments = judgments_of(capsule);
+  const Layout columns = layout_of(layout);
+  const RankingRules ranking = rules_of(rules);
+  Join join;
+  {
+    Unlocked unlocked;
+    Stream source = stream_of(read, unlocked);
+    (all_at_once ? join_gathered : join_stream)(judgments, source, columns, ranking, interrupt_of(unlocked), join);
+  }
+  return result_of(judgments, join);
+}
+
+// join_file(judgments, file, size, layout, rules, threads, gathered) -> result, or False if queries are interleaved
+PyObject* join_file_face(PyObject* args) {
+#if defined(_WIN32)
+  (void)args;
+  throw NotPlain();
+#else
+  PyObject *capsule, *layout, *rules;
+  int file, threads, all_at_once;
+  unsigned long long size;
+  if (!PyArg_ParseTuple(args, "OiKOOip", &capsule, &file, &size, &layout, &rules, &threads, &all_at_once)) throw Stopped();
+  const Judgments& judgments = judgments_of(capsule);
+  const Layout columns = layout_of(layout);
+  const RankingRules ranking = rules_of(rules);
+  Join join;
+  {
+    Unlocked unlocked;
+    const Interrupt interrupt = interrupt_of(unlocked);
+    if (all_at_once) {
+      FilePart whole(file, 0, size);
+      join_gathered(judgments, whole, columns, ranking, interrupt, join);
+    } else {
+      join_file(judgments, file, size, columns, ranking, static_cast<unsigned>(threads), interrupt, join);
+    }
+  }
+  return result_of(judgments, join);
+#endif
+}
+
+// Rows of a table of ours: documents are Python's texts.
+struct TableRows {
+  PyObject* const* docs;
+  const double* scores;
+  const int64_t* ranks;
+  Arena arena;
+
+  Bytes doc(uint32_t row) { return bytes_of(docs[row], arena); }
+  double score(uint32_t row) const { return scores[row]; }
+  int64_t rank(uint32_t row) const { return ranks ? ranks[row] : 0; }
+};
+
+// join_table(judgments, place_of_row, docs, scores, ranks or None, rules) -> result
+PyObject* join_table_face(PyObject* args) {
+  PyObject *capsule, *place, *docs, *scores, *ranks, *rules;
+  if (!PyArg_ParseTuple(args, "OOOOOO", &capsule, &place, &docs, &scores, &ranks, &rules)) throw Stopped();
+  const Judgments& judgments = judgments_of(capsule);
+  const RankingRules ranking = rules_of(rules);
+  const View places(place, sizeof(int64_t)), texts(docs, sizeof(PyObject*)), values(scores, sizeof(double));
+  const std::unique_ptr<View> columns(ranks == Py_None ? nullptr : new View(ranks, sizeof(int64_t)));
+  if (values.size() >= kNone || (ranking.need_ranks() && !columns)) throw NotPlain();
+  std::vector<uint32_t> place_of_row(places.size());
+  for (size_t row = 0; row < places.size(); row++) {
+    const int64_t number = places.data<int64_t>()[row];
+    place_of_row[row] = number < 0 ? kNone : static_cast<uint32_t>(number);
+  }
+  TableRows rows{texts.data<PyObject*>(), values.data<double>(), columns ? columns->data<int64_t>() : nullptr, {}};
+  Join join;
+  join_rows(judgments, place_of_row, rows, ranking, join);
+  return result_of(judgments, join);
+}
+
+// Rows of an Arrow table.
+struct ArrowRows {
+  struct Batch {
+    TextColumn query, doc;
+    NumberColumn score;
+    std::vector<NumberColumn> rank;  // one or none
+  };
+  std::vector<Batch> batches;
+  std::vector<uint32_t> first;  // the first row of each batch, and the number of all rows
+  size_t current = 0;
+
+  const Batch& find(uint32_t& row) {
+    if (row < first[current] || row >= first[current + 1]) {
+      current = static_cast<size_t>(std::upper_bound(first.begin(), first.end(), row) - first.begin()) - 1;
+    }
+    row -= first[current];
+    return batches[current];
+  }
+  Bytes query(uint32_t row) {
+    const Batch& batch = find(row);
+    return plain(batch.query.text(row));
+  }
+  Bytes doc(uint32_t row) {
+    const Batch& batch = find(row);
+    return plain(batch.doc.text(row));
+  }
+  double score(uint32_t row) {
+    const Batch& batch = find(row);
+    return batch.score.number(row);
+  }
+  int64_t rank(uint32_t row) {
+    const Batch& batch = find(row);
+    return batch.rank.empty() ? 0 : batch.rank[0].whole_number(row);
+  }
+  static Bytes plain(Bytes id) {
+    if (!id.size) throw NotPlain();  // ids are never empty
+    return id;
+  }
+};
+
+void join_arrow(const Judgments& judgments, ArrowArrayStream& stream, const Layout& layout, const RankingRules& rules,
+                Join& join) {
+  const ArrowTable table(stream);
+  ArrowRows rows;
+  uint64_t count = 0;
+  rows.first.push_back(0);
+  for (const ArrowArray& batch : table.batches()) {
+    if (!batch.length) continue;
+    const auto text = [&](int column) { return TextColumn(table.schema(column), *batch.children[column]); };
+    const auto number = [&](int column) { return NumberColumn(table.schema(column), *batch.children[column]); };
+    rows.batches.push_back({text(layout.query), text(layout.doc), number(layout.value), {}});
+    if (layout.rank >= 0) rows.batches.back().rank.push_back(number(layout.rank));
+    count += static_cast<uint64_t>(batch.length);
+    if (count >= kNone) throw NotPlain();
+    rows.first.push_back(static_cast<uint32_t>(count));
+  }
+  if (!count) throw NotPlain();
+  std::vector<uint32_t> place_of_row(count);
+  Bytes last;
+  uint32_t place = kNone, previous = kNone;
+  for (uint32_t row = 0; row < count; row++) {
+    const Bytes query = rows.query(row);
+    if (!last.data || !equal(last, query)) {
+      last = query;
+      place = judgments.find(query, previous);
+      if (place == kNone) join.unjudged.emplace(query.data, query.size);
+      if (place != kNone) previous = place;
+    }
+    place_of_row[row] = place;
+    if (place == kNone) rows.doc(row), rows.score(row);  // looked at, as all rows are
+  }
+  join_rows(judgments, place_of_row, rows, rules, join);
+}
+
+// join_arrow(judgments, stream, layout, rules) -> result
+PyObject* join_arrow_face(PyObject* args) {
+  PyObject *capsule, *stream, *layout, *rules;
+  if (!PyArg_ParseTuple(args, "OOOO", &capsule, &stream, &layout, &rules)) throw Stopped();
+  const Judgments& judgments = judgments_of(capsule);
+  auto* arrays = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(stream, "arrow_array_stream"));
+  if (!arrays) throw Stopped();
+  const Layout columns = layout_of(layout);
+  const RankingRules ranking = rules_of(rules);
+  Join join;
+  {
+    Unlocked unlocked;
+    join_arrow(judgments, *arrays, columns, ranking, join);
+  }
+  return result_of(judgments, join);
+}
+
+// join_dict(judgments, docs, place, numbers, run, rules) -> result
+PyObject* join_dict_face(PyObject* args) {
+  PyObject *capsule, *docs, *place, *numbers, *run, *rules;
+  if (!PyArg_ParseTuple(args, "OOOOOO", &capsule, &docs, &place, &numbers, &run, &rules)) throw Stopped();
+  const Judgments& judgments = judgments_of(capsule);
+  Join join;
+  join_dict({judgments, docs, place, numbers}, run, rules_of(rules), join);
+  return result_of(judgments, join);
+}
+
+// C++'s exceptions end here.
+template <PyObject* (*Function)(PyObject*)>
+PyObject* guarded(PyObject*, PyObject* args) {
+  try {
+    return Function(args);
+  } catch (const NotPlain&) {
+    Py_RETURN_NONE;
+  } catch (const Interleaved&) {
+    Py_RETURN_FALSE;
+  } catch (const Stopped&) {
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
+  }
+}
+
+PyMethodDef functions[] = {
+    {"read_judgments", guarded<read_judgments_face>, METH_VARARGS, nullptr},
+    {"index_judgments", guarded<index_judgments_face>, METH_VARARGS, nullptr},
+    {"documents", guarded<documents_face>, METH_VARARGS, nullptr},
+    {"join_text", guarded<join_text_face>, METH_VARARGS, nullptr},
+    {"join_file", guarded<join_file_face>, METH_VARARGS, nullptr},
+    {"join_table", guarded<join_table_face>, METH_VARARGS, nullptr},
+    {"join_arrow", guarded<join_arrow_face>, METH_VARARGS, nullptr},
+    {"join_dict", guarded<join_dict_face>, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_kernel", "See assay.native.", 0, functions, nullptr, nullptr,
+                          nullptr, nullptr};
+
+}  // namespace
+}  // namespace assay
+
+PyMODINIT_FUNC PyInit__kernel() { return PyModuleDef_Init(&assay::definition); }

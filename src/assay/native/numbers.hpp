@@ -1,0 +1,89 @@
+// Numbers, strictly and exactly: ordinary decimals such as 3, -0.5 or 1.2e-3, as formats/numbers.py reads them.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+#include "bytes.hpp"
+#include "outcome.hpp"
+
+namespace assay {
+
+// Powers of ten that a double holds exactly.
+inline constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+// Reads digits onto a mantissa, and moves on. More than 19 digits overflow it: callers count them.
+inline const char* read_digits(const char* p, const char* end, uint64_t& mantissa) {
+  while (p < end) {
+    const auto digit = static_cast<uint64_t>(static_cast<unsigned char>(*p)) - '0';
+    if (digit > 9) break;
+    mantissa = mantissa * 10 + digit;
+    p++;
+  }
+  return p;
+}
+
+// Any ordinary decimal, correctly rounded, by the standard library.
+inline double read_any_number(const char* p, const char* end, bool negative) {
+  for (const char* q = p; q < end; q++) {
+    const char c = *q;
+    const bool ordinary = (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+    if (!ordinary) throw NotPlain();  // also nan, infinity and hexadecimals, which the library would read
+  }
+  if (p == end || *p == '+' || *p == '-') throw NotPlain();
+  double value = 0;
+#if defined(__cpp_lib_to_chars)
+  const auto [stop, error] = std::from_chars(p, end, value);
+  if (error != std::errc() || stop != end) throw NotPlain();
+#else
+  const std::string text(p, end);  // strtod goes by the locale, but then stops at the point and is not at the end
+  char* stop = nullptr;
+  value = std::strtod(text.c_str(), &stop);
+  if (stop != text.c_str() + text.size()) throw NotPlain();
+#endif
+  if (!std::isfinite(value)) throw NotPlain();
+  return negative ? -value : value;
+}
+
+// The number that a token is. A whole mantissa up to 2^53 divided by a power of ten up to 10^22 is correctly rounded,
+// because both are exact as doubles.
+inline double read_number(Bytes token) {
+  const char *p = token.data, *end = token.end();
+  const bool negative = p < end && *p == '-';
+  if (p < end && (*p == '-' || *p == '+')) p++;
+  const char* first = p;
+  uint64_t mantissa = 0;
+  p = read_digits(p, end, mantissa);
+  size_t digits = static_cast<size_t>(p - first), decimals = 0;
+  if (p < end && *p == '.') {
+    const char* point = p++;
+    p = read_digits(p, end, mantissa);
+    decimals = static_cast<size_t>(p - point) - 1;
+    digits += decimals;
+  }
+  const bool exact = p == end && digits > 0 && digits <= 18 && mantissa <= uint64_t{1} << 53;
+  if (!exact) return read_any_number(first, end, negative);
+  const double value = static_cast<double>(mantissa) / kPowers[decimals];
+  return negative ? -value : value;
+}
+
+// The grade as trec_eval's atol reads it, cut toward zero; no exponent.
+inline double read_whole_grade(Bytes token) {
+  if (std::memchr(token.data, 'e', token.size) || std::memchr(token.data, 'E', token.size)) throw NotPlain();
+  return std::trunc(read_number(token)) + 0.0;  // no negative zero
+}
+
+// A rank: digits and nothing else.
+inline int64_t read_rank(Bytes token) {
+  uint64_t value = 0;
+  const char* stop = read_digits(token.data, token.end(), value);
+  if (stop != token.end() || token.size == 0 || token.size > 18) throw NotPlain();
+  return static_cast<int64_t>(value);
+}
+
+}  // namespace assay

@@ -1,0 +1,24 @@
+// What the kernel says when it does not finish the work: somebody else must.
+#pragma once
+
+#include <exception>
+
+namespace assay {
+
+// The input is not plain: it may be wrong, or well-formed in a way that only the Python readers know. They read it again
+// from the start and say what is wrong, with file and line. So plain input pays nothing for good messages.
+struct NotPlain : std::exception {
+  const char* what() const noexcept override { return "not plain input"; }
+};
+
+// A query goes on after another one has begun: the run must be gathered in memory first.
+struct Interleaved : std::exception {
+  const char* what() const noexcept override { return "interleaved queries"; }
+};
+
+// A Python exception is set, or another thread has failed.
+struct Stopped : std::exception {
+  const char* what() const noexcept override { return "stopped"; }
+};
+
+}  // namespace assay

@@ -1,0 +1,108 @@
+// Python's objects, as the kernel meets them. Only the limited API, so that one build serves all versions from 3.11 on.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030B0000
+#endif
+#include <Python.h>
+
+#include <utility>
+
+#include "bytes.hpp"
+#include "outcome.hpp"
+
+namespace assay {
+
+// An owned reference.
+class Ref {
+ public:
+  Ref() = default;
+  explicit Ref(PyObject* object) : object_(object) {}
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Ref& operator=(Ref&& other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() { Py_XDECREF(object_); }
+
+  // The object of a call that gives none if it fails.
+  static Ref checked(PyObject* object) {
+    if (!object) throw Stopped();
+    return Ref(object);
+  }
+
+  PyObject* get() const { return object_; }
+  PyObject* release() { return std::exchange(object_, nullptr); }
+
+ private:
+  PyObject* object_ = nullptr;
+};
+
+// The memory of an array, for as long as this lives.
+class View {
+ public:
+  View(PyObject* object, Py_ssize_t item_size) {
+    if (PyObject_GetBuffer(object, &buffer_, PyBUF_CONTIG_RO | PyBUF_FORMAT) != 0) throw Stopped();
+    if (buffer_.itemsize != item_size) {
+      PyBuffer_Release(&buffer_);
+      PyErr_SetString(PyExc_TypeError, "an array of another type was expected");
+      throw Stopped();
+    }
+  }
+  ~View() { PyBuffer_Release(&buffer_); }
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+
+  template <class T>
+  const T* data() const {
+    return static_cast<const T*>(buffer_.buf);
+  }
+  size_t size() const { return static_cast<size_t>(buffer_.len / buffer_.itemsize); }
+
+ private:
+  Py_buffer buffer_;
+};
+
+// Other Python threads run while this lives.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked() { PyEval_RestoreThread(state_); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+  // Calls a function that needs Python.
+  template <class Function>
+  auto with_python(Function function) {
+    struct Relock {
+      PyThreadState*& state;
+      explicit Relock(PyThreadState*& state) : state(state) { PyEval_RestoreThread(state); }
+      ~Relock() { state = PyEval_SaveThread(); }
+    } relock(state_);
+    return function();
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
+// The bytes of an id as they stood in the file. Text with bytes that were no UTF-8 is written into the arena.
+inline Bytes bytes_of(PyObject* text, Arena& arena) {
+  Py_ssize_t size = 0;
+  if (const char* data = PyUnicode_AsUTF8AndSize(text, &size)) return {data, static_cast<size_t>(size)};
+  PyErr_Clear();
+  const Ref encoded(PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape"));
+  char* data = nullptr;
+  if (!encoded.get() || PyBytes_AsStringAndSize(encoded.get(), &data, &size) != 0) {
+    PyErr_Clear();
+    throw NotPlain();
+  }
+  return arena.copy({data, static_cast<size_t>(size)});
+}
+
+inline Ref text_of(Bytes bytes) {
+  return Ref::checked(PyUnicode_DecodeUTF8(bytes.data, static_cast<Py_ssize_t>(bytes.size), "surrogateescape"));
+}
+
+}  // namespace assay

@@ -1,0 +1,60 @@
+// Where bytes come from: a part of a file, or anything that reads. Knows no lines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if !defined(_WIN32)
+#include <unistd.h>
+#endif
+
+#include <cerrno>
+#include <functional>
+#include <utility>
+
+#include "outcome.hpp"
+
+namespace assay {
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  // At most `space` bytes, and none only at the end.
+  virtual size_t read(char* into, size_t space) = 0;
+};
+
+#if !defined(_WIN32)
+// A part of an open file. Several threads may read parts of the same file.
+class FilePart : public Source {
+ public:
+  FilePart(int file, uint64_t begin, uint64_t end) : file_(file), next_(begin), end_(end) {}
+
+  size_t read(char* into, size_t space) override {
+    if (next_ >= end_) return 0;
+    if (space > end_ - next_) space = static_cast<size_t>(end_ - next_);
+    ssize_t got;
+    do {
+      got = pread(file_, into, space, static_cast<off_t>(next_));
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) throw NotPlain();  // the Python reader meets the same error and reports it
+    next_ += static_cast<uint64_t>(got);
+    return static_cast<size_t>(got);
+  }
+
+ private:
+  int file_;
+  uint64_t next_, end_;
+};
+#endif
+
+// Bytes that a function gives.
+class Stream : public Source {
+ public:
+  explicit Stream(std::function<size_t(char*, size_t)> read) : read_(std::move(read)) {}
+  size_t read(char* into, size_t space) override { return read_(into, space); }
+
+ private:
+  std::function<size_t(char*, size_t)> read_;
+};
+
+}  // namespace assay

@@ -1,0 +1,60 @@
+"""The rules: what is ranked, and which queries count. Applies none of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+from assay.errors import RulesError, did_you_mean
+
+Order = Literal["score", "rank"]
+Ties = Literal["doc-desc", "doc-asc", "input", "rank-column", "expected"]
+Scores = Literal["float64", "float32"]
+QuerySet = Literal["judged", "both", "strict"]
+Duplicates = Literal["error", "first", "best"]
+SelfMatch = Literal["keep", "drop"]
+Undefined = Literal["zero", "nan"]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is ranked, and which queries count. Printed with every result.
+
+    >>> Rules(ties="doc-asc").changed()
+    {'ties': 'doc-asc'}
+    """
+
+    order: Order = "score"  # what documents are ranked by; rank: the file's rank column (MS MARCO)
+    ties: Ties = "doc-desc"  # equal scores: document id descending, as bytes (trec_eval); expected: all orders averaged
+    scores: Scores = "float64"  # float32 makes the false ties of trec_eval 9
+    queries: QuerySet = "judged"  # judged: a missing query counts as 0 (trec_eval -c); strict: refuse
+    duplicates: Duplicates = "error"
+    self_match: SelfMatch = "keep"  # BEIR drops documents whose id equals the query id
+    undefined: Undefined = "zero"  # a query without relevant documents; nan: left out of the mean
+    depth: int | None = None  # only the first documents of each ranking (trec_eval -M)
+
+    def __post_init__(self) -> None:
+        for name, choices in RULE_CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
+                hint = did_you_mean(str(value), choices) or f"; it takes {', '.join(choices)}."
+                raise RulesError(f"rule {name} cannot be {value!r}{hint}")
+        if self.depth is not None and (type(self.depth) is not int or not 0 <= self.depth < 2**62):
+            raise RulesError(f"rule depth cannot be {self.depth!r}; it takes a whole number of documents, or None.")
+        if self.depth is not None and self.ties == "expected":
+            raise RulesError("ties=expected cannot be cut at a depth; use the cutoffs of measures, such as nDCG@10.")
+
+    def changed(self) -> dict[str, Any]:
+        """The rules that differ from the default."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+
+
+RULE_CHOICES: dict[str, tuple[str, ...]] = {
+    "order": get_args(Order),
+    "ties": get_args(Ties),
+    "scores": get_args(Scores),
+    "queries": get_args(QuerySet),
+    "duplicates": get_args(Duplicates),
+    "self_match": get_args(SelfMatch),
+    "undefined": get_args(Undefined),
+}
