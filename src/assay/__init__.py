@@ -9,39 +9,58 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from assay._version import __version__
-from assay.errors import AssayError
-from assay.evaluation import Evaluation, Evaluator, concat, evaluate
-from assay.formats import parse_qrels, parse_run, read_qrels, read_run
-from assay.judged import JudgedRanking, judge
-from assay.measures import Measure, measure, parse_measure
-from assay.rules import Rules
-from assay.tables import Qrels, Run
 
 if TYPE_CHECKING:
     from assay.checking import CheckReport, check_measure
     from assay.conventions import compare_conventions
+    from assay.errors import AssayError
+    from assay.evaluation import Evaluation, Evaluator, concat, evaluate
+    from assay.formats import parse_qrels, parse_run, read_qrels, read_run
+    from assay.judged import JudgedRanking, judge
+    from assay.measures import Measure, measure, parse_measure
+    from assay.rules import Rules
     from assay.scoring import score, score_many
+    from assay.tables import Qrels, Run
 
-# Imported when they are first used: `import assay` is to cost little more than NumPy.
-_LATER = {
+# Imported when they are first used: whoever wants one thing pays for that, and `assay --version` not even for NumPy.
+_PLACES = {
+    "AssayError": "assay.errors",
     "CheckReport": "assay.checking",
+    "Evaluation": "assay.evaluation",
+    "Evaluator": "assay.evaluation",
+    "JudgedRanking": "assay.judged",
+    "Measure": "assay.measures",
+    "Qrels": "assay.tables",
+    "Rules": "assay.rules",
+    "Run": "assay.tables",
     "check_measure": "assay.checking",
     "compare_conventions": "assay.conventions",
+    "concat": "assay.evaluation",
+    "evaluate": "assay.evaluation",
+    "judge": "assay.judged",
+    "measure": "assay.measures",
+    "parse_measure": "assay.measures",
+    "parse_qrels": "assay.formats",
+    "parse_run": "assay.formats",
+    "read_qrels": "assay.formats",
+    "read_run": "assay.formats",
     "score": "assay.scoring",
     "score_many": "assay.scoring",
 }
+_MODULES = ("compat", "errors", "evaluation", "formats", "judged", "measures", "native", "tables", "topics")
 
 
 def __getattr__(name: str) -> Any:
-    if name == "compat":
-        return import_module("assay.compat")
-    if name not in _LATER:
+    if name in _MODULES:
+        return import_module(f"assay.{name}")
+    if name not in _PLACES:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
-    return getattr(import_module(_LATER[name]), name)
+    value = globals()[name] = getattr(import_module(_PLACES[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_MODULES, *_PLACES})
 
 
 __all__ = [

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,11 @@ from assay.judgments import Judgments, index_judgments
 from assay.measures import Measure, Request, parse_measure, parse_measures
 from assay.measures.arithmetic import log
 from assay.measures.conventions import convention
-from assay.measures.ties import bounds, expected_values
 from assay.rules import RULE_CHOICES, Rules
-from assay.tables import Floats, Integers, Run, as_bytes
-from assay.topics import JudgedTopics, by_topics, index_topics
+from assay.tables import Floats, Integers, Qrels, Run, as_bytes
+
+if TYPE_CHECKING:  # imported where they are needed, which is rarely
+    from assay.topics import JudgedTopics, TopicJudgments
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
 DEFAULT_CUTOFF = 10  # where coverage is looked at when no measure has a cutoff
@@ -163,8 +164,7 @@ def given_rules(rules: Rules | Mapping[str, Any]) -> dict[str, Any]:
     return dict(rules)
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """What is computed for a measure that was asked for, and under which rules."""
 
     measure: Measure
@@ -200,7 +200,7 @@ class Evaluator:
     def _read_qrels(self, qrels: Any, input_format: str, grades: Mapping[str, float] | None) -> None:
         duplicates, whole_grades = self.rules.duplicates, self.like.whole_grades
         needs = {plan.measure.definition.needs for plan in self.plans}
-        self.topics = None
+        self.topics: TopicJudgments | None = None
         if "topics" not in needs:
             self.judgments = read_judgments(
                 qrels, duplicates=duplicates, input_format=input_format, grades=grades, whole_grades=whole_grades
@@ -208,10 +208,15 @@ class Evaluator:
             return
         table = as_qrels(qrels, input_format=input_format, grades=grades)
         table = table.whole_grades() if whole_grades else table
-        self.topics = index_topics(table, duplicates)
+        self.topics = self._index_topics(table)
         # Other measures refuse a document judged for several subtopics, or take the judgment that the rules choose.
-        by_document = index_judgments(table, duplicates) if needs != {"topics"} else self.topics.judgments
-        self.judgments = by_document
+        only_topics = needs == {"topics"}
+        self.judgments = self.topics.judgments if only_topics else index_judgments(table, duplicates)
+
+    def _index_topics(self, qrels: Qrels) -> TopicJudgments:
+        from assay.topics import index_topics
+
+        return index_topics(qrels, self.rules.duplicates)
 
     def _plan(self, measure: Measure, given: Mapping[str, Any]) -> Plan:
         """What is computed for a measure, and under which rules: those that were given win over the convention."""
@@ -250,6 +255,8 @@ class Evaluator:
         self, rankings: dict[tuple[Rules, bool], JudgedRanking | JudgedTopics]
     ) -> dict[str, tuple[float, float]]:
         """The lowest and highest mean of each measure that ties can change at all."""
+        from assay.measures.ties import bounds
+
         found: dict[str, tuple[float, float]] = {}
         for request, plan in zip(self.requests, self.plans, strict=True):
             judged = rankings[plan.rules, plan.measure.definition.needs == "topics"]
@@ -269,6 +276,8 @@ class Evaluator:
 
     def _ranking(self, joined: Join, rules: Rules, topics: bool) -> JudgedRanking | JudgedTopics:
         if topics and self.topics is not None:
+            from assay.topics import by_topics
+
             return by_topics(self.topics, form_ranking(self.topics.judgments, joined, rules))
         return form_ranking(self.judgments, joined, rules)
 
@@ -311,7 +320,7 @@ def evaluate(
 
 def ranking_of(judged: JudgedRanking | JudgedTopics) -> JudgedRanking:
     """The ranking itself, whether judged by subtopics or not."""
-    return judged.ranking if isinstance(judged, JudgedTopics) else judged
+    return judged if isinstance(judged, JudgedRanking) else judged.ranking
 
 
 def places_of(queries: tuple[str, ...], among: tuple[str, ...]) -> Integers:
@@ -324,10 +333,16 @@ def places_of(queries: tuple[str, ...], among: tuple[str, ...]) -> Integers:
 
 def values_under(measure: Measure, judged: JudgedRanking | JudgedTopics, rules: Rules) -> Floats:
     """One value per query; under undefined="nan", not a number where no document is relevant."""
-    values = expected_values(measure, judged) if rules.ties == "expected" else measure.values(judged)
+    values = _expected_values(measure, judged) if rules.ties == "expected" else measure.values(judged)
     if rules.undefined == "nan" and measure.definition.rewards:
         values = np.where(has_relevant(ranking_of(judged), measure), values, np.nan)
     return values
+
+
+def _expected_values(measure: Measure, judged: JudgedRanking | JudgedTopics) -> Floats:
+    from assay.measures.ties import expected_values
+
+    return expected_values(measure, judged)
 
 
 def has_relevant(judged: JudgedRanking, measure: Measure | None = None) -> Any:
@@ -365,7 +380,7 @@ def _straddling(judged: JudgedRanking, cutoff: int) -> int:
 
 
 def _queries_of(judged: JudgedRanking, mask: Any) -> int:
-    return len(np.unique(judged.hit_query[mask]))
+    return int(np.count_nonzero(judged.count(mask)))
 
 
 def concat(parts: Sequence[Evaluation]) -> Evaluation:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -49,8 +48,7 @@ class UnreadRun(ABC):
         return "table" in self.__dict__
 
 
-@dataclass(frozen=True, eq=False)
-class Hits:
+class Hits(NamedTuple):
     """The documents that are both retrieved and judged, in rank order, queries end to end."""
 
     retrieved: Integers  # documents retrieved, per judged query; 0 where the run lacks it
@@ -63,8 +61,7 @@ class Hits:
     stray_rank: Integers | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Join:
+class Join(NamedTuple):
     """A run joined with judgments."""
 
     hits: Hits
@@ -85,7 +82,7 @@ def join(judgments: Judgments, run: Run | UnreadRun, rules: Rules, *, strays: bo
         found = _join_table(judgments, run if isinstance(run, Run) else run.table, rules, strays=strays)
     else:
         _check_query_sets(judgments, found.answered, found.unjudged, run.name, rules)
-    return found if rules.depth is None else replace(found, hits=_cut(found.hits, rules.depth))
+    return found if rules.depth is None else found._replace(hits=_cut(found.hits, rules.depth))
 
 
 # The kernel
@@ -216,8 +213,7 @@ def _join_table(judgments: Judgments, run: Run, rules: Rules, *, strays: bool) -
     return Join(hits, answered, unjudged, run.tag)
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
+class _Rows(NamedTuple):
     """The rows of a run that count: of judged queries, in order of query and falling score."""
 
     query: Integers  # index among the judged queries
@@ -275,6 +271,8 @@ def _suspects(run: Run, order: Integers, query: Integers) -> Integers:
         mixed = hashes ^ (query[order] * np.int64(0x5851F42D4C957F2D))
     by_hash = np.argsort(mixed, kind="stable")
     equal = np.flatnonzero(mixed[by_hash[1:]] == mixed[by_hash[:-1]])
+    if not len(equal):
+        return equal
     return np.unique(np.concatenate((by_hash[equal], by_hash[equal + 1])))
 
 
@@ -288,8 +286,7 @@ def _tie_groups(rows: _Rows, starts_new: Booleans) -> tuple[Integers, Integers]:
     return first_of_group[group], last_of_group[group]
 
 
-@dataclass(frozen=True, eq=False)
-class _Ties:
+class _Ties(NamedTuple):
     """Ranks before ties are broken, and for each row the first and last row of equal score."""
 
     rank: Integers
@@ -303,7 +300,7 @@ def _ranks(rows: _Rows, chosen: Integers, ties: _Ties, rules: Rules) -> Integers
     if rules.ties in ("input", "rank-column"):
         return ranks  # the rows stand in that order already
     tied = ties.first[chosen] < ties.last[chosen]
-    for first in np.unique(ties.first[chosen][tied]).tolist():
+    for first in dict.fromkeys(ties.first[chosen][tied].tolist()):
         last = int(ties.last[first])
         ordered = in_byte_order(rows.doc[first : last + 1], reverse=rules.ties != "doc-asc")
         place = {doc: number for number, doc in enumerate(ordered)}
@@ -319,8 +316,7 @@ def _cut(hits: Hits, depth: int) -> Hits:
     if hits.stray_query is not None and hits.stray_rank is not None:
         inside = hits.stray_rank <= depth
         strays = {"stray_query": hits.stray_query[inside], "stray_rank": hits.stray_rank[inside]}
-    return replace(
-        hits,
+    return hits._replace(
         retrieved=np.minimum(hits.retrieved, depth),
         query=hits.query[kept],
         rank=hits.rank[kept],

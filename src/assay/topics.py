@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -117,8 +117,7 @@ class TopicJudgments:
         return TopicJudgments(judgments, self.matrix.select(chosen))
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+class Found(NamedTuple):
     """The relevant documents of a ranking, once for each subtopic they are relevant to, in rank order."""
 
     hit: Integers  # index into the hits of the ranking, ascending

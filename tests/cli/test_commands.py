@@ -119,10 +119,28 @@ def test_a_reader_that_goes_away_is_no_error():
     assert (0, "") == (done.returncode, done.stderr)
 
 
+def loaded_by(code: str, modules: tuple[str, ...]) -> list[str]:
+    code += f"\nimport sys; print(*[m for m in {modules!r} if m in sys.modules])"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+
 HEAVY = ("scipy", "pandas", "polars", "pyarrow", "narwhals", "rich", "click", "hypothesis", "zstandard")
 
 
 def test_importing_assay_loads_numpy_and_the_standard_library_only():
-    code = f"import assay, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
+    assert [] == loaded_by("from assay import *", HEAVY)
 
-    assert "[]\n" == subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+def test_the_version_and_the_name_cost_no_numpy():
+    assert [] == loaded_by("import assay, assay.cli", ("numpy", "assay.evaluation"))
+
+
+# Each costs a millisecond or more, unless NumPy has brought it along; numpy.ma comes with the first np.unique.
+RARE = ("numpy.ma", "pathlib", "csv", "json", "gzip", "bz2", "lzma", "difflib", "assay.topics", "assay.measures.ties")
+
+
+def test_a_plain_evaluation_loads_only_what_it_needs():
+    names = ["P@10", "R@100", "AP", "RR", "nDCG@10", "nDCG@100"]
+    code = f"import assay; assay.evaluate({str(QRELS)!r}, {str(RUNS[0])!r}, {names!r}).mean()"
+
+    assert loaded_by("import numpy", RARE) == loaded_by(code, RARE)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ from assay.formats.text import decoded
 from assay.tables import Floats, Integers, Qrels, Run
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """For each role one value per row: text, a number, or whatever stood there."""
 
     source: str
@@ -132,7 +130,7 @@ def _numbers(
         grades.get(value) if columns.typed and isinstance(value, str) else grade(value, grades) for value in values
     ]
     bad = [row for row, number in enumerate(meant) if number is None]
-    _report(bad, columns, role, replace(refusal, why=no_numeric_type) if columns.typed else refusal, problems)
+    _report(bad, columns, role, refusal._replace(why=no_numeric_type) if columns.typed else refusal, problems)
     return np.array(meant, np.float64)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from array import array
 from collections.abc import Iterator
 from itertools import chain, islice
 
@@ -38,6 +36,8 @@ def fields(line: str, delimiter: str) -> list[str]:
     >>> fields('query_id, doc_id,"score, of BM25"', ",")
     ['query_id', 'doc_id', 'score, of BM25']
     """
+    import csv  # who reads other formats need not wait for it
+
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
     except (csv.Error, StopIteration):
@@ -45,6 +45,8 @@ def fields(line: str, delimiter: str) -> list[str]:
 
 
 def _columns(content: Content, kind: Kind, delimiters: tuple[str, ...]) -> Columns:
+    import csv
+
     csv.field_size_limit(_LONGEST_FIELD)  # a global of the csv module: without it a field over 128 kB is an error
     lines = _text_lines(content)
     skipped, header = _header(lines, content)
@@ -90,6 +92,8 @@ def _refuse_no_header(names: list[str], kind: Kind, delimiter: str, line: int, c
 def _numbered_rows(
     lines: Iterator[str], delimiter: str, skipped: int, content: Content
 ) -> Iterator[tuple[int, list[str]]]:
+    import csv
+
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for row in reader:
@@ -106,6 +110,8 @@ def _numbered_rows(
 def _by_role(
     rows: Iterator[tuple[int, list[str]]], roles: Roles, width: int, content: Content, problems: Problems
 ) -> Columns:
+    from array import array
+
     by_role: dict[str, list[str]] = {role: [] for role in roles}
     lines = array("q")
     while batch := list(islice(rows, _BATCH)):

@@ -15,7 +15,7 @@ from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, refuse_old_mac_l
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv"}
 _JSON = re.compile(rb'\{\s*["}]|\[\s*[\[{\]"]')
-_NESTED_JSON = re.compile(rb'\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*\{|\})')
+_NESTED_JSON = rb'\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*\{|\})'
 # number of columns -> the format, and the place of the value that must be a number
 _WIDTHS: dict[Kind, dict[int, tuple[str, int]]] = {
     "qrels": {3: ("beir", 2), 4: ("trec", 3)},
@@ -55,7 +55,7 @@ def detect_format(content: Content, kind: Kind, formats: Iterable[str]) -> str:
 def _json_format(text: bytes) -> str:
     """One value of many lines, or one record per line: a record has plain values and ends with its line."""
     one_line = text.split(b"\n", 1)[0].rstrip()
-    is_record = text.startswith(b"{") and not _NESTED_JSON.match(text) and one_line.endswith(b"}")
+    is_record = text.startswith(b"{") and not re.match(_NESTED_JSON, text) and one_line.endswith(b"}")
     return "jsonl" if is_record else "json"
 
 
@@ -74,8 +74,8 @@ def _is_data(line: bytes) -> bool:
 
 
 def _delimited_with_header(line: str) -> str | None:
-    names = (name for delimiter, name in _DELIMITERS.items() if is_header(fields(line, delimiter)))
-    return next(names, None)
+    given = {delimiter: name for delimiter, name in _DELIMITERS.items() if delimiter in line}
+    return next((name for delimiter, name in given.items() if is_header(fields(line, delimiter))), None)
 
 
 def _by_blanks(line: str, kind: Kind) -> str | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Dialect:
+class Dialect(NamedTuple):
     """How the lines of a file in columns are understood."""
 
     comments: bool  # a line that starts with '#' is no data; '#' inside an id always is
@@ -37,4 +36,4 @@ TREC_EVAL_9 = Dialect(
     stray_returns=True,
     whole_grades=True,
 )
-TREC_EVAL_10 = replace(TREC_EVAL_9, comments=True)
+TREC_EVAL_10 = TREC_EVAL_9._replace(comments=True)

@@ -5,9 +5,9 @@ A key that stands twice in an object is kept twice, so that the check for duplic
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import FormatError, InputError, show_id
 from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
@@ -17,6 +17,9 @@ from assay.formats.problems import Problems
 from assay.formats.sources import Content
 from assay.formats.text import NO_DATA, decoded, line_chunks, refuse_old_mac_lines, whole_text
 from assay.tables import Qrels, Run
+
+if TYPE_CHECKING:
+    from json import JSONDecoder
 
 _VALUE: dict[Kind, str] = {"qrels": "rel", "run": "score"}
 _EXPECTED: dict[Kind, str] = {
@@ -29,7 +32,6 @@ class _Object(list[tuple[str, Any]]):
     """A JSON object as its pairs: a dict would drop the first of two equal keys."""
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_Object)
 _MISSING = object()
 
 
@@ -71,12 +73,26 @@ def _jsonl_columns(content: Content, kind: Kind) -> Columns:
 
 def _parsed(text: str, content: Content, line: int | None = None) -> Any:
     try:
-        return _DECODER.decode(text)
-    except json.JSONDecodeError as error:
+        return _decoder().decode(text)
+    except (RecursionError, ValueError) as error:
+        raise _no_json(error, content, line) from error
+
+
+@cache
+def _decoder() -> JSONDecoder:
+    from json import JSONDecoder  # who reads other formats need not wait for it
+
+    return JSONDecoder(object_pairs_hook=_Object)
+
+
+def _no_json(error: Exception, content: Content, line: int | None) -> FormatError:
+    from json import JSONDecodeError
+
+    if isinstance(error, JSONDecodeError):
         hint = " If each line is a record of its own, read it with --input-format jsonl." if line is None else ""
-        raise FormatError(f"not JSON: {error.msg}.{hint}", source=content.name, line=line or error.lineno) from error
-    except (RecursionError, ValueError) as error:  # too deep, or an integer of thousands of digits
-        raise FormatError(f"not JSON that we read: {error}", source=content.name, line=line) from error
+        return FormatError(f"not JSON: {error.msg}.{hint}", source=content.name, line=line or error.lineno)
+    # Too deep, or an integer of thousands of digits.
+    return FormatError(f"not JSON that we read: {error}", source=content.name, line=line)
 
 
 def _nested_columns(value: _Object, kind: Kind, content: Content) -> Columns:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -42,8 +41,7 @@ _TOO_SHORT = "Is the line cut off?"
 _EMPTY_LINE_ADVICE = "trec_eval reads no qrels with blank lines: remove them."
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """The data lines of one chunk, as the list of all their tokens."""
 
     tokens: list[bytes]
@@ -60,8 +58,7 @@ class Rows:
         return decoded(self.tokens[row * self.width + self.layout.index(role)])
 
 
-@dataclass(frozen=True)
-class _Shape:
+class _Shape(NamedTuple):
     """What all lines of a file have in common."""
 
     layout: Layout
@@ -175,7 +172,7 @@ def _even_rows(chunk: Chunk, shape: _Shape) -> Rows | None:
         data = _COMMENT_LINES.sub(b"", data)
     tokens = data.split()
     if not _one_blank_apart(data, len(tokens), shape.width):
-        widths = set(np.unique(line_widths(data)).tolist())
+        widths = set(line_widths(data).tolist())
         if not widths <= ({0, shape.width} if shape.blank_lines else {shape.width}):
             return None
     return Rows(tokens, shape.layout, shape.width, lambda: _line_numbers(chunk, shape, len(tokens) // shape.width))

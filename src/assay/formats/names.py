@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Literal, TypeAlias
 
 from assay.errors import InputError, show_id
@@ -30,6 +30,7 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "iteration": (("subtopic",), ("subtopic_id",), ("iteration",), ("iter",), ("q0",)),
     "tag": (("tag",), ("run_id",), ("run_name",), ("system",), ("run",)),
 }
+_IGNORED = str.maketrans("", "", "-_ ")
 WORDS = {"query": "query", "doc": "document", "rel": "grade", "score": "score"}  # how messages call them
 ROLES: dict[Kind, tuple[str, ...]] = {
     "qrels": ("query", "doc", "rel", "iteration"),
@@ -94,9 +95,10 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(show_id, names)) or "none"
 
 
-def _accepted(role: str) -> set[str]:
-    return {_normalised(name) for group in NAMES[role] for name in group}
+@cache
+def _accepted(role: str) -> frozenset[str]:
+    return frozenset(_normalised(name) for group in NAMES[role] for name in group)
 
 
 def _normalised(name: str) -> str:
-    return re.sub("[-_ ]", "", name).casefold()
+    return name.translate(_IGNORED).casefold()

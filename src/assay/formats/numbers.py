@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,7 +21,7 @@ Texts: TypeAlias = Sequence[bytes] | Sequence[str]
 
 _ORDINARY = b"0123456789+-.eE"
 _DIGITS_AND_BLANK = b"0123456789 "
-_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)", re.ASCII)
+_DECIMAL = r"[+-]?(?:\d+\.?\d*|\.\d+)"
 _LARGEST = np.iinfo(np.int64).max  # what NumPy reads where a number is too large for 64 bits
 _EXAMPLE = "Write it as E=3,S=2,C=1,I=0."
 
@@ -75,7 +74,7 @@ def whole_grade(text: str) -> float | None:
     >>> whole_grade("1.7"), whole_grade("-0.5"), whole_grade("1e2"), whole_grade("E")
     (1.0, 0.0, None, None)
     """
-    value = number(text) if _DECIMAL.fullmatch(text) else None
+    value = number(text) if re.fullmatch(_DECIMAL, text, re.ASCII) else None
     return None if value is None else float(math.trunc(value))
 
 
@@ -152,8 +151,7 @@ def no_rank(value: Any) -> str:
     return "is missing" if value is None or value == "" else f"'{show_id(str(value))}' is not a whole number from 1 on"
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """What to say about values that are not what they should be."""
 
     word: str

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from assay.errors import InputError
 
 SHOWN = 10
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """What is wrong with one row, and what to do about rows like it."""
 
     what: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.errors import InputError, did_you_mean
 from assay.formats.delimited import CSV, TSV, qrels_from_delimited, run_from_delimited
@@ -38,8 +37,7 @@ from assay.tables import Qrels, Run
 AUTO = "auto"
 
 
-@dataclass(frozen=True)
-class InputFormat:
+class InputFormat(NamedTuple):
     """A format: what a user may call it by, and how it is read."""
 
     description: str

@@ -5,19 +5,14 @@ Compression is told by the first bytes, never by the file's name. Nothing is rea
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import PurePath
-from typing import Any, BinaryIO, Protocol, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
 
 from assay.errors import InputError, MissingExtraError, show_id
 
@@ -43,8 +38,7 @@ class Readable(Protocol):
         """At most `size` bytes, and none only at the end."""
 
 
-@dataclass(frozen=True)
-class PlainFile:
+class PlainFile(NamedTuple):
     """A file on disk that is open."""
 
     descriptor: int
@@ -89,7 +83,7 @@ class Content:
     def _read(self, size: int = BLOCK_SIZE) -> bytes:
         try:
             return self._stream.read(size)
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             if self.compression is None:
                 raise InputError(f"cannot be read: {_reason(error)}", source=self.name) from error
             raise InputError(
@@ -145,10 +139,10 @@ def stem(path: str) -> str:
     >>> stem("runs/bm25.run.gz"), stem("a.txt"), stem("sab20.1.meta.docs")
     ('bm25', 'a', 'sab20.1.meta.docs')
     """
-    name = PurePath(path)
-    while name.suffix.casefold() in COMPRESSION_SUFFIXES + FORMAT_SUFFIXES:
-        name = name.with_suffix("")
-    return name.name
+    name = os.path.basename(path)
+    while os.path.splitext(name)[1].casefold() in COMPRESSION_SUFFIXES + FORMAT_SUFFIXES:
+        name = os.path.splitext(name)[0]
+    return name
 
 
 def _open_file(path: str) -> BinaryIO:
@@ -262,6 +256,24 @@ class _Frames:
         return unpacked
 
 
+def _gzip_file(stream: Any) -> Readable:
+    import gzip
+
+    return gzip.GzipFile(fileobj=stream, mode="rb")
+
+
+def _bzip2_streams(stream: Readable) -> _Frames:
+    import bz2
+
+    return _Frames(stream, bz2.BZ2Decompressor, OSError)
+
+
+def _xz_streams(stream: Readable) -> _Frames:
+    import lzma
+
+    return _Frames(stream, lzma.LZMADecompressor, lzma.LZMAError)
+
+
 def _zstd_frames(stream: Readable) -> _Frames:
     try:
         import zstandard
@@ -270,13 +282,10 @@ def _zstd_frames(stream: Readable) -> _Frames:
     return _Frames(stream, zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError)
 
 
-# name -> first bytes, and the reader of what follows; a new compression is a new entry
+# name -> first bytes, and the reader of what follows, which is imported when it is met; a new compression is a new entry
 _COMPRESSIONS: dict[str, tuple[tuple[bytes, ...], Callable[[Any], Readable]]] = {
-    "gzip": ((b"\x1f\x8b",), lambda stream: gzip.GzipFile(fileobj=stream, mode="rb")),
-    "bzip2": (
-        tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)),
-        lambda stream: _Frames(stream, bz2.BZ2Decompressor, OSError),
-    ),
-    "xz": ((b"\xfd7zXZ\x00",), lambda stream: _Frames(stream, lzma.LZMADecompressor, lzma.LZMAError)),
+    "gzip": ((b"\x1f\x8b",), _gzip_file),
+    "bzip2": (tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)), _bzip2_streams),
+    "xz": ((b"\xfd7zXZ\x00",), _xz_streams),
     "zstd": ((b"\x28\xb5\x2f\xfd",), _zstd_frames),
 }

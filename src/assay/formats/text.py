@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ _BARE_RETURN = re.compile(rb"\r(?![\r\n]|\Z)")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(NamedTuple):
     """Whole lines, each with its line end."""
 
     data: bytes

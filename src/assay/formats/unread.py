@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -61,7 +60,7 @@ def read_judgments(
 
 def _plain_judgments(content: Content, input_format: str, whole_grades: bool) -> native.PlainJudgments | None:
     columns = find_format(content, input_format, "qrels").qrels_layout
-    dialect = replace(ASSAY, whole_grades=whole_grades)
+    dialect = ASSAY._replace(whole_grades=whole_grades)
     layout = None if columns is None else plain_layout(content, "qrels", columns, dialect)
     return None if layout is None else native.read_judgments(content.read_some, layout)
 

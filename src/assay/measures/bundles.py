@@ -6,9 +6,9 @@ The order is trec_eval's: it prints measures in the order of this table, whateve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from assay.errors import ParameterError
 
@@ -19,15 +19,14 @@ BOTH = ("9.0.8", "10.0")
 LONGEST = 2**63 - 1  # C's longest integer, at which atol stops
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """A measure of trec_eval with the parameters it takes after the dot."""
 
     name: str
     parameter: str | None = None  # the parameter of our measure that they set
     kind: str = "none"  # cutoffs, levels (one value printed each), numbers or pairs (one value in all)
     default: tuple[float, ...] = ()
-    fixed: dict[str, Any] = field(default_factory=dict)  # what the name itself fixes
+    fixed: Mapping[str, Any] = MappingProxyType({})  # what the name itself fixes
     counts: bool = False  # printed as a whole number
     single: bool = True  # printed for single queries
     summary: bool = True  # printed for all queries

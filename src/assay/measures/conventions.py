@@ -7,8 +7,9 @@ really computes under that name (`adapt`). Each entry cites the test that proves
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from assay.errors import MeasureError, did_you_mean
 from assay.measures.bundles import FAMILIES
@@ -18,25 +19,23 @@ from assay.rules import Rules
 Adapt = Callable[[Measure], Measure]
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """What a tool does differently for some measures."""
 
     when: Callable[[Measure], bool]
-    rules: Mapping[str, Any] = field(default_factory=dict)
+    rules: Mapping[str, Any] = MappingProxyType({})
     adapt: Adapt = lambda measure: measure
     why: str = ""  # what the tool computes instead, in words
     reports: bool = True  # False: the tool has no such measure
 
 
-@dataclass(frozen=True)
-class Convention:
+class Convention(NamedTuple):
     """How a tool would evaluate the same files."""
 
     name: str
     about: str
     proof: str  # the test that holds it against the tool itself
-    rules: Mapping[str, Any] = field(default_factory=dict)
+    rules: Mapping[str, Any] = MappingProxyType({})
     cases: tuple[Case, ...] = ()  # the first that applies counts
     knows: Callable[[Measure], bool] = lambda measure: True  # whether the tool has the measure, with these parameters
     whole_grades: bool = False  # grades are cut to whole numbers

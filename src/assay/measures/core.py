@@ -17,14 +17,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
 from assay.errors import AssayError, MeasureError, ParameterError, UnknownMeasureError, did_you_mean
 from assay.judged import JudgedRanking
 from assay.tables import Floats
-from assay.topics import JudgedTopics
+
+if TYPE_CHECKING:  # few measures need subtopics; they are imported with the judgments that have them
+    from assay.topics import JudgedTopics
 
 PerQuery = Floats
 Kernel = Callable[..., PerQuery]
@@ -39,8 +41,7 @@ class Check(Protocol):
         """The value in its canonical form."""
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter that measures take: what it means and which values it allows."""
 
     meaning: str
@@ -53,6 +54,7 @@ class Definition:
 
     name: str
     kernel: Kernel
+    signature: Mapping[str, inspect.Parameter]  # the keyword-only parameters of the function
     aliases: Mapping[str, Mapping[str, Any]]  # other name -> parameters that it fixes
     trec: Mapping[str, str | None]  # trec_eval's name -> the parameter its number sets
     same_as: Mapping[str, Callable[[Any], dict[str, Any]]]  # a parameter of other tools -> ours
@@ -65,12 +67,6 @@ class Definition:
     paper: str
     elsewhere: Mapping[str, str]  # tool -> what it calls this measure
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
-
-    @cached_property
-    def signature(self) -> dict[str, inspect.Parameter]:
-        """The keyword-only parameters of the function."""
-        every = inspect.signature(self.kernel).parameters.values()
-        return {p.name: p for p in every if p.kind is p.KEYWORD_ONLY}
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
@@ -171,7 +167,7 @@ class Measure:
     def values(self, judged: JudgedRanking | JudgedTopics) -> PerQuery:
         """One value per query. Measures that know no subtopics take the ranking of a `JudgedTopics`."""
         params = dict(self.complete().params)
-        if self.definition.needs != "topics" and isinstance(judged, JudgedTopics):
+        if self.definition.needs != "topics" and not isinstance(judged, JudgedRanking):
             judged = judged.ranking
         if self.definition.needs == "topics" and isinstance(judged, JudgedRanking):
             raise MeasureError(f"{self.name} needs judgments by subtopic: judge_topics(qrels, run, rules).")
@@ -253,14 +249,15 @@ def measure(
 
     def register(kernel: Kernel) -> Measure:
         _check_declaration(name, aliases or {}, kernel, total)
-        takes = [p.name for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        signature = _keyword_only(name, kernel)
         definition = Definition(
             name=name,
             kernel=kernel,
+            signature=signature,
             aliases=aliases or {},
             trec=trec or {},
             same_as=same_as or {},
-            at=at if at in takes else None,
+            at=at if at in signature else None,
             total=total,
             needs=needs,
             bounds=bounds,
@@ -287,11 +284,16 @@ def _check_declaration(name: str, aliases: Mapping[str, Any], kernel: Kernel, to
             raise ValueError(f"a measure cannot be called {word!r}: names are made of letters, digits and _")
     if total not in get_args(Total):
         raise ValueError(f"total cannot be {total!r}; it takes {', '.join(get_args(Total))}")
+    if not inspect.getdoc(kernel):
+        raise ValueError(f"{name} has no docstring; say what it measures, and its 'Formula: ...' and 'Example: ...'")
+
+
+def _keyword_only(name: str, kernel: Kernel) -> dict[str, inspect.Parameter]:
+    """The parameters of a measure's function; all but the first must be keyword-only."""
     first, *others = inspect.signature(kernel).parameters.values()
     if any(parameter.kind is not parameter.KEYWORD_ONLY for parameter in others):
         raise ValueError(f"the parameters of {name} must be keyword-only: def {kernel.__name__}({first.name}, *, ...)")
-    if not inspect.getdoc(kernel):
-        raise ValueError(f"{name} has no docstring; say what it measures, and its 'Formula: ...' and 'Example: ...'")
+    return {parameter.name: parameter for parameter in others}
 
 
 @cache

@@ -11,14 +11,18 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from assay.measures.arithmetic import log, powers, ratio
 from assay.measures.core import Parameter, PerQuery, measure, number_between
 from assay.tables import Floats, Integers
-from assay.topics import JudgedTopics, TopicMatrix, members
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from assay.topics import JudgedTopics, TopicMatrix
 
 Worth = Callable[[Floats, Integers], Floats]  # what gains are worth at their ranks
 
@@ -27,8 +31,6 @@ ALPHA = Parameter(
     number_between(0, 1),
 )
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
 BETA = Parameter("the chance that the user goes on to the next document", number_between(0, 1, open_ends=True))
 
 _CLARKE_2008 = "Clarke et al. 2008, Novelty and diversity in information retrieval evaluation"
@@ -38,8 +40,7 @@ _AGRAWAL = "Agrawal et al. 2009, Diversifying search results"
 _ZHAI = "Zhai, Cohen and Lafferty 2003, Beyond independent relevance"
 
 
-@dataclass(frozen=True, eq=False)
-class Gains:
+class Gains(NamedTuple):
     """What documents gain at their ranks, queries end to end."""
 
     query: Integers
@@ -138,6 +139,8 @@ def _candidates(matrix: TopicMatrix, rel: float) -> _Candidates:
 
 def _greedy(matrix: TopicMatrix, rel: float, alpha: float, steps: int | None) -> Gains:
     """Take the document that gains most, for all queries at once, until none gains anything or for so many steps."""
+    from assay.topics import members
+
     candidates = matrix.remember(("candidates", rel), lambda: _candidates(matrix, rel))
     of_subtopic = np.ones(len(matrix.subtopics))
     spent = np.zeros(len(candidates.query), bool)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -147,8 +147,7 @@ def _rbp(judged: JudgedRanking, *, p: float = 0.8, cutoff: int | None = None, re
     return (1.0 - p) * judged.total(gain_share(judged, rel) * weight)
 
 
-@dataclass(frozen=True, eq=False)
-class _Groups:
+class _Groups(NamedTuple):
     """Tie groups that hold a relevant document, in rank order, queries end to end."""
 
     query: Integers
@@ -188,8 +187,7 @@ def _first_group(judged: JudgedRanking, rel: float) -> _Groups:
     """Of each query the first tie group with a relevant document: the first relevant document is surely in it."""
     groups = _groups(judged, rel)
     chosen = np.flatnonzero(groups.before == 0)
-    columns = (groups.query, groups.first, groups.size, groups.relevant, groups.before)
-    return _Groups(*(column[chosen] for column in columns))
+    return _Groups(*(column[chosen] for column in groups))
 
 
 def _first_relevant(groups: _Groups) -> tuple[Integers, Integers, Floats]:
