@@ -1,8 +1,9 @@
-"""Columns cut into segments, as rows of queries are. Knows nothing of what they hold."""
+"""Columns cut into segments, as rows of queries are, and what is computed from them once. Knows not what they hold."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -10,6 +11,21 @@ from assay.tables import Booleans, Integers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+T = TypeVar("T")
+
+
+class Remembers:
+    """A value that never changes, and so can keep what was computed from it."""
+
+    def remember(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """What was computed for this key the first time: many measures and many runs share it."""
+        known: dict[Hashable, Any] = self.__dict__.setdefault("_known", {})
+        if key not in known:
+            known[key] = value = compute()
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)  # it is handed out again and again
+        return known[key]  # type: ignore[no-any-return]
 
 
 def count_per_segment(mask: Booleans, start: Integers) -> Integers:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from assay import native
+from assay.arrays import changes
 from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError, did_you_mean
 from assay.formats import as_qrels
 from assay.formats.unread import open_run, read_judgments
@@ -164,11 +165,20 @@ def given_rules(rules: Rules | Mapping[str, Any]) -> dict[str, Any]:
     return dict(rules)
 
 
+class Form(NamedTuple):
+    """A way to form the rankings of a run, for all measures that need the same."""
+
+    rules: Rules
+    topics: bool  # judged by subtopic
+    strays: bool  # with the documents that are judged for other queries only
+
+
 class Plan(NamedTuple):
-    """What is computed for a measure that was asked for, and under which rules."""
+    """What is computed for a measure that was asked for, under which rules, and on which of the forms."""
 
     measure: Measure
     rules: Rules
+    form: int
 
 
 class Evaluator:
@@ -193,7 +203,8 @@ class Evaluator:
         self.like = convention(like)
         self.rules = replace(Rules(), **{**self.like.rules, **given})
         self.requests = tuple(parse_measures(measures))
-        self.plans = tuple(self._plan(request.measure, given) for request in self.requests)
+        self.plans, self.forms = self._planned(given)
+        self.cutoffs = self._cutoffs()
         self.threads = native.usual_threads() if threads is None else threads
         self._read_qrels(qrels, input_format, grades)
 
@@ -218,22 +229,31 @@ class Evaluator:
 
         return index_topics(qrels, self.rules.duplicates)
 
-    def _plan(self, measure: Measure, given: Mapping[str, Any]) -> Plan:
-        """What is computed for a measure, and under which rules: those that were given win over the convention."""
-        adapted = self.like.adapt(measure)
-        return Plan(adapted, replace(self.like.rules_for(measure), **given))
+    def _planned(self, given: Mapping[str, Any]) -> tuple[tuple[Plan, ...], tuple[Form, ...]]:
+        """What is computed for each measure: rules that were given win over the convention."""
+        forms: dict[tuple[Rules, bool], int] = {}
+        plans = []
+        for request in self.requests:
+            measure = self.like.adapt(request.measure)
+            rules = replace(self.like.rules_for(request.measure), **given)
+            kind = (rules, measure.definition.needs == "topics")
+            plans.append(Plan(measure, rules, forms.setdefault(kind, len(forms))))
+        with_strays = {plan.form for plan in plans if plan.measure.definition.needs == "strays"}
+        return tuple(plans), tuple(Form(*kind, number in with_strays) for kind, number in forms.items())
+
+    def _cutoffs(self) -> tuple[int, ...]:
+        cutoffs = {request.measure.param("cutoff") for request in self.requests} - {None}
+        return tuple(sorted(cutoffs)) or (DEFAULT_CUTOFF,)
 
     def evaluate(self, run: Any, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
         """The evaluation of one run; with `tie_bounds`, also how low and high ties could make each mean."""
         opened = open_run(run, name=name) if not isinstance(run, UnreadRun) else run
-        kinds = {(plan.rules, plan.measure.definition.needs == "topics"): None for plan in self.plans}
-        joins = {(rules, topics): self._join(opened, rules, topics=topics) for rules, topics in kinds}
-        rankings = {kind: self._ranking(joined, *kind) for kind, joined in joins.items()}
-        widest = max(rankings, key=lambda kind: len(ranking_of(rankings[kind])))
-        ranking, joined = ranking_of(rankings[widest]), joins[widest]
+        joins = [self._join(opened, form) for form in self.forms]
+        rankings = [self._ranking(joined, form) for joined, form in zip(joins, self.forms, strict=True)]
+        ranking, joined = max(zip(map(ranking_of, rankings), joins, strict=True), key=lambda pair: len(pair[0]))
         values = np.full((len(ranking), len(self.requests)), np.nan)
         for column, plan in enumerate(self.plans):
-            judged = rankings[plan.rules, plan.measure.definition.needs == "topics"]
+            judged = rankings[plan.form]
             found = values_under(plan.measure, judged, plan.rules)
             values[places_of(ranking_of(judged).queries, ranking.queries), column] = found
         return Evaluation(
@@ -245,21 +265,19 @@ class Evaluator:
             like=self.like.name,
             decimals=self.like.decimals,
             tie_bounds=self._tie_bounds(rankings) if tie_bounds else None,
-            coverage=coverage_of(self.judgments, joined, ranking, self._cutoffs()),
+            coverage=coverage_of(self.judgments, joined, ranking, self.cutoffs),
             tag=joined.tag,
             sources=(self.judgments.source, opened.source),
             top_grade=self.judgments.top_grade,
         )
 
-    def _tie_bounds(
-        self, rankings: dict[tuple[Rules, bool], JudgedRanking | JudgedTopics]
-    ) -> dict[str, tuple[float, float]]:
+    def _tie_bounds(self, rankings: Sequence[JudgedRanking | JudgedTopics]) -> dict[str, tuple[float, float]]:
         """The lowest and highest mean of each measure that ties can change at all."""
         from assay.measures.ties import bounds
 
         found: dict[str, tuple[float, float]] = {}
         for request, plan in zip(self.requests, self.plans, strict=True):
-            judged = rankings[plan.rules, plan.measure.definition.needs == "topics"]
+            judged = rankings[plan.form]
             ranking = ranking_of(judged)
             tied = (ranking.hit_tie_first < ranking.hit_tie_last).any()
             # Beyond the depth documents are gone, and with them what a tie group could bring into it.
@@ -268,18 +286,16 @@ class Evaluator:
                 found |= {request.label: (low, high)} if low < high else {}
         return found
 
-    def _join(self, run: Run | UnreadRun, rules: Rules, *, topics: bool) -> Join:
-        if topics and self.topics is not None:
-            return join(self.topics.judgments, run, rules, threads=self.threads)
-        needs = {plan.measure.definition.needs for plan in self.plans if plan.rules == rules}
-        return join(self.judgments, run, rules, strays="strays" in needs, threads=self.threads)
+    def _join(self, run: Run | UnreadRun, form: Form) -> Join:
+        judgments = self.topics.judgments if form.topics and self.topics is not None else self.judgments
+        return join(judgments, run, form.rules, strays=form.strays, threads=self.threads)
 
-    def _ranking(self, joined: Join, rules: Rules, topics: bool) -> JudgedRanking | JudgedTopics:
-        if topics and self.topics is not None:
-            from assay.topics import by_topics
+    def _ranking(self, joined: Join, form: Form) -> JudgedRanking | JudgedTopics:
+        if not form.topics or self.topics is None:
+            return form_ranking(self.judgments, joined, form.rules)
+        from assay.topics import by_topics
 
-            return by_topics(self.topics, form_ranking(self.topics.judgments, joined, rules))
-        return form_ranking(self.judgments, joined, rules)
+        return by_topics(self.topics, form_ranking(self.topics.judgments, joined, form.rules))
 
     def part(self, queries: Iterable[str]) -> Evaluator:
         """The same for some of the judged queries; what is known of all judgments stays known. See `concat`."""
@@ -288,10 +304,6 @@ class Evaluator:
         other.judgments = self.judgments.select(queries)
         other.topics = None if self.topics is None else self.topics.select(queries)
         return other
-
-    def _cutoffs(self) -> tuple[int, ...]:
-        cutoffs = {request.measure.param("cutoff") for request in self.requests} - {None}
-        return tuple(sorted(cutoffs)) or (DEFAULT_CUTOFF,)
 
 
 def evaluate(
@@ -323,10 +335,10 @@ def ranking_of(judged: JudgedRanking | JudgedTopics) -> JudgedRanking:
     return judged if isinstance(judged, JudgedRanking) else judged.ranking
 
 
-def places_of(queries: tuple[str, ...], among: tuple[str, ...]) -> Integers:
+def places_of(queries: tuple[str, ...], among: tuple[str, ...]) -> Integers | slice:
     """The places of some of the queries; both are in byte order."""
     if queries is among or queries == among:
-        return np.arange(len(among))
+        return slice(None)
     place = {query: index for index, query in enumerate(among)}
     return np.array([place[query] for query in queries], np.int64)
 
@@ -355,17 +367,18 @@ def coverage_of(judgments: Judgments, joined: Join, judged: JudgedRanking, cutof
     """How far the run and the judgments meet."""
     missing = tuple(judgments.queries[place] for place in np.flatnonzero(~joined.answered))
     shown = {cutoff: int(np.minimum(judged.retrieved, cutoff).sum()) for cutoff in cutoffs}
-    tied = judged.hit_tie_first < judged.hit_tie_last
+    found = {cutoff: int(np.count_nonzero(judged.hit_rank <= cutoff)) for cutoff in cutoffs}
+    tied = np.flatnonzero(judged.hit_tie_first < judged.hit_tie_last)
     return Coverage(
         judged=len(judgments.queries),
         answered=len(judgments.queries) - len(missing),
         missing=missing,
         unjudged=joined.unjudged,
-        without_relevant=int((~has_relevant(judged)).sum()),
+        without_relevant=int(np.count_nonzero(~has_relevant(judged))),
         evaluated=len(judged),
-        judged_share={k: ratio_of(int((judged.hit_rank <= k).sum()), shown[k]) for k in cutoffs},
+        judged_share={cutoff: ratio_of(found[cutoff], shown[cutoff]) for cutoff in cutoffs},
         shown=shown,
-        straddling={cutoff: _straddling(judged, cutoff) for cutoff in cutoffs},
+        straddling={cutoff: _straddling(judged, tied, cutoff) for cutoff in cutoffs},
         tied=_queries_of(judged, tied),
     )
 
@@ -375,12 +388,13 @@ def ratio_of(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def _straddling(judged: JudgedRanking, cutoff: int) -> int:
-    return _queries_of(judged, (judged.hit_tie_first <= cutoff) & (judged.hit_tie_last > cutoff))
+def _straddling(judged: JudgedRanking, tied: Integers, cutoff: int) -> int:
+    around = (judged.hit_tie_first[tied] <= cutoff) & (judged.hit_tie_last[tied] > cutoff)
+    return _queries_of(judged, tied[around])
 
 
-def _queries_of(judged: JudgedRanking, mask: Any) -> int:
-    return int(np.count_nonzero(judged.count(mask)))
+def _queries_of(judged: JudgedRanking, hits: Integers) -> int:
+    return int(np.count_nonzero(changes(judged.hit_query[hits])))
 
 
 def concat(parts: Sequence[Evaluation]) -> Evaluation:

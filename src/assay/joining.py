@@ -16,6 +16,7 @@ from assay import native
 from assay.arrays import changes
 from assay.errors import QuerySetError, RulesError, show_id, some_of
 from assay.judgments import Judgments, duplicate_error
+from assay.native import joins
 from assay.rules import Rules
 from assay.tables import Booleans, Ids, Integers, Run, in_byte_order
 
@@ -30,7 +31,7 @@ class UnreadRun(ABC):
     source: str  # for messages
 
     @abstractmethod
-    def joined(self, judgments: Judgments, rules: native.RankingRules, threads: int) -> native.Joined | None:
+    def joined(self, judgments: Judgments, rules: joins.RankingRules, threads: int) -> joins.Joined | None:
         """The run joined with the judgments by the kernel, or None if that is not possible."""
 
     @abstractmethod
@@ -97,7 +98,7 @@ def _join_natively(judgments: Judgments, run: Run | UnreadRun, rules: Rules, thr
     return Join(hits, found.answered, tuple(found.unjudged), found.tag)
 
 
-def _join_rows(judgments: Judgments, run: Run, rules: native.RankingRules) -> native.Joined | None:
+def _join_rows(judgments: Judgments, run: Run, rules: joins.RankingRules) -> joins.Joined | None:
     if judgments.index is None or (rules.needs_ranks and run.rank is None):
         return None
     place = _places(judgments, run)
@@ -113,8 +114,8 @@ def _join_rows(judgments: Judgments, run: Run, rules: native.RankingRules) -> na
     return found._replace(answered=answered, unjudged=unjudged, tag=run.tag)
 
 
-def _ranking_rules(rules: Rules) -> native.RankingRules:
-    return native.RankingRules(
+def _ranking_rules(rules: Rules) -> joins.RankingRules:
+    return joins.RankingRules(
         ties={"doc-asc": 1, "input": 2, "rank-column": 2}.get(rules.ties, 0),
         duplicates={"error": 0, "first": 1, "best": 2}[rules.duplicates],
         by_rank_column=rules.order == "rank",

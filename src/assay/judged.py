@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from assay.arrays import changes, count_per_segment
+from assay.arrays import Remembers, changes, count_per_segment
 from assay.joining import Join, UnreadRun, join
 from assay.judgments import Judgments, Pool, index_judgments
 from assay.rules import Rules
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedRanking:
+class JudgedRanking(Remembers):
     """Rankings as measures see them: the documents that are both retrieved and judged, in rank order."""
 
     queries: tuple[str, ...]  # in byte order
@@ -67,7 +67,7 @@ class JudgedRanking:
 
     def relevant(self, rel: float, cutoff: int | None = None) -> Booleans:
         """Which hits are relevant, within the first `cutoff` ranks."""
-        mask = self.hit_rel >= rel
+        mask = self.remember(("relevant", rel), lambda: self.hit_rel >= rel)
         return mask if cutoff is None or cutoff >= self.deepest else mask & (self.hit_rank <= cutoff)
 
     def num_rel(self, rel: float) -> Integers:

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
 
 import numpy as np
 
-from assay import native
-from assay.arrays import count_per_segment, starts
+from assay.arrays import Remembers, count_per_segment, starts
 from assay.errors import DuplicateError, show_id
+from assay.native import joins
 from assay.rules import Duplicates
 from assay.tables import Floats, Ids, Integers, Qrels, Run, as_ids
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class Pool(Remembers):
     """Grades of all judged documents, best first, queries end to end. What depends on it alone is computed once."""
 
     grade: Floats
     start: Integers  # query i has grade[start[i]:start[i + 1]]
-    _known: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -42,14 +38,6 @@ class Pool:
     def at_least(self, grade: float) -> Integers:
         """How many documents of each query have at least this grade."""
         return self.remember(("at_least", grade), lambda: count_per_segment(self.grade >= grade, self.start))
-
-    def remember(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """The value computed for this key the first time: many measures and many runs share one pool."""
-        if key not in self._known:
-            self._known[key] = value = compute()
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)  # it is handed out again and again
-        return self._known[key]  # type: ignore[no-any-return]
 
     def select(self, chosen: Integers) -> Pool:
         """The pool of some of the queries."""
@@ -75,7 +63,7 @@ class Judgments:
     top_grade: float
     source: str
     kept_docs: Ids | None = field(default=None, repr=False)
-    kept_index: native.Index | None = field(default=None, repr=False)
+    kept_index: joins.Index | None = field(default=None, repr=False)
 
     @cached_property
     def docs(self) -> Ids:
@@ -90,9 +78,9 @@ class Judgments:
         return list(self.docs)
 
     @cached_property
-    def index(self) -> native.Index | None:
+    def index(self) -> joins.Index | None:
         """The judgments as the kernel keeps them, if it is there."""
-        return self.kept_index or native.index_judgments(self.queries, self.pool.start, self.doc_list)
+        return self.kept_index or joins.index_judgments(self.queries, self.pool.start, self.doc_list)
 
     @cached_property
     def place(self) -> dict[str, int]:
@@ -148,7 +136,7 @@ def index_judgments(qrels: Qrels, duplicates: Duplicates = "error") -> Judgments
     return Judgments(qrels.queries, rel, pool, float(rel.max(initial=0)), qrels.source, qrels.doc[order])
 
 
-def judgments_of(plain: native.PlainJudgments, source: str) -> Judgments:
+def judgments_of(plain: joins.PlainJudgments, source: str) -> Judgments:
     """Judgments as the kernel read them."""
     top_grade = float(plain.pool.max(initial=0))
     return Judgments(plain.queries, plain.rel, Pool(plain.pool, plain.start), top_grade, source, kept_index=plain.kept)

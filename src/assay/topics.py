@@ -7,25 +7,23 @@ subtopic that it was judged for. The ranking is formed as for all measures, by `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
-from assay.arrays import starts
+from assay.arrays import Remembers, starts
 from assay.errors import DuplicateError, show_id
 from assay.judged import Arrangement, JudgedRanking, judge
 from assay.judgments import Judgments, index_judgments
 from assay.rules import Duplicates, Rules
 from assay.tables import Floats, Ids, Integers, Qrels, Run, as_bytes
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, eq=False)
-class TopicMatrix:
+class TopicMatrix(Remembers):
     """Grades of all judged documents by subtopic: a row per document, of which only the judged cells are kept.
 
     What depends on it alone, such as the best possible ranking, is computed once for many runs.
@@ -38,7 +36,6 @@ class TopicMatrix:
     doc_start: Integers  # query i has the documents doc_start[i]:doc_start[i + 1]
     subtopics: tuple[str, ...]  # ids, those of each query in their order
     subtopic_start: Integers  # query i has the subtopics subtopic_start[i]:subtopic_start[i + 1]
-    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def cell_doc(self) -> Integers:
@@ -96,12 +93,6 @@ class TopicMatrix:
             subtopic_start=starts(np.diff(self.subtopic_start)[chosen]),
         )
 
-    def remember(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """The value computed for this key the first time."""
-        if key not in self._known:
-            self._known[key] = compute()
-        return self._known[key]  # type: ignore[no-any-return]
-
 
 @dataclass(frozen=True, eq=False)
 class TopicJudgments:
@@ -126,13 +117,12 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedTopics:
+class JudgedTopics(Remembers):
     """Rankings as diversity measures see them: judged documents in rank order, with their grades by subtopic."""
 
     ranking: JudgedRanking
     matrix: TopicMatrix  # of all judged queries; hit_judgment of the ranking is the row of a hit
     place: Integers  # of each query of the ranking among the queries of the matrix
-    _known: dict[float, Found] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.ranking)
@@ -148,9 +138,7 @@ class JudgedTopics:
 
     def found(self, rel: float) -> Found:
         """The relevant documents of the rankings by subtopic, found once for all measures."""
-        if rel not in self._known:
-            self._known[rel] = _find(self.matrix, self.ranking.hit_judgment, rel)
-        return self._known[rel]
+        return self.remember(("found", rel), lambda: _find(self.matrix, self.ranking.hit_judgment, rel))
 
     def only_judged(self) -> JudgedTopics:
         """The rankings without the documents that nobody judged for any subtopic; the rest move up."""

@@ -6,6 +6,7 @@ Exit status: 0 done, 1 the answer is "no", 2 wrong usage or input that cannot be
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Any
 
@@ -70,6 +71,8 @@ def group(plugins: tuple[str, ...]) -> None:
 
 def main() -> None:
     """The `assay` command."""
+    # Nothing here multiplies matrices, and starting NumPy's threads for that takes longer than most evaluations.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         if sys.argv[1:2] == ["trec_eval"]:
             # Its options are trec_eval's own, which click would read in another way.

@@ -10,7 +10,7 @@ from assay.formats.delimited import fields
 from assay.formats.names import Kind, is_header
 from assay.formats.numbers import number
 from assay.formats.sources import Content
-from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, refuse_old_mac_lines, refuse_other_files
+from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, lines_of, refuse_old_mac_lines, refuse_other_files
 
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv"}
@@ -62,11 +62,12 @@ def _json_format(text: bytes) -> str:
 def _first_line(content: Content) -> str:
     """The first line that is neither blank nor a comment; a long head may be needed to see its end."""
     while True:
-        *lines, rest = content.head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
-        found = next(filter(_is_data, lines), None)
+        head = content.head.removeprefix(BYTE_ORDER_MARK)
+        whole_lines = head[: head.rfind(b"\n") + 1]
+        found = next(filter(_is_data, lines_of(whole_lines)), None)
         if found is None and content.look_further():
             continue
-        return decoded(next(filter(_is_data, [*lines, rest]), b"")).strip()
+        return decoded(found or next(filter(_is_data, lines_of(head)), b"")).strip()
 
 
 def _is_data(line: bytes) -> bool:

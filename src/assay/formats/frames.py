@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from assay import native
 from assay.errors import InputError, MissingExtraError
 from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
 from assay.formats.names import Kind, find_roles
@@ -13,6 +12,7 @@ from assay.formats.numbers import GradeMap, plain_text
 from assay.formats.sources import Content
 from assay.formats.text import decoded
 from assay.judgments import Judgments
+from assay.native import joins
 from assay.tables import Qrels, Run
 
 ARROW_FILE = b"ARROW1"
@@ -59,7 +59,7 @@ def run_from_table(table: Any, source: str, name: str) -> Run:
     return run_from_columns(_columns(table, "run", source), name)
 
 
-def join_table(table: Any, source: str, judgments: Judgments, rules: native.RankingRules) -> native.Joined | None:
+def join_table(table: Any, source: str, judgments: Judgments, rules: joins.RankingRules) -> joins.Joined | None:
     """A run in an Arrow table joined with judgments by the kernel, without a copy of its columns."""
     roles = find_roles(table.column_names, "run", source)
     if judgments.index is None or "score" not in roles or (rules.needs_ranks and "rank" not in roles):
@@ -70,7 +70,7 @@ def join_table(table: Any, source: str, judgments: Judgments, rules: native.Rank
         for role in needed
     ]
     stream = _pyarrow().table(columns, names=needed).__arrow_c_stream__()
-    layout = native.Layout(query=0, doc=1, value=2, rank=3 if rules.needs_ranks else -1)
+    layout = joins.Layout(query=0, doc=1, value=2, rank=3 if rules.needs_ranks else -1)
     found = judgments.index.join_arrow(stream, layout, rules)
     tag = plain_text(table.column(roles["tag"])[-1].as_py()) if found is not None and "tag" in roles else ""
     return None if found is None else found._replace(tag=tag)

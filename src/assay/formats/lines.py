@@ -12,7 +12,6 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from assay import native
 from assay.formats.dialects import Dialect
 from assay.formats.names import WORDS, Kind, find_roles, is_header
 from assay.formats.problems import Problems
@@ -22,11 +21,13 @@ from assay.formats.text import (
     Chunk,
     decoded,
     line_chunks,
+    lines_of,
     refuse_bare_returns,
     refuse_inner_mark,
     refuse_old_mac_lines,
     refuse_other_files,
 )
+from assay.native import joins
 from assay.tables import Integers
 
 Layout: TypeAlias = tuple[str, ...]  # the role of each column, from left to right
@@ -88,7 +89,7 @@ def read_rows(content: Content, kind: Kind, layout: Layout, dialect: Dialect, pr
             shape = None  # nothing but comments and blank lines so far
 
 
-def plain_layout(content: Content, kind: Kind, layout: Layout, dialect: Dialect) -> native.Layout | None:
+def plain_layout(content: Content, kind: Kind, layout: Layout, dialect: Dialect) -> joins.Layout | None:
     """What the kernel must know to read the lines itself; None where the first line has a header or another width.
 
     It reads the same as `read_rows`, or says that it cannot.
@@ -101,7 +102,7 @@ def plain_layout(content: Content, kind: Kind, layout: Layout, dialect: Dialect)
     if not fits or (dialect.headers and is_header(list(map(decoded, tokens)))):
         return None
     place = {role: number for number, role in enumerate(layout)}
-    return native.Layout(
+    return joins.Layout(
         query=place["query"],
         doc=place["doc"],
         value=place.get("rel", place.get("score", -1)),
@@ -119,7 +120,7 @@ def plain_layout(content: Content, kind: Kind, layout: Layout, dialect: Dialect)
 
 def data_lines(chunk: Chunk, *, comments: bool) -> Iterator[tuple[int, list[bytes]]]:
     """Number and columns of each line that is no comment; a blank line has no columns."""
-    for number, line in enumerate(chunk.data.split(b"\n")[:-1], chunk.line):
+    for number, line in enumerate(lines_of(chunk.data), chunk.line):
         if not (comments and line.startswith(b"#")):
             yield number, line.split()
 

@@ -59,6 +59,16 @@ def whole_text(content: Content) -> str:
     return decoded(b"".join(chunk.data for chunk in line_chunks(content)))
 
 
+def lines_of(data: bytes) -> Iterator[bytes]:
+    """The lines one after the other, each without its line end; whoever needs only the first pays for no others."""
+    start = 0
+    while (end := data.find(b"\n", start)) >= 0:
+        yield data[start:end]
+        start = end + 1
+    if start < len(data):
+        yield data[start:]
+
+
 def decoded(data: bytes) -> str:
     """Bytes as text; bytes that are not UTF-8 become surrogate escapes, so that none is lost."""
     return data.decode("utf-8", "surrogateescape")

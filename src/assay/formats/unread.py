@@ -19,6 +19,7 @@ from assay.formats.reading import AUTO, as_qrels, as_run, find_format
 from assay.formats.sources import STDIN, Content, Origin, Source, stem
 from assay.joining import UnreadRun
 from assay.judgments import Judgments, index_judgments, judgments_of
+from assay.native import joins
 from assay.rules import Duplicates
 from assay.tables import Run
 
@@ -58,11 +59,11 @@ def read_judgments(
     return index_judgments(qrels.whole_grades() if whole_grades else qrels, duplicates)
 
 
-def _plain_judgments(content: Content, input_format: str, whole_grades: bool) -> native.PlainJudgments | None:
+def _plain_judgments(content: Content, input_format: str, whole_grades: bool) -> joins.PlainJudgments | None:
     columns = find_format(content, input_format, "qrels").qrels_layout
     dialect = ASSAY._replace(whole_grades=whole_grades)
     layout = None if columns is None else plain_layout(content, "qrels", columns, dialect)
-    return None if layout is None else native.read_judgments(content.read_some, layout)
+    return None if layout is None else joins.read_judgments(content.read_some, layout)
 
 
 class FileRun(UnreadRun):
@@ -73,13 +74,13 @@ class FileRun(UnreadRun):
         self.name = name or ("stdin" if source == STDIN else stem(self._origin.path))
         self.source = "<stdin>" if source == STDIN else self._origin.path
 
-    def joined(self, judgments: Judgments, rules: native.RankingRules, threads: int) -> native.Joined | None:
+    def joined(self, judgments: Judgments, rules: joins.RankingRules, threads: int) -> joins.Joined | None:
         """The run joined with the judgments; a run whose queries are not together is read a second time."""
         for gathered in (False, True):
             with self._origin.open() as content:
                 try:
                     return self._joined(content, judgments, rules, threads, gathered=gathered)
-                except native.Interleaved:
+                except joins.Interleaved:
                     continue
         return None
 
@@ -89,8 +90,8 @@ class FileRun(UnreadRun):
             return find_format(content, self._format, "run").read_run(content).named(self.name)
 
     def _joined(
-        self, content: Content, judgments: Judgments, rules: native.RankingRules, threads: int, *, gathered: bool
-    ) -> native.Joined | None:
+        self, content: Content, judgments: Judgments, rules: joins.RankingRules, threads: int, *, gathered: bool
+    ) -> joins.Joined | None:
         found = find_format(content, self._format, "run")
         if found.table is not None:
             return join_table(found.table(content, "run"), content.name, judgments, rules)
@@ -113,7 +114,7 @@ class DictRun(UnreadRun):
     def __init__(self, value: Mapping[Any, Any], name: str) -> None:
         self._value, self.name = value, name
 
-    def joined(self, judgments: Judgments, rules: native.RankingRules, threads: int) -> native.Joined | None:
+    def joined(self, judgments: Judgments, rules: joins.RankingRules, threads: int) -> joins.Joined | None:
         """The run joined with the judgments: documents are looked up by hashes that Python knows already."""
         if judgments.index is None or type(self._value) is not dict:
             return None
@@ -136,7 +137,7 @@ class FrameRun(UnreadRun):
     def _arrow(self) -> Any:
         return frame_table(self._frame, "run")
 
-    def joined(self, judgments: Judgments, rules: native.RankingRules, threads: int) -> native.Joined | None:
+    def joined(self, judgments: Judgments, rules: joins.RankingRules, threads: int) -> joins.Joined | None:
         """The run joined with the judgments, from the columns as they are."""
         return join_table(self._arrow, self.source, judgments, rules)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.arrays import changes
 from assay.judged import JudgedRanking
 from assay.measures.arithmetic import highest, log, log2_of_integers, ratio
 from assay.measures.bundles import RECALLS
@@ -230,9 +231,11 @@ def RR(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> P
 
     Example: the first relevant document is at rank 2: RR = 1 / 2 = 0.5.
     """
-    hit = judged.relevant(rel, cutoff)
-    first = hit & (judged.so_far(hit) == 1)
-    return judged.total(first / judged.hit_rank)
+    hit = np.flatnonzero(judged.relevant(rel, cutoff))
+    first = hit[changes(judged.hit_query[hit])]
+    values = np.zeros(len(judged))
+    values[judged.hit_query[first]] = 1 / judged.hit_rank[first]
+    return values
 
 
 @measure(

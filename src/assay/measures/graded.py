@@ -92,7 +92,7 @@ def _ideal(pool: Pool, gain: Gain) -> Ideal:
 
 def discounted_gain(judged: JudgedRanking, gain: Gain, cutoff: Integers | int | None = None) -> Floats:
     """Gain over discount, summed from the first rank down to the cutoff, per query."""
-    worth = gain_of(judged.hit_rel, gain) / discount(judged.hit_rank)
+    worth = judged.remember(("discounted", gain), lambda: gain_of(judged.hit_rel, gain) / discount(judged.hit_rank))
     if isinstance(cutoff, int):
         worth = worth if cutoff >= judged.deepest else worth * (judged.hit_rank <= cutoff)
     elif cutoff is not None:

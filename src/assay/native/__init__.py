@@ -1,20 +1,16 @@
 """The native kernel: bytes, columns or dicts joined with judgments. Optional, and no value depends on it.
 
-Functions give None where the kernel is not there, or where the input is not plain: then the NumPy path does the work, and
-says what is wrong if something is. So there is one place for messages, and plain input pays nothing for them.
-ASSAY_NATIVE=0 in the environment turns the kernel off.
+    *.hpp, *.cpp  the kernel: module.cpp is its Python face, joiner.hpp its heart
+    joins.py      the same in Python's types
+
+ASSAY_NATIVE=0 in the environment turns it off. This module needs no NumPy: `assay --version` asks it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
-
-import numpy as np
-
-from assay.tables import Booleans, Floats, Ids, Integers
+from typing import Any
 
 
 def _load() -> Any:
@@ -24,162 +20,23 @@ def _load() -> Any:
         return None
 
 
-_kernel = _load()
-_TURNED_OFF = os.environ.get("ASSAY_NATIVE") == "0"
-_NUMBERS = (int, float, np.integer, np.floating)
+kernel = _load()
+turned_off = os.environ.get("ASSAY_NATIVE") == "0"
 
 
 def enabled() -> bool:
     """Whether the kernel does the work."""
-    return _kernel is not None and not _TURNED_OFF
-
-
-def usual_threads() -> int:
-    """The processor's cores that we may use, up to four: more do not read a file faster."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(available, 4)
+    return kernel is not None and not turned_off
 
 
 def path_in_use() -> str:
     """Which path computes, as `assay --version` says it."""
     if enabled():
         return "native kernel"
-    return "NumPy, ASSAY_NATIVE=0" if _kernel is not None else "NumPy, kernel not built"
+    return "NumPy, ASSAY_NATIVE=0" if kernel is not None else "NumPy, kernel not built"
 
 
-class Layout(NamedTuple):
-    """Which column holds what, -1 for none, and what the dialect takes for granted. As in lines.hpp."""
-
-    query: int
-    doc: int
-    value: int
-    rank: int = -1
-    tag: int = -1
-    width: int = 0
-    or_more: bool = False
-    blank_lines: bool = True
-    comments: bool = True
-    stray_returns: bool = False
-    keep_mark: bool = False
-    whole_values: bool = False
-
-
-class RankingRules(NamedTuple):
-    """The rules that decide about ranks. As in ranking.hpp."""
-
-    ties: int
-    duplicates: int
-    by_rank_column: bool
-    ties_by_rank_column: bool
-    float32: bool
-    drop_self_match: bool
-
-    @property
-    def needs_ranks(self) -> bool:
-        """Whether the rank column is looked at."""
-        return self.by_rank_column or self.ties_by_rank_column
-
-
-class Joined(NamedTuple):
-    """A run joined with judgments."""
-
-    retrieved: Integers  # per judged query
-    answered: Booleans  # per judged query: whether the run has it
-    query: Integers  # and from here on per hit, in rank order
-    rank: Integers
-    tie_first: Integers
-    tie_last: Integers
-    judgment: Integers
-    unjudged: list[str]  # queries of the run without judgments, in byte order
-    tag: str
-
-
-class Interleaved(Exception):
-    """Queries of a run are not together: open it again, and let it be gathered in memory."""
-
-
-class PlainJudgments(NamedTuple):
-    """Judgments as the kernel read them."""
-
-    kept: Index
-    queries: tuple[str, ...]
-    start: Integers
-    rel: Floats
-    pool: Floats
-
-
-class Index:
-    """Judgments as the kernel keeps them, for many runs and threads."""
-
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-
-    def documents(self) -> list[str]:
-        """The judged documents, in the order of the judgments."""
-        documents: list[str] = _kernel.documents(self._handle)
-        return documents
-
-    def join_file(
-        self, file: int, size: int, layout: Layout, rules: RankingRules, threads: int, *, gathered: bool = False
-    ) -> Joined | None:
-        """A run in an open file."""
-        return _joined(_kernel.join_file(self._handle, file, size, layout, rules, threads, gathered))
-
-    def join_text(
-        self, read: Callable[[int], bytes], layout: Layout, rules: RankingRules, *, gathered: bool = False
-    ) -> Joined | None:
-        """A run in a stream: `read` gives at most as many bytes as it is asked for, and none at the end."""
-        return _joined(_kernel.join_text(self._handle, read, layout, rules, gathered))
-
-    def join_table(
-        self, place: Integers, doc: Ids, score: Floats, rank: Integers | None, rules: RankingRules
-    ) -> Joined | None:
-        """Rows in memory; `place` says for each which judged query it belongs to, or -1."""
-        return _joined(_kernel.join_table(self._handle, place, doc, score, rank, rules))
-
-    def join_arrow(self, stream: Any, layout: Layout, rules: RankingRules) -> Joined | None:
-        """A stream of the Arrow C data interface, in its capsule."""
-        return _joined(_kernel.join_arrow(self._handle, stream, layout, rules))
-
-    def join_dict(
-        self, run: dict[str, dict[str, float]], docs: list[str], place: dict[str, int], rules: RankingRules
-    ) -> Joined | None:
-        """A dict of dicts; `docs` are the judged documents, `place` tells the judged queries."""
-        return _joined(_kernel.join_dict(self._handle, docs, place, _NUMBERS, run, rules))
-
-
-def read_judgments(read: Callable[[int], bytes], layout: Layout) -> PlainJudgments | None:
-    """Judgments from a stream of text."""
-    found = _kernel.read_judgments(read, layout)
-    if found is None:
-        return None
-    handle, queries, start, rel, pool = found
-    return PlainJudgments(
-        Index(handle), queries, np.frombuffer(start, np.int64), np.frombuffer(rel), np.frombuffer(pool)
-    )
-
-
-def index_judgments(queries: tuple[str, ...], start: Integers, docs: Sequence[str]) -> Index | None:
-    """The documents that were judged for each query; query i has docs[start[i]:start[i + 1]]."""
-    handle = _kernel.index_judgments(queries, start, docs) if enabled() else None
-    return None if handle is None else Index(handle)
-
-
-def _joined(found: Any) -> Joined | None:
-    if found is None:
-        return None
-    if found is False:
-        raise Interleaved
-    retrieved, answered, *hits, unjudged, tag = found
-    query, rank, tie_first, tie_last, judgment = (np.frombuffer(column, np.int64) for column in hits)
-    return Joined(
-        retrieved=np.frombuffer(retrieved, np.int64),
-        answered=np.frombuffer(answered, np.bool_),
-        query=query,
-        rank=rank,
-        tie_first=tie_first,
-        tie_last=tie_last,
-        judgment=judgment,
-        unjudged=unjudged,
-        tag=tag,
-    )
+def usual_threads() -> int:
+    """The processor's cores that we may use, up to four: more do not read a file faster."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(available, 4)

@@ -7,88 +7,153 @@ namespace assay {
 
 namespace {
 
+// The judged documents of one query by the hashes that Python knows already.
+class JudgedTable {
+ public:
+  void fill(PyObject* docs, const JudgedDocuments& judged) {
+    docs_ = docs;
+    size_t size = 16;
+    while (size < 4 * size_t{judged.count}) size *= 2;
+    slots_.assign(size, Slot{0, kNone});
+    for (uint32_t i = judged.first; i < judged.first + judged.count; i++) {
+      const auto full = static_cast<uint64_t>(PyObject_Hash(PyList_GetItem(docs, i)));
+      size_t slot = full & (size - 1);
+      while (slots_[slot].judgment != kNone) slot = (slot + 1) & (size - 1);
+      slots_[slot] = {static_cast<uint32_t>(full >> 32), i};
+    }
+  }
+
+  // The judgment of a document, or kNone.
+  ASSAY_INLINE uint32_t find(PyObject* key) const {
+    const auto full = static_cast<uint64_t>(PyObject_Hash(key));
+    const size_t mask = slots_.size() - 1;
+    for (size_t slot = full & mask; slots_[slot].judgment != kNone; slot = (slot + 1) & mask) {
+      const Slot found = slots_[slot];
+      if (found.tag == full >> 32 && same(PyList_GetItem(docs_, found.judgment), key)) return found.judgment;
+    }
+    return kNone;
+  }
+
+  static bool same(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a, b) == 0; }
+
+ private:
+  struct Slot {
+    uint32_t tag;  // the upper half of the hash
+    uint32_t judgment;
+  };
+
+  PyObject* docs_ = nullptr;
+  std::vector<Slot> slots_;
+};
+
 // One query's {document: score}.
 //
-// The judged documents are looked up in the dict, which finds them by hashes that Python knows already; the others are
-// only scores. Their ids are looked at where they share the score of a judged document.
+// Few judged documents are looked up in the dict, and the others are only scores. Where there are many, they wait in a
+// table for the documents of the dict to come by. Ids are looked at only where scores are equal.
 class DictRanking {
  public:
   DictRanking(const DictJoin& with, const RankingRules& rules) : with_(with), rules_(rules), list_(rules) {}
 
   void join(PyObject* documents, uint32_t place, Hits& hits) {
-    read(documents);
-    list_.arrange();
+    const JudgedDocuments judged = with_.judgments.documents(place);
+    const bool few = 4 * size_t{judged.count} < static_cast<size_t>(PyDict_Size(documents));
+    placed_.clear();
+    if (few) {
+      read(documents, [](PyObject*) {});
+      list_.arrange();
+      look_up(documents, judged);
+    } else {
+      table_.fill(with_.docs, judged);
+      read(documents, [this](PyObject* key) {
+        const uint32_t judgment = table_.find(key);
+        if (judgment != kNone) placed_.push({list_.size(), judgment});
+      });
+      list_.arrange();
+      if (list_.rearranged()) replace_rows();
+    }
     const size_t before = hits.hits.size();
-    find(documents, with_.judgments.documents(place));
-    write_hits(list_, found_, rules_.ties, [this](uint32_t row) { return bytes_of(keys_[row], arena_); }, hits.hits);
+    write_hits(list_, placed_, rules_.ties, [this](uint32_t row) { return bytes_of(keys_[row], arena_); }, hits.hits);
     hits.queries.push_back({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
     arena_.clear();
   }
 
-  // All keys and scores; also of a query that nobody judged, to see that they are what they should be.
-  void read(PyObject* documents) {
+  // A query that nobody judged: only to see that keys and scores are what they should be.
+  void pass(PyObject* documents) {
+    read(documents, [](PyObject*) {});
+  }
+
+ private:
+  // All keys and scores.
+  template <class Visit>
+  void read(PyObject* documents, Visit visit) {
     list_.clear();
     keys_.clear();
     PyObject *key, *value;
     for (Py_ssize_t position = 0; PyDict_Next(documents, &position, &key, &value);) {
       if (Py_TYPE(key) != &PyUnicode_Type) throw NotPlain();  // 7 and "7" are the same document
+      visit(key);
       list_.add(number(value), 0);
-      keys_.push_back(key);
+      keys_.push(key);
     }
   }
 
- private:
-  double number(PyObject* value) {
-    if (Py_TYPE(value) != known_type_) {
-      const int is_number = PyObject_IsInstance(value, with_.numbers);
-      if (is_number < 0) throw Stopped();
-      if (!is_number) throw NotPlain();
-      known_type_ = Py_TYPE(value);
-    }
+  ASSAY_INLINE double number(PyObject* value) {
+    if (Py_TYPE(value) != known_type_) check_type(value);
     const double number = PyFloat_AsDouble(value);
-    if (number == -1.0 && PyErr_Occurred()) {
-      PyErr_Clear();
-      throw NotPlain();
-    }
-    if (!std::isfinite(number)) throw NotPlain();
+    if (number == -1.0 || !std::isfinite(number)) check_number(number);
     return number;
   }
 
-  void find(PyObject* documents, const JudgedDocuments& judged) {
-    found_.clear();
+  ASSAY_RARE void check_type(PyObject* value) {
+    const int is_number = PyObject_IsInstance(value, with_.numbers);
+    if (is_number < 0) throw Stopped();
+    if (!is_number) throw NotPlain();
+    known_type_ = Py_TYPE(value);
+  }
+
+  ASSAY_RARE static void check_number(double number) {
+    if (!PyErr_Occurred() && std::isfinite(number)) return;
+    PyErr_Clear();
+    throw NotPlain();
+  }
+
+  void look_up(PyObject* documents, const JudgedDocuments& judged) {
     for (uint32_t i = judged.first; i < judged.first + judged.count; i++) {
       PyObject* doc = PyList_GetItem(with_.docs, i);
       PyObject* value = PyDict_GetItemWithError(documents, doc);
       if (!value && PyErr_Occurred()) throw Stopped();
-      if (value) found_.push_back({place_of(doc, number(value)), i});
+      if (value) placed_.push({place_of(doc, number(value)), i});
     }
-    std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) { return a.place < b.place; });
+    sort_placed();
   }
 
-  // Where the document stands: there are few with its score, most often none but itself.
+  // Where a document stands: there are few with its score, most often none but itself.
   uint32_t place_of(PyObject* doc, double score) const {
     if (rules_.float32) score = static_cast<float>(score);
-    uint32_t low = 0, high = list_.size();
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (list_.score_at(middle) > score) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    const bool alone = low + 1 == list_.size() || list_.score_at(low + 1) != score;
-    while (!alone && !same(keys_[list_.row_at(low)], doc)) low++;
-    return low;
+    uint32_t place = list_.places_above(score);
+    const bool alone = place + 1 == list_.size() || list_.score_at(place + 1) != score;
+    while (!alone && !JudgedTable::same(keys_[list_.row_at(place)], doc)) place++;
+    return place;
   }
 
-  static bool same(PyObject* key, PyObject* doc) { return key == doc || PyUnicode_Compare(key, doc) == 0; }
+  // From rows to places in the list.
+  void replace_rows() {
+    std::vector<uint32_t> place_of_row(list_.size());
+    for (uint32_t place = 0; place < list_.size(); place++) place_of_row[list_.row_at(place)] = place;
+    for (Found& found : placed_) found.place = place_of_row[found.place];
+    sort_placed();
+  }
+
+  void sort_placed() {
+    std::sort(placed_.begin(), placed_.end(), [](const Found& a, const Found& b) { return a.place < b.place; });
+  }
 
   const DictJoin& with_;
   const RankingRules rules_;
   RankedList list_;
-  std::vector<PyObject*> keys_;  // of each row; the dict holds them
-  std::vector<Found> found_;
+  Rows<PyObject*> keys_;  // of each row; the dict holds them
+  JudgedTable table_;
+  Rows<Found> placed_;
   PyTypeObject* known_type_ = nullptr;
   Arena arena_;
 };
@@ -113,7 +178,7 @@ void join_dict(const DictJoin& with, PyObject* run, const RankingRules& rules, J
       join.answered[index] = 1;
       ranking.join(documents, index, join.parts[0]);
     } else {
-      ranking.read(documents);
+      ranking.pass(documents);
       Arena arena;
       const Bytes id = bytes_of(query, arena);
       join.unjudged.emplace(id.data, id.size);

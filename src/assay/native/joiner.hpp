@@ -27,7 +27,7 @@ class Joiner {
 
   // One probe joins the document and finds it if it came before: judged documents wait in the table, and those that
   // have come take their place.
-  void add(Bytes id, double score, int64_t rank) {
+  ASSAY_INLINE void add(Bytes id, double score, int64_t rank) {
     if (rules_.drop_self_match && equal(id, query_)) return;
     const uint32_t row = list_.size();
     if (row == kMostRows) throw NotPlain();
@@ -52,7 +52,6 @@ class Joiner {
 
   // The memory of the ids is about to be used for something else.
   void keep_ids() {
-    if (kept_from_ == 0 && ids_.empty()) return;
     for (; kept_from_ < ids_.size(); kept_from_++) ids_[kept_from_] = arena_.copy(ids_[kept_from_]);
   }
 
@@ -87,13 +86,13 @@ class Joiner {
   static constexpr uint32_t kCame = uint32_t{1} << 31;
   static constexpr uint32_t kMostRows = kCame - 2;
 
-  void append(Bytes id, double score, int64_t rank) {
+  ASSAY_INLINE void append(Bytes id, double score, int64_t rank) {
     list_.add(score, rank);
-    ids_.push_back(id);
+    ids_.push(id);
   }
 
   // The same document once more: a repeat is refused, or the first or the best of them counts.
-  void add_again(size_t slot, Bytes id, double score, int64_t rank) {
+  ASSAY_RARE void add_again(size_t slot, Bytes id, double score, int64_t rank) {
     if (rules_.duplicates == Duplicates::refuse) throw NotPlain();
     if (rules_.duplicates == Duplicates::first) return;
     const uint32_t earlier = table_[slot].entry & ~kCame, later = list_.size();
@@ -116,7 +115,7 @@ class Joiner {
       moved[row] = kept;
       if (keep[row]) ids_[kept++] = ids_[row];
     }
-    ids_.resize(kept);
+    ids_.shorten(kept);
     for (Match& match : matches_) match.row = moved[match.row];
     list_.remove(keep);
   }
@@ -125,13 +124,13 @@ class Joiner {
   void place_matches() {
     found_.clear();
     if (!list_.rearranged()) {
-      for (const Match& match : matches_) found_.push_back({match.row, judged_.first + match.judged});
+      for (const Match& match : matches_) found_.push({match.row, judged_.first + match.judged});
       if (!dropped_.empty()) sort_found();
       return;
     }
     place_of_row_.resize(list_.size());
     for (uint32_t place = 0; place < list_.size(); place++) place_of_row_[list_.row_at(place)] = place;
-    for (const Match& match : matches_) found_.push_back({place_of_row_[match.row], judged_.first + match.judged});
+    for (const Match& match : matches_) found_.push({place_of_row_[match.row], judged_.first + match.judged});
     sort_found();
   }
 
@@ -142,7 +141,7 @@ class Joiner {
   // Room for the judged documents and as many others as the query before had.
   void make_table() {
     size_t size = 64;
-    while (size < 2 * (size_t{judged_.count} + expected_) + 16) size *= 2;
+    while (size < 3 * (size_t{judged_.count} + expected_)) size *= 2;
     table_.assign(size, Slot{0, kNone});
     mask_ = size - 1;
     used_ = judged_.count;
@@ -152,7 +151,7 @@ class Joiner {
     }
   }
 
-  void grow() {
+  ASSAY_RARE void grow() {
     const std::vector<Slot> old = std::move(table_);
     table_.assign(2 * old.size(), Slot{0, kNone});
     mask_ = table_.size() - 1;
@@ -172,9 +171,9 @@ class Joiner {
   RankedList list_;
   Bytes query_;
   JudgedDocuments judged_;
-  std::vector<Bytes> ids_;  // of each row
+  Rows<Bytes> ids_;  // of each row
   std::vector<Match> matches_;
-  std::vector<Found> found_;
+  Rows<Found> found_;
   std::vector<uint32_t> dropped_, place_of_row_;
   std::vector<Slot> table_;
   size_t mask_ = 0, used_ = 0;

@@ -58,16 +58,12 @@ std::vector<uint32_t> Judgments::group_by_query() {
 }
 
 void Judgments::refuse_duplicates() const {
-  std::vector<std::pair<uint64_t, uint32_t>> hashes;
+  IdTable seen;
   for (uint32_t place = 0; place < queries(); place++) {
     const JudgedDocuments documents = this->documents(place);
-    hashes.clear();
-    for (uint32_t i = 0; i < documents.count; i++) hashes.emplace_back(hash(documents.ids[i]), i);
-    std::sort(hashes.begin(), hashes.end());
-    for (size_t i = 1; i < hashes.size(); i++) {
-      for (size_t j = i; j > 0 && hashes[j - 1].first == hashes[i].first; j--) {
-        if (equal(documents.ids[hashes[j - 1].second], documents.ids[hashes[i].second])) throw NotPlain();
-      }
+    seen.clear();
+    for (uint32_t i = 0; i < documents.count; i++) {
+      if (seen.insert(documents.ids[i]) != i) throw NotPlain();
     }
   }
 }

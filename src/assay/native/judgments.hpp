@@ -1,6 +1,7 @@
 // Judgments made ready for joining with runs: built once, read by many runs and threads. Knows no file and no ranking.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,11 @@ class IdTable {
   }
 
   uint32_t find(Bytes id) const { return slots_.empty() ? kNone : slots_[find_slot(id, hash(id))].number; }
+
+  void clear() {
+    ids_.clear();
+    std::fill(slots_.begin(), slots_.end(), Slot{0, kNone});
+  }
 
   // Lets the last inserted id be kept elsewhere.
   void relocate_last(Bytes id) { ids_.back() = id; }

@@ -10,12 +10,15 @@
 
 #include "bytes.hpp"
 #include "outcome.hpp"
+#include "tokens.hpp"
 
 namespace assay {
 
 // Powers of ten that a double holds exactly.
 inline constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+inline constexpr uint64_t kWholePowers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
 // Reads digits onto a mantissa, and moves on. More than 19 digits overflow it: callers count them.
 inline const char* read_digits(const char* p, const char* end, uint64_t& mantissa) {
@@ -29,7 +32,7 @@ inline const char* read_digits(const char* p, const char* end, uint64_t& mantiss
 }
 
 // Any ordinary decimal, correctly rounded, by the standard library.
-inline double read_any_number(const char* p, const char* end, bool negative) {
+ASSAY_RARE inline double read_any_number(const char* p, const char* end, bool negative) {
   for (const char* q = p; q < end; q++) {
     const char c = *q;
     const bool ordinary = (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
@@ -52,7 +55,7 @@ inline double read_any_number(const char* p, const char* end, bool negative) {
 
 // The number that a token is. A whole mantissa up to 2^53 divided by a power of ten up to 10^22 is correctly rounded,
 // because both are exact as doubles.
-inline double read_number(Bytes token) {
+inline double read_decimal(Bytes token) {
   const char *p = token.data, *end = token.end();
   const bool negative = p < end && *p == '-';
   if (p < end && (*p == '-' || *p == '+')) p++;
@@ -70,6 +73,44 @@ inline double read_number(Bytes token) {
   if (!exact) return read_any_number(first, end, negative);
   const double value = static_cast<double>(mantissa) / kPowers[decimals];
   return negative ? -value : value;
+}
+
+constexpr uint64_t kEach = 0x0101010101010101;  // times a byte: that byte eight times
+
+// The number that eight digits are, the first in the lowest byte; `digits` holds their values, not their characters.
+inline uint64_t eight_digits(uint64_t digits) {
+  digits = digits * 10 + (digits >> 8);  // pairs, in every other byte
+  const uint64_t even = (digits & 0x000000ff000000ff) * 0x000f424000000064;
+  const uint64_t odd = ((digits >> 16) & 0x000000ff000000ff) * 0x0000271000000001;
+  return (even + odd) >> 32;
+}
+
+// Most scores are up to seven digits, a point and up to eight digits. These are read without a loop: the digits before
+// the point and those behind it are moved to the end of eight bytes each, with zeros in front.
+//
+// Eight bytes before and behind the token may be read: it stands in a line.
+ASSAY_INLINE double read_number(Bytes token) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  const bool negative = token.size && *token.data == '-';
+  const char* first = token.data + negative;
+  const uint64_t start = load8(first);
+  const uint64_t other = start ^ ('.' * kEach);  // the point is where this has a zero byte
+  const uint64_t point = (other - kEach) & ~other & (0x80 * kEach);
+  const uint32_t whole = point ? lowest_bit(point) / 8 : 8;
+  const int64_t decimals = token.end() - first - whole - 1;
+  if (whole > 0 && whole < 8 && decimals > 0 && decimals <= 8) {
+    const uint32_t before = 8 * (8 - whole), behind = static_cast<uint32_t>(8 * (8 - decimals));
+    const uint64_t high = (start << before) - (('0' * kEach) << before);
+    const uint64_t low = (load8(token.end() - 8) >> behind << behind) - (('0' * kEach) >> behind << behind);
+    const uint64_t wrong = (high | (high + 0x76 * kEach) | low | (low + 0x76 * kEach)) & (0x80 * kEach);
+    if (!wrong) {
+      const uint64_t mantissa = eight_digits(high) * kWholePowers[decimals] + eight_digits(low);
+      const double value = static_cast<double>(static_cast<int64_t>(mantissa)) / kPowers[decimals];
+      return negative ? -value : value;
+    }
+  }
+#endif
+  return read_decimal(token);
 }
 
 // The grade as trec_eval's atol reads it, cut toward zero; no exponent.

@@ -52,11 +52,11 @@ class RankedList {
     order_.clear();
   }
 
-  void add(double score, int64_t rank) {
+  ASSAY_INLINE void add(double score, int64_t rank) {
     if (rules_.by_rank_column) score = -static_cast<double>(rank);
     if (rules_.float32) score = static_cast<float>(score);  // infinite where it is too large, as in trec_eval 9
-    if (rules_.need_ranks()) rank_.push_back(rank);
-    score_.push_back(score);
+    if (rules_.need_ranks()) rank_.push(rank);
+    score_.push(score);
   }
 
   uint32_t size() const { return static_cast<uint32_t>(score_.size()); }
@@ -73,7 +73,8 @@ class RankedList {
     if (rules_.ties_by_rank_column) {
       for (uint32_t i = 1; i < size(); i++) in_order &= !better(i, i - 1);
     } else {
-      for (uint32_t i = 1; i < size(); i++) in_order &= score_[i] <= score_[i - 1];
+      const double* score = score_.begin();
+      for (uint32_t i = 1, n = size(); i < n; i++) in_order &= score[i] <= score[i - 1];
     }
     if (in_order) return;
     order_.resize(size());
@@ -91,6 +92,20 @@ class RankedList {
   double score_at(uint32_t place) const { return score_[row_at(place)]; }
   int64_t rank_at(uint32_t place) const { return rank_[row_at(place)]; }
 
+  // After arrange(): how many rows have a higher score.
+  uint32_t places_above(double score) const {
+    uint32_t low = 0, high = size();
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      if (score_at(middle) > score) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
   // Leaves some rows out: `keep` says for each whether it stays.
   void remove(const std::vector<char>& keep) {
     uint32_t kept = 0;
@@ -100,14 +115,14 @@ class RankedList {
       if (rules_.need_ranks()) rank_[kept] = rank_[row];
       kept++;
     }
-    score_.resize(kept);
-    if (rules_.need_ranks()) rank_.resize(kept);
+    score_.shorten(kept);
+    if (rules_.need_ranks()) rank_.shorten(kept);
   }
 
  private:
   const RankingRules rules_;
-  std::vector<double> score_;
-  std::vector<int64_t> rank_;
+  Rows<double> score_;
+  Rows<int64_t> rank_;
   std::vector<uint32_t> order_;  // row at each place; empty where the rows came in order
 };
 
@@ -122,7 +137,7 @@ struct Found {
 // Only groups of equal scores that hold a found document need their ids looked at. There the found ones are sorted by
 // id, and every other member is put between them: n documents around f found ones cost n log f comparisons.
 template <class IdOfRow>
-void write_hits(const RankedList& list, std::vector<Found>& found, Ties ties, IdOfRow id_of_row, std::vector<Hits::Hit>& out) {
+void write_hits(const RankedList& list, const Rows<Found>& found, Ties ties, IdOfRow id_of_row, std::vector<Hits::Hit>& out) {
   const uint32_t size = list.size();
   const auto before = [ties](Bytes a, Bytes b) {
     return ties == Ties::by_id_up ? compare(a, b) < 0 : compare(a, b) > 0;

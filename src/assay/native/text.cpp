@@ -14,11 +14,12 @@ std::vector<double> read_judgments(Source& source, const Layout& layout, const I
                                    Judgments& judgments) {
   std::vector<double> grades;
   Lines lines(source, layout, true, interrupt);
+  const Roles roles = lines.roles();
   while (const Line* line = lines.next()) {
-    const Bytes value = line->token(layout.value);
+    const Bytes value = line->token(roles.value);
     grades.push_back(layout.whole_values ? read_whole_grade(value) : read_number(value));
-    judgments.open_query(line->token(layout.query));
-    judgments.add(line->token(layout.doc));
+    judgments.open_query(line->token(roles.query));
+    judgments.add(line->token(roles.doc));
   }
   if (grades.empty()) throw NotPlain();
   const std::vector<uint32_t> moved = judgments.finish();
@@ -37,10 +38,10 @@ struct Row {
 };
 
 // Without a score column, a run is ranked by its ranks.
-inline Row read_row(const Line& line, const Layout& layout) {
+ASSAY_INLINE Row read_row(const Line& line, const Roles& roles) {
   Row row{0, 0};
-  if (layout.rank >= 0) row.rank = read_rank(line.token(layout.rank));
-  row.score = layout.value >= 0 ? read_number(line.token(layout.value)) : -static_cast<double>(row.rank);
+  if (roles.rank >= 0) row.rank = read_rank(line.token(roles.rank));
+  row.score = roles.value >= 0 ? read_number(line.token(roles.value)) : -static_cast<double>(row.rank);
   return row;
 }
 
@@ -76,17 +77,16 @@ class PartScanner {
       if (shared_.stop.load(std::memory_order_relaxed)) throw Stopped();
       interrupt();
       joiner_.keep_ids();
-      keep_tag();
     });
+    const Roles roles = lines.roles();
     while (const Line* line = lines.next()) {
-      const Bytes query = line->token(shared_.layout.query);
+      const Bytes query = line->token(roles.query);
       if (!part_.any || !equal(query, {query_.data(), query_.size()})) change_query(query);
-      const Row row = read_row(*line, shared_.layout);
-      if (joining_) joiner_.add(line->token(shared_.layout.doc), row.score, row.rank);
-      if (shared_.layout.tag >= 0) tag_ = line->token(shared_.layout.tag);
+      const Row row = read_row(*line, roles);
+      if (joining_) joiner_.add(line->token(roles.doc), row.score, row.rank);
     }
     end_query();
-    keep_tag();
+    part_.tag = lines.last_tag();
   }
 
  private:
@@ -125,12 +125,6 @@ class PartScanner {
     if (!judged_) unused_ = {};
   }
 
-  void keep_tag() {
-    if (!tag_.data) return;
-    part_.tag.assign(tag_.data, tag_.size);
-    tag_ = {};
-  }
-
   Shared& shared_;
   Part& part_;
   Joiner joiner_;
@@ -138,7 +132,6 @@ class PartScanner {
   std::string query_;
   uint32_t place_ = kNone;
   bool joining_ = false, judged_ = false;
-  Bytes tag_;
   Hits unused_;
 };
 
@@ -279,14 +272,13 @@ void join_gathered(const Judgments& judgments, Source& source, const Layout& lay
   Arena arena;
   std::vector<Gathered> rows;
   std::vector<uint32_t> first(queries, kNone), last(queries, kNone);
-  std::string tag;
   uint32_t place = kNone;
   bool any = false;
   Lines lines(source, layout, true, interrupt);
+  const Roles roles = lines.roles();
   while (const Line* line = lines.next()) {
-    const Bytes query = line->token(layout.query);
-    const Row row = read_row(*line, layout);
-    if (layout.tag >= 0) tag.assign(line->token(layout.tag).data, line->token(layout.tag).size);
+    const Bytes query = line->token(roles.query);
+    const Row row = read_row(*line, roles);
     any = true;
     const uint32_t found = judgments.find(query, place);
     if (found == kNone) {
@@ -296,7 +288,7 @@ void join_gathered(const Judgments& judgments, Source& source, const Layout& lay
     place = found;
     if (rows.size() >= kNone - 1) throw NotPlain();
     const auto number = static_cast<uint32_t>(rows.size());
-    rows.push_back({arena.copy(line->token(layout.doc)), row, kNone});
+    rows.push_back({arena.copy(line->token(roles.doc)), row, kNone});
     if (last[place] == kNone) {
       first[place] = number;
     } else {
@@ -308,7 +300,7 @@ void join_gathered(const Judgments& judgments, Source& source, const Layout& lay
   Joiner joiner(rules);
   join.parts.resize(1);
   join.answered.resize(queries);
-  join.tag = tag;
+  join.tag = lines.last_tag();
   for (uint32_t query = 0; query < queries; query++) {
     join.answered[query] = first[query] != kNone;
     if (first[query] == kNone) continue;

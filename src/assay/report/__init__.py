@@ -12,10 +12,17 @@ from assay.report.json import render_json
 from assay.report.latex import render_latex
 from assay.report.markdown import render_markdown
 from assay.report.model import ResultTable, tabulate
-from assay.report.text import render_text
 from assay.report.trec import render_trec
 
 Renderer = Callable[[ResultTable], str]
+
+
+def render_text(table: ResultTable) -> str:
+    """A table for the terminal; what draws it is loaded only where one is drawn."""
+    from assay.report import text
+
+    return text.render_text(table)
+
 
 RENDERERS: dict[str, Renderer] = {
     "table": render_text,
