@@ -48,10 +48,12 @@ from assay.errors import (
     show_id,
 )
 from assay.evaluation import GEOMETRIC_FLOOR
+from assay.joining import UnreadRun
 from assay.judged import judge
-from assay.judgments import index_judgments
+from assay.judgments import Judgments, index_judgments
 from assay.measures.arithmetic import log
 from assay.measures.bundles import Family
+from assay.native import joins
 from assay.rules import Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_ids, in_byte_order
 
@@ -299,7 +301,7 @@ class RelevanceEvaluator:
         answered = {text: query for text, query in ids.items() if text in self._judgments.place}
         if not answered:
             return {}
-        judged = judge(self._judgments, _run(scores, answered), RULES)
+        judged = judge(self._judgments, _Scores(scores, answered), RULES)
         judged = judged.only_judged() if self._options.only_judged else judged
         judging = Judging(judged, np.zeros(len(judged), bool), self._options)
         names = [value.name for value in self._values]
@@ -401,6 +403,23 @@ def _qrels(query_relevance: Mapping[str, Mapping[str, int]]) -> Qrels:
     if len(large):
         raise rows.refusal(WrongValueError, int(large[0]), "grade {} is too large")
     return Qrels(rows.queries, rows.query, as_ids(rows.doc), grades, source=name)
+
+
+class _Scores(UnreadRun):
+    """A run as a dict of dicts, of which only the judged queries count; a query may come without documents."""
+
+    name = source = "scores"
+
+    def __init__(self, scores: Mapping[str, Mapping[str, float]], answered: Mapping[str, Any]) -> None:
+        self._scores, self._answered = scores, answered
+
+    def joined(self, judgments: Judgments, rules: joins.RankingRules, threads: int) -> joins.Joined | None:
+        if judgments.index is None or type(self._scores) is not dict or not all(self._scores.values()):
+            return None
+        return judgments.index.join_dict(self._scores, judgments.doc_list, judgments.place, rules)
+
+    def read(self) -> Run:
+        return _run(self._scores, self._answered)
 
 
 def _run(scores: Mapping[str, Mapping[str, float]], answered: Mapping[str, Any]) -> Run:
