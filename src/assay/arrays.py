@@ -30,8 +30,15 @@ class Remembers:
 
 def count_per_segment(mask: Booleans, start: Integers) -> Integers:
     """How many values of each segment are marked; segment i is start[i]:start[i + 1]."""
-    counted = np.concatenate(([0], np.cumsum(mask)))
-    return np.asarray(counted[start[1:]] - counted[start[:-1]])
+    counted = running_count(mask)[start]
+    return counted[1:] - counted[:-1]
+
+
+def running_count(mask: Booleans) -> Integers:
+    """How many values are marked before each place; one place more than there are values."""
+    counted = np.zeros(len(mask) + 1, np.int64)
+    counted[1:] = mask  # summed in place, without a change of type on the way: twice as fast
+    return np.cumsum(counted, out=counted)
 
 
 def starts(size: Integers) -> Integers:

@@ -21,6 +21,7 @@ from assay.judgments import Judgments, index_judgments
 from assay.measures import Measure, Request, parse_measure, parse_measures
 from assay.measures.arithmetic import log
 from assay.measures.conventions import convention
+from assay.native.sums import exact_sum
 from assay.rules import RULE_CHOICES, Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_bytes
 
@@ -141,15 +142,16 @@ class Evaluation:
 
 def combined(measure: Measure, values: Floats) -> float:
     """The values of all queries as one figure, in the way the measure is combined."""
-    defined = values[~np.isnan(values)]
+    undefined = np.isnan(values)
+    defined = values[~undefined] if undefined.any() else values
     total = measure.definition.total
     if total == "sum":
-        return math.fsum(defined)
+        return exact_sum(defined)
     if not len(defined):
         return math.nan
     if total == "geometric":
-        return math.exp(math.fsum(log(np.maximum(defined, GEOMETRIC_FLOOR))) / len(defined))
-    return math.fsum(defined) / len(defined)
+        return math.exp(exact_sum(log(np.maximum(defined, GEOMETRIC_FLOOR))) / len(defined))
+    return exact_sum(defined) / len(defined)
 
 
 def given_rules(rules: Rules | Mapping[str, Any]) -> dict[str, Any]:

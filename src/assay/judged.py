@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from assay.arrays import Remembers, changes, count_per_segment
+from assay.arrays import Remembers, changes, count_per_segment, running_count
 from assay.joining import Join, UnreadRun, join
 from assay.judgments import Judgments, Pool, index_judgments
 from assay.rules import Rules
@@ -88,8 +88,8 @@ class JudgedRanking(Remembers):
 
     def so_far(self, mask: Booleans) -> Integers:
         """At each hit, how many marked hits the query has had, this one included."""
-        counted = np.concatenate(([0], np.cumsum(mask)))
-        return np.asarray(counted[1:] - counted[self.hit_start[:-1]][self.hit_query])
+        counted = running_count(mask)
+        return counted[1:] - counted[self.hit_start[:-1]][self.hit_query]
 
     @cached_property
     def hit_group(self) -> Integers:

@@ -35,6 +35,11 @@ class Pool(Remembers):
         """For each grade, its place in the best possible ranking, from 1."""
         return np.arange(len(self.grade)) - self.start[:-1][self.query] + 1
 
+    @cached_property
+    def longest(self) -> int:
+        """How many judged documents a query has at most."""
+        return int(np.diff(self.start).max(initial=0))
+
     def at_least(self, grade: float) -> Integers:
         """How many documents of each query have at least this grade."""
         return self.remember(("at_least", grade), lambda: count_per_segment(self.grade >= grade, self.start))

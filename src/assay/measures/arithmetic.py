@@ -29,7 +29,7 @@ def ratio(above: npt.NDArray[Any], below: npt.NDArray[Any]) -> Floats:
 
 def discount(rank: Integers) -> Floats:
     """log2(rank + 1), by which the gain at a rank is divided."""
-    return log2_of_integers(rank + 1)
+    return _log2_table(int(rank.max(initial=1)) + 1)[1:][rank]
 
 
 def log2_of_integers(numbers: Integers) -> Floats:

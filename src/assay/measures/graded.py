@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -100,10 +101,30 @@ def discounted_gain(judged: JudgedRanking, gain: Gain, cutoff: Integers | int | 
     return judged.total(worth)
 
 
+_SHORT = 16  # places of the pools that are added up place by place
+
+
 def ideal_dcg(judged: JudgedRanking, gain: Gain, cutoff: int | None = None) -> Floats:
     """Discounted gain of the best possible ranking, computed once for many runs."""
     pool = judged.pool
-    return pool.remember(("ideal dcg", gain, cutoff), lambda: ideal_ranking(pool, gain).dcg(cutoff))
+    by_place = isinstance(gain, str) and pool.longest <= _SHORT
+    compute = _ideal_dcg_by_place if by_place else _ideal_dcg
+    return pool.remember(("ideal dcg", gain, cutoff), lambda: compute(pool, gain, cutoff))
+
+
+def _ideal_dcg(pool: Pool, gain: Gain, cutoff: int | None) -> Floats:
+    return ideal_ranking(pool, gain).dcg(cutoff)
+
+
+def _ideal_dcg_by_place(pool: Pool, gain: Gain, cutoff: int | None) -> Floats:
+    """The same, with all queries' documents at one place added at a time: where there are many queries and short pools."""
+    total = np.zeros(len(pool))
+    size = np.diff(pool.start)
+    for place in range(pool.longest if cutoff is None else min(cutoff, pool.longest)):
+        with_place = np.flatnonzero(size > place)
+        worth = gain_of(pool.grade[pool.start[with_place] + place], gain)
+        total[with_place] += worth / math.log2(place + 2)
+    return total
 
 
 _JARVELIN = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"

@@ -145,7 +145,7 @@ class Arena {
   void make_room(size_t needed) {
     const size_t size = std::max(needed, kBlock);
     if (blocks_.empty()) first_size_ = size;
-    blocks_.push_back(std::make_unique<char[]>(size));
+    blocks_.emplace_back(new char[size]);  // not zeroed, as make_unique does
     next_ = blocks_.back().get();
     free_ = size;
   }

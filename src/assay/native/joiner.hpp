@@ -63,6 +63,7 @@ class Joiner {
     write_hits(list_, found_, rules_.ties, [this](uint32_t row) { return ids_[row]; }, hits.hits);
     hits.queries.push_back({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
     expected_ = list_.size();
+    ids_.clear();  // nobody keeps them from here on
     kept_from_ = 0;
     arena_.clear();
   }

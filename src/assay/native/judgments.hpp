@@ -55,7 +55,7 @@ class IdTable {
   }
 
   void grow() {
-    slots_.assign(slots_.empty() ? 64 : 2 * slots_.size(), Slot{0, kNone});
+    slots_.assign(slots_.empty() ? 64 : 4 * slots_.size(), Slot{0, kNone});
     for (uint32_t number = 0; number < ids_.size(); number++) {
       const uint64_t full = hash(ids_[number]);
       slots_[find_slot(ids_[number], full)] = {static_cast<uint32_t>(full >> 32), number};

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "numbers.hpp"
 #include "outcome.hpp"
 #include "source.hpp"
 #include "tokens.hpp"
@@ -26,35 +25,34 @@ struct Layout {
   bool whole_values = false;   // values are cut toward zero, as trec_eval reads grades
 };
 
-inline bool has_mark(const char* p) { return static_cast<unsigned char>(p[0]) == 0xef && p[1] == '\xbb' && p[2] == '\xbf'; }
-
-// Which of the chosen columns a role has, or -1.
-struct Roles {
-  int query, doc, value, rank;
-};
+inline bool has_mark(const char* p) { return std::memcmp(p, "\xef\xbb\xbf", 3) == 0; }
 
 class Lines {
  public:
   // `refill` is called before the buffer is overwritten: whoever points into it must let go.
   Lines(Source& source, const Layout& layout, bool at_start, std::function<void()> refill)
-      : source_(source), layout_(layout), refill_(std::move(refill)), drop_mark_(at_start && !layout.keep_mark) {
-    choose();
+      : source_(source), layout_(layout), refill_(std::move(refill)), at_start_(at_start) {
     memory_.resize(kSlack + kChunk + kSlack, ' ');
   }
-
-  const Roles& roles() const { return roles_; }
 
   // The next data line, or null at the end. Tokens are valid until the next refill.
   ASSAY_INLINE const Line* next() {
     for (;;) {
-      while (next_ < limit_) {
-        const char* start = next_;
-        const bool plain = split_short_line(start, choice_, line_) && *start != '#' && *start != '\xef';
-        const bool is_data = plain || split_any_line(start);
-        next_ = line_.next;
-        if (!is_data) continue;
-        last_ = start;
-        return &line_;
+      while (*feed_ != TextIndex::kEnd) {
+        const char first = text_[line_start_];
+        line_.edges = edge_;
+        const uint32_t end = *feed_++;
+        line_start_ = end + 1;
+        const uint32_t* behind = edge_ + 2 * layout_.width;
+        if (behind[-1] <= end && *behind > end && first != '#' && first != '\xef') {  // as most lines are
+          edge_ = behind;
+          last_ = line_.edges;
+          return &line_;
+        }
+        if (is_data(end, first)) {
+          last_ = line_.edges;
+          return &line_;
+        }
       }
       if (!fill()) return nullptr;
     }
@@ -64,44 +62,20 @@ class Lines {
   const std::string& last_tag() const { return last_tag_; }
 
  private:
-  static constexpr size_t kChunk = 1 << 20;
+  static constexpr size_t kChunk = 1 << 18;     // with its index, about a megabyte; more is not faster
   static constexpr size_t kSlack = 2 * kBlock;  // before and behind the buffer: whoever looks at a token may look there
 
   char* buffer() { return memory_.data() + kSlack; }
   size_t room() const { return memory_.size() - 2 * kSlack; }
 
-  // The columns that are wanted, from left to right.
-  void choose() {
-    roles_ = {-1, -1, -1, -1};
-    choice_.width = layout_.width;
-    for (int column = 0; column < static_cast<int>(layout_.width); column++) {
-      int* role = column == layout_.query   ? &roles_.query
-                  : column == layout_.doc   ? &roles_.doc
-                  : column == layout_.value ? &roles_.value
-                  : column == layout_.rank  ? &roles_.rank
-                                            : nullptr;
-      if (!role) continue;
-      *role = static_cast<int>(choice_.count);
-      choice_.columns[choice_.count++] = static_cast<uint32_t>(column);
-    }
-  }
-
-  // Any line; false if it holds no data.
-  bool split_any_line(const char* start) {
-    split_line(start, tokens_);
-    line_.start = start;
-    line_.next = tokens_.next;
-    if (tokens_.odd) split_odd_line(start, tokens_, layout_.stray_returns && !first_line_);
-    first_line_ = false;
-    if (*start == '#' && layout_.comments) return false;
-    if (tokens_.count() == 0 && layout_.blank_lines) return false;
-    const bool longer = layout_.or_more && tokens_.count() > layout_.width;
-    if (tokens_.count() != layout_.width && !longer) throw NotPlain();
-    if (!layout_.keep_mark && has_mark(start)) throw NotPlain();
-    for (uint32_t i = 0; i < choice_.count; i++) {
-      const uint32_t column = choice_.columns[i];
-      line_.span[i] = {tokens_.edge[2 * column], tokens_.edge[2 * column + 1]};
-    }
+  // Takes the tokens up to the end of any line; false if it holds no data.
+  bool is_data(uint32_t end, char first) {
+    while (*edge_ <= end) edge_++;
+    const auto tokens = static_cast<size_t>(edge_ - line_.edges) / 2;
+    if (first == '#' && layout_.comments) return false;
+    if (tokens == 0 && layout_.blank_lines) return false;
+    if (tokens != layout_.width && !(layout_.or_more && tokens > layout_.width)) throw NotPlain();
+    if (!layout_.keep_mark && has_mark(text_ + line_.edges[0])) throw NotPlain();
     return true;
   }
 
@@ -110,60 +84,80 @@ class Lines {
     remember_tag();
     if (ended_) return false;
     refill_();
-    size_t kept = static_cast<size_t>(filled_ - limit_);
-    if (kept) std::memmove(buffer(), limit_, kept);
+    if (unfinished_) std::memmove(buffer(), buffer() + whole_, unfinished_);
+    size_t filled = unfinished_;
     for (;;) {
-      if (kept == room()) memory_.resize(memory_.size() + room());  // one line as long as the buffer
-      const size_t got = source_.read(buffer() + kept, room() - kept);
+      if (filled == room()) memory_.resize(memory_.size() + room());  // one line as long as the buffer
+      const size_t got = source_.read(buffer() + filled, room() - filled);
       ended_ = got == 0;
-      if (ended_ && kept && buffer()[kept - 1] != '\n') buffer()[kept++] = '\n';
-      const size_t whole = ended_ ? kept : whole_lines(kept, got);
-      kept += got;
-      if (whole || ended_) {
-        set(whole, kept);
-        return whole > 0;
-      }
+      if (ended_ && filled && buffer()[filled - 1] != '\n') buffer()[filled++] = '\n';
+      whole_ = ended_ ? filled : whole_lines(filled, got);
+      filled += got;
+      if (whole_ || ended_) break;
     }
-  }
-
-  void remember_tag() {
-    if (!last_ || layout_.tag < 0) return;
-    split_line(last_, tokens_);
-    if (tokens_.odd) split_odd_line(last_, tokens_, true);
-    const auto tag = static_cast<size_t>(layout_.tag);
-    last_tag_.assign(last_ + tokens_.edge[2 * tag], last_ + tokens_.edge[2 * tag + 1]);
-    last_ = nullptr;
+    unfinished_ = filled - whole_;
+    if (whole_ >= TextIndex::kEnd) throw NotPlain();
+    start_text();
+    return whole_ > 0;
   }
 
   // Up to where the buffer holds whole lines, if the new bytes end one.
-  size_t whole_lines(size_t kept, size_t got) {
-    for (size_t end = kept + got; end > kept; end--) {
+  size_t whole_lines(size_t filled, size_t got) {
+    for (size_t end = filled + got; end > filled; end--) {
       if (buffer()[end - 1] == '\n') return end;
     }
     return 0;
   }
 
-  void set(size_t whole, size_t filled) {
-    std::memset(buffer() + filled, ' ', kSlack - 1);
-    next_ = buffer();
-    limit_ = next_ + whole;
-    filled_ = buffer() + filled;
-    if (drop_mark_ && whole >= 3 && has_mark(next_)) next_ += 3;
-    drop_mark_ = false;
+  void start_text() {
+    const bool marked = at_start_ && !layout_.keep_mark && whole_ >= 3 && has_mark(buffer());
+    text_ = buffer() + (marked ? 3 : 0);
+    const size_t size = whole_ - (marked ? 3 : 0);
+    refuse_control_characters(size);
+    at_start_ = false;
+    index_.build(text_, size);
+    line_.text = text_;
+    edge_ = index_.edges();
+    feed_ = index_.feeds();
+    line_start_ = 0;
+  }
+
+  // No id or number has NUL. A carriage return before another character would swallow what follows; where the dialect
+  // allows that, one in the first line may still be that of a text without line feeds.
+  void refuse_control_characters(size_t size) const {
+    if (std::memchr(text_, '\0', size)) throw NotPlain();
+    if (layout_.stray_returns) {
+      if (!at_start_) return;
+      const void* feed = std::memchr(text_, '\n', size);
+      size = feed ? static_cast<size_t>(static_cast<const char*>(feed) - text_) + 1 : size;
+    }
+    const char* end = text_ + size;
+    for (const char* p = text_; (p = static_cast<const char*>(std::memchr(p, '\r', static_cast<size_t>(end - p)))); p++) {
+      if (p[1] != '\r' && p[1] != '\n') throw NotPlain();
+    }
+  }
+
+  void remember_tag() {
+    if (!last_ || layout_.tag < 0) return;
+    const Bytes tag = Line{text_, last_}.token(layout_.tag);
+    last_tag_.assign(tag.data, tag.size);
+    last_ = nullptr;
   }
 
   Source& source_;
   const Layout layout_;
   std::function<void()> refill_;
   std::vector<char> memory_;
-  const char *next_ = nullptr, *limit_ = nullptr, *filled_ = nullptr;
-  const char* last_ = nullptr;  // the last data line
+  const char* text_ = nullptr;
+  size_t whole_ = 0, unfinished_ = 0;  // bytes in the buffer: of whole lines, and of the one behind them
+  TextIndex index_;
+  const uint32_t* edge_ = nullptr;
+  const uint32_t* feed_ = &TextIndex::kNothing;
+  uint32_t line_start_ = 0;
+  const uint32_t* last_ = nullptr;  // the edges of the last data line
   std::string last_tag_;
   Line line_;
-  Tokens tokens_;
-  Choice choice_;
-  Roles roles_;
-  bool ended_ = false, first_line_ = true, drop_mark_;
+  bool at_start_, ended_ = false;
 };
 
 }  // namespace assay

@@ -13,6 +13,7 @@
 #include "dicts.hpp"
 #include "judgments.hpp"
 #include "rows.hpp"
+#include "sums.hpp"
 #include "text.hpp"
 
 namespace assay {
@@ -392,6 +393,17 @@ PyObject* join_dict_face(PyObject* args) {
   return result_of(judgments, join);
 }
 
+// exact_sum(values) -> the parts of the sum
+PyObject* exact_sum_face(PyObject* args) {
+  PyObject* values;
+  if (!PyArg_ParseTuple(args, "O", &values)) throw Stopped();
+  const View numbers(values, sizeof(double));
+  if (numbers.size() > ExactSum::kMost) throw NotPlain();
+  ExactSum sum;
+  for (size_t i = 0; i < numbers.size(); i++) sum.add(numbers.data<double>()[i]);
+  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(sum.parts), sizeof sum.parts);
+}
+
 // C++'s exceptions end here.
 template <PyObject* (*Function)(PyObject*)>
 PyObject* guarded(PyObject*, PyObject* args) {
@@ -420,6 +432,7 @@ PyMethodDef functions[] = {
     {"join_table", guarded<join_table_face>, METH_VARARGS, nullptr},
     {"join_arrow", guarded<join_arrow_face>, METH_VARARGS, nullptr},
     {"join_dict", guarded<join_dict_face>, METH_VARARGS, nullptr},
+    {"exact_sum", guarded<exact_sum_face>, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "joiner.hpp"
+#include "numbers.hpp"
 
 namespace assay {
 
@@ -14,12 +15,11 @@ std::vector<double> read_judgments(Source& source, const Layout& layout, const I
                                    Judgments& judgments) {
   std::vector<double> grades;
   Lines lines(source, layout, true, interrupt);
-  const Roles roles = lines.roles();
   while (const Line* line = lines.next()) {
-    const Bytes value = line->token(roles.value);
+    const Bytes value = line->token(layout.value);
     grades.push_back(layout.whole_values ? read_whole_grade(value) : read_number(value));
-    judgments.open_query(line->token(roles.query));
-    judgments.add(line->token(roles.doc));
+    judgments.open_query(line->token(layout.query));
+    judgments.add(line->token(layout.doc));
   }
   if (grades.empty()) throw NotPlain();
   const std::vector<uint32_t> moved = judgments.finish();
@@ -38,10 +38,10 @@ struct Row {
 };
 
 // Without a score column, a run is ranked by its ranks.
-ASSAY_INLINE Row read_row(const Line& line, const Roles& roles) {
+ASSAY_INLINE Row read_row(const Line& line, const Layout& layout) {
   Row row{0, 0};
-  if (roles.rank >= 0) row.rank = read_rank(line.token(roles.rank));
-  row.score = roles.value >= 0 ? read_number(line.token(roles.value)) : -static_cast<double>(row.rank);
+  if (layout.rank >= 0) row.rank = read_rank(line.token(layout.rank));
+  row.score = layout.value >= 0 ? read_number(line.token(layout.value)) : -static_cast<double>(row.rank);
   return row;
 }
 
@@ -78,22 +78,24 @@ class PartScanner {
       interrupt();
       joiner_.keep_ids();
     });
-    const Roles roles = lines.roles();
+      const Layout layout = shared_.layout;
     while (const Line* line = lines.next()) {
-      const Bytes query = line->token(roles.query);
+      const Bytes query = line->token(layout.query);
       if (!part_.any || !equal(query, {query_.data(), query_.size()})) change_query(query);
-      const Row row = read_row(*line, roles);
-      if (joining_) joiner_.add(line->token(roles.doc), row.score, row.rank);
+      const Row row = read_row(*line, layout);
+      if (joining_) joiner_.add(line->token(layout.doc), row.score, row.rank);
     }
     end_query();
     part_.tag = lines.last_tag();
   }
 
  private:
-  // Where ranks make the scores all of them are checked, also those of repeated documents.
+  // Where ranks make the scores all of them are checked, also those of documents that do not count.
   static RankingRules strict(const Shared& shared) {
     RankingRules rules = shared.rules;
-    if (shared.layout.value < 0) rules.duplicates = Duplicates::refuse;
+    if (shared.layout.value >= 0) return rules;
+    if (rules.drop_self_match) throw NotPlain();
+    rules.duplicates = Duplicates::refuse;
     return rules;
   }
 
@@ -275,10 +277,9 @@ void join_gathered(const Judgments& judgments, Source& source, const Layout& lay
   uint32_t place = kNone;
   bool any = false;
   Lines lines(source, layout, true, interrupt);
-  const Roles roles = lines.roles();
   while (const Line* line = lines.next()) {
-    const Bytes query = line->token(roles.query);
-    const Row row = read_row(*line, roles);
+    const Bytes query = line->token(layout.query);
+    const Row row = read_row(*line, layout);
     any = true;
     const uint32_t found = judgments.find(query, place);
     if (found == kNone) {
@@ -288,7 +289,7 @@ void join_gathered(const Judgments& judgments, Source& source, const Layout& lay
     place = found;
     if (rows.size() >= kNone - 1) throw NotPlain();
     const auto number = static_cast<uint32_t>(rows.size());
-    rows.push_back({arena.copy(line->token(roles.doc)), row, kNone});
+    rows.push_back({arena.copy(line->token(layout.doc)), row, kNone});
     if (last[place] == kNone) {
       first[place] = number;
     } else {

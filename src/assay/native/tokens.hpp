@@ -1,57 +1,53 @@
-// Lines into tokens, 64 bytes at a time. Knows where tokens begin and end, not what they mean.
+// Where tokens begin and end in a text, and where its lines end. Knows not what they mean.
+//
+// A text is looked at 64 bytes at a time, and only once: the places go into one list, from which lines are then cut.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <memory>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
 #include "bytes.hpp"
-#include "outcome.hpp"
 
 namespace assay {
 
-constexpr size_t kBlock = 64;      // bytes looked at at once; buffers have so many to spare behind their last line
-constexpr size_t kMaxTokens = 32;  // per line; a file with more columns is left to the Python readers
+constexpr size_t kBlock = 64;        // bytes looked at at once: whoever gives a text has so many to spare behind it
+constexpr uint32_t kMaxTokens = 32;  // per line; a file with more columns is left to the Python readers
 
 // One bit for each of 64 bytes, the first byte lowest.
 struct Masks {
-  uint64_t blank;    // space, tab or line feed
+  uint64_t blank;    // what C's isspace calls so, line feeds among them
   uint64_t newline;  // line feed
-  uint64_t odd;      // other control characters: carriage return, NUL and the like
 };
 
 #if defined(__SSE2__)
 ASSAY_INLINE Masks classify(const char* p) {
-  Masks masks{0, 0, 0};
+  Masks masks{0, 0};
   const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t'), feed = _mm_set1_epi8('\n');
-  const __m128i highest_control = _mm_set1_epi8(0x1f);
   for (int part = 0; part < 4; part++) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16 * part));
-    const __m128i is_feed = _mm_cmpeq_epi8(bytes, feed);
-    const __m128i is_known = _mm_or_si128(is_feed, _mm_cmpeq_epi8(bytes, tab));
-    const __m128i is_blank = _mm_or_si128(is_known, _mm_cmpeq_epi8(bytes, space));
-    const __m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, highest_control), bytes);
+    const __m128i above_tab = _mm_sub_epi8(bytes, tab);  // 0 to 4 for the blanks from tab to carriage return
+    const __m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(above_tab, _mm_set1_epi8(4)), above_tab);
     const auto bits = [part](__m128i mask) {
       return static_cast<uint64_t>(static_cast<uint32_t>(_mm_movemask_epi8(mask))) << (16 * part);
     };
-    masks.blank |= bits(is_blank);
-    masks.newline |= bits(is_feed);
-    masks.odd |= bits(_mm_andnot_si128(is_known, is_control));
+    masks.blank |= bits(_mm_or_si128(is_control, _mm_cmpeq_epi8(bytes, space)));
+    masks.newline |= bits(_mm_cmpeq_epi8(bytes, feed));
   }
   return masks;
 }
 #else
-ASSAY_INLINE Masks classify(const char* p) {
-  Masks masks{0, 0, 0};
+inline Masks classify(const char* p) {
+  Masks masks{0, 0};
   for (size_t i = 0; i < kBlock; i++) {
     const auto byte = static_cast<unsigned char>(p[i]);
-    const uint64_t feed = byte == '\n', known = feed | (byte == '\t');
-    masks.newline |= feed << i;
-    masks.blank |= (known | (byte == ' ')) << i;
-    masks.odd |= ((byte <= 0x1f) & ~known & 1) << i;
+    masks.blank |= static_cast<uint64_t>(byte == ' ' || (byte >= '\t' && byte <= '\r')) << i;
+    masks.newline |= static_cast<uint64_t>(byte == '\n') << i;
   }
   return masks;
 }
@@ -67,110 +63,59 @@ inline uint32_t lowest_bit(uint64_t mask) {
 #endif
 }
 
-// The tokens of one line, all of them.
-struct Tokens {
-  uint32_t edge[2 * kMaxTokens + kBlock];  // where tokens begin and end, by turns, counted from the start of the line
-  uint32_t edges = 0;
-  const char* next = nullptr;  // the line after it
-  bool odd = false;            // holds control characters: the edges mean nothing, see split_odd_line
+// The index of a text of whole lines.
+class TextIndex {
+ public:
+  static constexpr uint32_t kEnd = std::numeric_limits<uint32_t>::max();
+  static constexpr uint32_t kNothing = kEnd;  // an index of nothing
 
-  uint32_t count() const { return edges / 2; }
+  // `size` is below 2^32; 64 bytes behind the text may be read.
+  void build(const char* text, size_t size) {
+    make_room(size);
+    uint32_t *edge = edges_.get(), *feed = feeds_.get();
+    uint64_t after_blank = 1;  // whether the byte before was blank, as before the text
+    for (uint32_t offset = 0; offset < size; offset += kBlock) {
+      Masks masks = classify(text + offset);
+      if (size - offset < kBlock) {  // what stands behind the text is blank, and no line feed
+        const uint64_t outside = ~uint64_t{0} << (size - offset);
+        masks.blank |= outside;
+        masks.newline &= ~outside;
+      }
+      uint64_t changes = masks.blank ^ (masks.blank << 1 | after_blank);
+      after_blank = masks.blank >> 63;
+      for (; changes; changes &= changes - 1) *edge++ = offset + lowest_bit(changes);
+      for (; masks.newline; masks.newline &= masks.newline - 1) *feed++ = offset + lowest_bit(masks.newline);
+    }
+    for (uint32_t i = 0; i <= 2 * kMaxTokens; i++) edge[i] = kEnd;
+    *feed = kEnd;
+  }
+
+  // Where tokens begin and end, by turns; then kEnd, more than once.
+  const uint32_t* edges() const { return edges_.get(); }
+  // Where lines end, which is the place of their line feed; then kEnd.
+  const uint32_t* feeds() const { return feeds_.get(); }
+
+ private:
+  void make_room(size_t size) {
+    if (size <= room_) return;
+    room_ = size;
+    edges_.reset(new uint32_t[size + kBlock + 2 * kMaxTokens + 1]);
+    feeds_.reset(new uint32_t[size + 1]);
+  }
+
+  std::unique_ptr<uint32_t[]> edges_, feeds_;
+  size_t room_ = 0;
 };
 
-// Splits the line at `start`, which ends with a line feed; 64 bytes behind that may be read.
-inline void split_line(const char* start, Tokens& tokens) {
-  tokens.odd = false;
-  uint32_t edges = 0;
-  uint64_t after_blank = 1;  // whether the byte before was blank, as before the line
-  for (uint32_t offset = 0;; offset += kBlock) {
-    const Masks masks = classify(start + offset);
-    const uint64_t feed = masks.newline & (~masks.newline + 1);
-    const uint64_t inside = feed ? feed | (feed - 1) : ~uint64_t{0};  // up to the end of the line
-    uint64_t changes = (masks.blank ^ (masks.blank << 1 | after_blank)) & inside;
-    if (masks.odd & inside) tokens.odd = true;
-    for (; changes; changes &= changes - 1) tokens.edge[edges++] = offset + lowest_bit(changes);
-    if (edges > 2 * kMaxTokens) edges = 2 * kMaxTokens;
-    if (feed) {
-      tokens.edges = edges;
-      tokens.next = start + offset + lowest_bit(feed) + 1;
-      return;
-    }
-    after_blank = masks.blank >> 63;
-  }
-}
-
-// The same for a line with control characters, byte by byte: of these, CR, VT and FF are blanks.
-ASSAY_RARE inline void split_odd_line(const char* start, Tokens& tokens, bool stray_returns) {
-  const char* last = tokens.next - 1;  // the line feed
-  uint32_t edges = 0;
-  bool in_token = false;
-  for (const char* p = start; p <= last; p++) {
-    const char c = *p;
-    if (c == '\0') throw NotPlain();
-    if (c == '\r' && p[1] != '\r' && p[1] != '\n' && !stray_returns) throw NotPlain();
-    const bool blank = c == ' ' || (c >= '\t' && c <= '\r');
-    if (blank == in_token) {
-      if (edges == 2 * kMaxTokens) throw NotPlain();
-      tokens.edge[edges++] = static_cast<uint32_t>(p - start);
-      in_token = !in_token;
-    }
-  }
-  tokens.edges = edges;
-}
-
-// What is asked of each line: some of its columns, from left to right.
-struct Choice {
-  uint32_t columns[4];
-  uint32_t count = 0;
-  uint32_t width = 0;  // how many columns a line has
-};
-
-// Chosen columns of one line.
+// The tokens of one line.
 struct Line {
-  struct Span {
-    uint32_t begin, end;
-  };
-  Span span[4];
-  const char* start = nullptr;
-  const char* next = nullptr;  // the line after it
+  const char* text = nullptr;
+  const uint32_t* edges = nullptr;
 
-  Bytes token(uint32_t chosen) const { return {start + span[chosen].begin, span[chosen].end - span[chosen].begin}; }
+  ASSAY_INLINE Bytes token(int column) const {
+    const uint32_t begin = edges[2 * column];
+    return {text + begin, edges[2 * column + 1] - begin};
+  }
 };
-
-// Splits a line of up to 64 bytes without control characters and of just the right width, as most are: only the edges of
-// the chosen columns are worked out, the others are passed over. False if the line is not like that.
-ASSAY_INLINE bool split_short_line(const char* start, const Choice& choice, Line& line) {
-  const Masks masks = classify(start);
-  const uint64_t feed = masks.newline & (~masks.newline + 1);
-  const uint64_t inside = feed | (feed - 1);
-  if (!feed || (masks.odd & inside)) return false;
-  constexpr uint64_t kSentinel = uint64_t{1} << 63;  // there is a lowest bit also where edges have run out
-  uint64_t edges = (masks.blank ^ (masks.blank << 1 | 1)) & inside;
-  uint32_t column = 0;
-  for (uint32_t i = 0; i < choice.count; i++) {
-    for (; column < choice.columns[i]; column++) {
-      edges &= edges - 1;
-      edges &= edges - 1;
-    }
-    line.span[i].begin = lowest_bit(edges | kSentinel);
-    edges &= edges - 1;
-    line.span[i].end = lowest_bit(edges | kSentinel);
-    edges &= edges - 1;
-    column++;
-  }
-  for (; column + 1 < choice.width; column++) {
-    edges &= edges - 1;
-    edges &= edges - 1;
-  }
-  if (column < choice.width) {
-    edges &= edges - 1;
-    if (!edges || (edges & (edges - 1))) return false;  // the end of the last column, and nothing else
-  } else if (edges || line.span[choice.count - 1].begin == line.span[choice.count - 1].end) {
-    return false;  // too long, or too short: the edges have run out
-  }
-  line.start = start;
-  line.next = start + lowest_bit(feed) + 1;
-  return true;
-}
 
 }  // namespace assay

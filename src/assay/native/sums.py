@@ -1,0 +1,26 @@
+"""Sums that are rounded once: no order of the values changes a bit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from assay.native import enabled, kernel
+from assay.tables import Floats
+
+_WORTH_A_CALL = 100  # values; fewer are summed as fast by Python
+
+
+def exact_sum(values: Floats) -> float:
+    """The sum of the values, exactly rounded: what math.fsum gives, some ten times faster.
+
+    >>> exact_sum(np.array([0.1] * 10)), sum([0.1] * 10)
+    (1.0, 0.9999999999999999)
+    """
+    parts = kernel.exact_sum(np.ascontiguousarray(values)) if enabled() and len(values) > _WORTH_A_CALL else None
+    if parts is None:
+        return math.fsum(values.tolist())
+    total = sum(part << (32 * place) for place, part in enumerate(np.frombuffer(parts, np.int64).tolist()))
+    quotient: float = total / 2**1074
+    return quotient  # the division of whole numbers is exactly rounded too
