@@ -11,7 +11,15 @@ from assay.formats.names import HEADERS, Kind, Roles, find_roles, is_header
 from assay.formats.numbers import GradeMap, number
 from assay.formats.problems import Problems
 from assay.formats.sources import Content
-from assay.formats.text import NO_DATA, decoded, line_chunks, refuse_old_mac_lines
+from assay.formats.text import (
+    BYTE_ORDER_MARK,
+    NO_DATA,
+    decoded,
+    line_chunks,
+    refuse_old_mac_lines,
+    refuse_other_files,
+)
+from assay.native import joins
 from assay.tables import Qrels, Run
 
 CSV = (",", ";")
@@ -28,6 +36,30 @@ def qrels_from_delimited(content: Content, delimiters: tuple[str, ...], grades: 
 def run_from_delimited(content: Content, delimiters: tuple[str, ...]) -> Run:
     """A run from a table with one of these delimiters."""
     return run_from_columns(_columns(content, "run", delimiters), content.stem)
+
+
+def plain_tsv_layout(content: Content, kind: Kind) -> joins.Layout | None:
+    """What the kernel must know to read a tab-separated table itself; None where its first line is no header.
+
+    It gives up where a field holds a blank or a quote, or is empty.
+    """
+    refuse_other_files(content)
+    first, feed, _ = content.head.removeprefix(BYTE_ORDER_MARK).partition(b"\n")
+    names = fields(decoded(first.removesuffix(b"\r")), "\t")
+    if not feed or not is_header(names):
+        return None
+    roles = find_roles(names, kind, content.name, line=1)
+    return joins.Layout(
+        query=roles["query"],
+        doc=roles["doc"],
+        value=roles.get("rel" if kind == "qrels" else "score", -1),
+        rank=roles.get("rank", -1),
+        tag=roles.get("tag", -1),
+        width=len(names),
+        comments=False,
+        header=True,
+        tabs_only=True,
+    )
 
 
 def fields(line: str, delimiter: str) -> list[str]:

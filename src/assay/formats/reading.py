@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from assay.errors import InputError, did_you_mean
-from assay.formats.delimited import CSV, TSV, qrels_from_delimited, run_from_delimited
+from assay.formats.delimited import CSV, TSV, plain_tsv_layout, qrels_from_delimited, run_from_delimited
 from assay.formats.detect import detect_format
+from assay.formats.dialects import ASSAY
 from assay.formats.dicts import qrels_from_dict, run_from_dict
 from assay.formats.frames import (
     arrow_table,
@@ -19,7 +20,7 @@ from assay.formats.frames import (
     run_from_table,
 )
 from assay.formats.json import qrels_from_json, qrels_from_jsonl, run_from_json, run_from_jsonl
-from assay.formats.lines import Layout
+from assay.formats.lines import Layout, plain_layout
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades
 from assay.formats.sources import Content, Source, open_source, open_text
@@ -32,6 +33,7 @@ from assay.formats.trec import (
     qrels_from_text,
     run_from_text,
 )
+from assay.native import joins
 from assay.tables import Qrels, Run
 
 AUTO = "auto"
@@ -43,9 +45,8 @@ class InputFormat(NamedTuple):
     description: str
     read_qrels: Callable[[Content, GradeMap], Qrels]
     read_run: Callable[[Content], Run]
-    qrels_layout: Layout | None = None  # of text in columns, which the kernel may read
-    run_layout: Layout | None = None
-    table: Callable[[Content, Kind], Any] | None = None  # Arrow, which the kernel may join
+    layout: Callable[[Content, Kind], joins.Layout | None] | None = None  # of text that the kernel may read
+    table: Callable[[Content, Kind], Any] | None = None  # in Arrow's form, which the kernel may join
 
 
 def _in_columns(description: str, qrels: Layout, run: Layout) -> InputFormat:
@@ -53,8 +54,7 @@ def _in_columns(description: str, qrels: Layout, run: Layout) -> InputFormat:
         description,
         lambda content, grades: qrels_from_text(content, qrels, grades=grades),
         lambda content: run_from_text(content, run),
-        qrels_layout=qrels,
-        run_layout=run,
+        layout=lambda content, kind: plain_layout(content, kind, qrels if kind == "qrels" else run, ASSAY),
     )
 
 
@@ -88,6 +88,7 @@ FORMATS = {
         "tab-separated, with a header line; ids may contain blanks",
         lambda content, grades: qrels_from_delimited(content, TSV, grades),
         lambda content: run_from_delimited(content, TSV),
+        layout=plain_tsv_layout,
     ),
     "parquet": _in_arrow("Parquet, with named columns", parquet_table),
     "arrow": _in_arrow("Arrow IPC file or stream (Feather), with named columns", arrow_table),

@@ -11,11 +11,10 @@ from functools import cached_property
 from typing import Any
 
 from assay import native
-from assay.formats.dialects import ASSAY
 from assay.formats.dicts import run_from_dict
 from assay.formats.frames import frame_table, is_frame, join_table, run_from_table
-from assay.formats.lines import plain_layout
-from assay.formats.reading import AUTO, as_qrels, as_run, find_format
+from assay.formats.names import Kind
+from assay.formats.reading import AUTO, InputFormat, as_qrels, as_run, find_format
 from assay.formats.sources import STDIN, Content, Origin, Source, stem
 from assay.joining import UnreadRun
 from assay.judgments import Judgments, index_judgments, judgments_of
@@ -60,10 +59,14 @@ def read_judgments(
 
 
 def _plain_judgments(content: Content, input_format: str, whole_grades: bool) -> joins.PlainJudgments | None:
-    columns = find_format(content, input_format, "qrels").qrels_layout
-    dialect = ASSAY._replace(whole_grades=whole_grades)
-    layout = None if columns is None else plain_layout(content, "qrels", columns, dialect)
-    return None if layout is None else joins.read_judgments(content.read_some, layout)
+    layout = _layout(find_format(content, input_format, "qrels"), content, "qrels")
+    return (
+        None if layout is None else joins.read_judgments(content.read_some, layout._replace(whole_values=whole_grades))
+    )
+
+
+def _layout(found: InputFormat, content: Content, kind: Kind) -> joins.Layout | None:
+    return None if found.layout is None else found.layout(content, kind)
 
 
 class FileRun(UnreadRun):
@@ -95,7 +98,7 @@ class FileRun(UnreadRun):
         found = find_format(content, self._format, "run")
         if found.table is not None:
             return join_table(found.table(content, "run"), content.name, judgments, rules)
-        layout = None if found.run_layout is None else plain_layout(content, "run", found.run_layout, ASSAY)
+        layout = _layout(found, content, "run")
         if layout is None or judgments.index is None:
             return None
         if layout.value >= 0 and not rules.needs_ranks:

@@ -32,6 +32,8 @@ class Layout(NamedTuple):
     stray_returns: bool = False
     keep_mark: bool = False
     whole_values: bool = False
+    header: bool = False
+    tabs_only: bool = False
 
 
 class RankingRules(NamedTuple):

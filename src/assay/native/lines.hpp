@@ -23,6 +23,8 @@ struct Layout {
   bool stray_returns = false;  // a carriage return inside a line is a blank like others
   bool keep_mark = false;      // a byte order mark is part of the first id
   bool whole_values = false;   // values are cut toward zero, as trec_eval reads grades
+  bool header = false;         // the first line names the columns
+  bool tabs_only = false;      // only tabs end a column, and quotes mean something: a text with others is not plain
 };
 
 inline bool has_mark(const char* p) { return std::memcmp(p, "\xef\xbb\xbf", 3) == 0; }
@@ -33,6 +35,7 @@ class Lines {
   Lines(Source& source, const Layout& layout, bool at_start, std::function<void()> refill)
       : source_(source), layout_(layout), refill_(std::move(refill)), at_start_(at_start) {
     memory_.resize(kSlack + kChunk + kSlack, ' ');
+    if (layout.header && at_start) next();
   }
 
   // The next data line, or null at the end. Tokens are valid until the next refill.
@@ -73,6 +76,7 @@ class Lines {
     while (*edge_ <= end) edge_++;
     const auto tokens = static_cast<size_t>(edge_ - line_.edges) / 2;
     if (first == '#' && layout_.comments) return false;
+    if (tokens == 0 && layout_.tabs_only && first != '\n' && first != '\r') throw NotPlain();  // empty fields
     if (tokens == 0 && layout_.blank_lines) return false;
     if (tokens != layout_.width && !(layout_.or_more && tokens > layout_.width)) throw NotPlain();
     if (!layout_.keep_mark && has_mark(text_ + line_.edges[0])) throw NotPlain();
@@ -125,7 +129,9 @@ class Lines {
   // No id or number has NUL. A carriage return before another character would swallow what follows; where the dialect
   // allows that, one in the first line may still be that of a text without line feeds.
   void refuse_control_characters(size_t size) const {
-    if (std::memchr(text_, '\0', size)) throw NotPlain();
+    const auto holds = [this, size](char c) { return std::memchr(text_, c, size) != nullptr; };
+    if (holds('\0')) throw NotPlain();
+    if (layout_.tabs_only && (holds(' ') || holds('"') || holds('\v') || holds('\f'))) throw NotPlain();
     if (layout_.stray_returns) {
       if (!at_start_) return;
       const void* feed = std::memchr(text_, '\n', size);

@@ -39,9 +39,10 @@ Ref capsule_of(std::unique_ptr<Judgments> judgments) {
 
 Layout layout_of(PyObject* given) {
   Layout layout;
-  int or_more, blank_lines, comments, stray_returns, keep_mark, whole_values;
-  if (!PyArg_ParseTuple(given, "iiiiiIpppppp", &layout.query, &layout.doc, &layout.value, &layout.rank, &layout.tag,
-                        &layout.width, &or_more, &blank_lines, &comments, &stray_returns, &keep_mark, &whole_values)) {
+  int or_more, blank_lines, comments, stray_returns, keep_mark, whole_values, header, tabs_only;
+  if (!PyArg_ParseTuple(given, "iiiiiIpppppppp", &layout.query, &layout.doc, &layout.value, &layout.rank, &layout.tag,
+                        &layout.width, &or_more, &blank_lines, &comments, &stray_returns, &keep_mark, &whole_values,
+                        &header, &tabs_only)) {
     throw Stopped();
   }
   layout.or_more = or_more;
@@ -50,6 +51,8 @@ Layout layout_of(PyObject* given) {
   layout.stray_returns = stray_returns;
   layout.keep_mark = keep_mark;
   layout.whole_values = whole_values;
+  layout.header = header;
+  layout.tabs_only = tabs_only;
   if (layout.width >= kMaxTokens) throw NotPlain();
   return layout;
 }
