@@ -13,6 +13,7 @@ from assay import __version__
 from assay.cli import group
 from assay.example import QRELS, RUNS
 from assay.measures import definitions
+from assay.native import path_in_use
 from cli.command import assay
 
 
@@ -43,7 +44,7 @@ def test_help_lists_the_commands():
 
 
 def test_version():
-    assert f"assay, version {__version__}\n" == assay("--version").stdout
+    assert f"assay, version {__version__} ({path_in_use()})\n" == assay("--version").stdout
 
 
 def test_an_unknown_command_is_wrong_usage():

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from assay.measures.core import REGISTRY
+from assay.measures.core import REGISTRY, load_families
 from docs.blocks import failures, generated_pages, hand_written_pages, rewritten
 
 
 @pytest.fixture
 def registry():
     """A page may add a measure of its own; the other tests should not see it."""
+    load_families()
     before = dict(REGISTRY)
     yield
     REGISTRY.clear()

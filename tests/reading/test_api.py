@@ -24,7 +24,6 @@ KEYWORDS = {
 def test_the_names_are_these() -> None:
     assert {
         *("read_qrels", "read_run", "parse_qrels", "parse_run", "as_qrels", "as_run", "parse_grades", "INPUT_FORMATS"),
-        *("Dialect", "ASSAY", "TREC_EVAL_9", "TREC_EVAL_10", "read_trec_qrels", "read_trec_run"),
     } == set(formats.__all__)
 
 

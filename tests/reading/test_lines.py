@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.formats.dialects import ASSAY, TREC_EVAL_9
-from assay.formats.lines import data_lines, line_widths, read_rows
+from assay.formats.lines import BEIR_QRELS, TREC_QRELS, TREC_RUN, data_lines, line_widths, read_rows
 from assay.formats.problems import Problems
 from assay.formats.sources import Content, _Joined
 from assay.formats.text import Chunk, line_chunks
-from assay.formats.trec import BEIR_QRELS, TREC_QRELS, TREC_RUN
 
 texts = st.text(alphabet="ab# \t\r\n\v\f", max_size=60).map(lambda text: text.encode() + b"\n")
 SEPARATORS = [" ", "\t", "  ", " \r", "\r", "\v "]

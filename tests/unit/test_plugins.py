@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import MeasureError
-from assay.measures.core import load_file
+from assay.measures.core import _check_declaration, definitions, load_file
 from cli.command import assay
 
 OWN = '''
@@ -146,3 +146,18 @@ def test_a_declaration_that_cannot_work_is_refused(files, old, new, complaint):
     (files / "own.py").write_text(OWN.replace(old, new))
 
     assert complaint in assay("--plugin", "own.py", "measures", "list", cwd=files).stderr
+
+
+def test_our_own_measures_are_declared_as_plugins_must_be():
+    for definition in definitions():
+        _check_declaration(definition.name, definition.aliases, definition.kernel, definition.total)
+
+
+def test_the_measures_of_all_files_are_there_when_one_is_asked_for():
+    names = (
+        "import assay.measures.core as core; before = set(core.REGISTRY); "
+        "core.known_name('RBP'); print('RBP' in before, 'RBP' in core.REGISTRY, 'alpha_nDCG' in core.REGISTRY)"
+    )
+    done = subprocess.run([sys.executable, "-c", f"import assay.measures; {names}"], capture_output=True, text=True)
+
+    assert "False True True\n" == done.stdout

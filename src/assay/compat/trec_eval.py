@@ -26,7 +26,7 @@ from assay.judgments import Judgments, index_judgments
 from assay.measures import Measure
 from assay.measures.arithmetic import log
 from assay.measures.bundles import BUNDLES, FAMILIES, Family, c_integer, c_number
-from assay.measures.core import TREC_STEMS
+from assay.measures.core import trec_stems
 from assay.rules import Rules, Scores
 from assay.tables import Floats, Integers, Qrels, Run, as_bytes
 
@@ -268,7 +268,7 @@ def columns_of(family: Family, params: str | None, options: Options) -> Iterator
         name = f"relstring_{params}" if params else "relstring"
         yield Column(name, family, lambda judging: relevance_strings(judging, name, max(0, length)), "text")
     else:
-        definition, _ = TREC_STEMS[family.name]
+        definition, _ = trec_stems()[family.name]
         try:
             settings = list(family.settings(params))
         except ParameterError as error:
@@ -286,7 +286,7 @@ def _values_of(family: Family, suffix: str, given: dict[str, Any], options: Opti
     """The function that computes a column: our measure with trec_eval's parameters, or a quirk."""
     if family.name == "utility" and len(given.get("weights", "1234")) != 4:
         raise Refusal("trec_eval.calc_utility: improper number of coefficients", 4)
-    definition, _ = TREC_STEMS[family.name]
+    definition, _ = trec_stems()[family.name]
     params = dict(given)
     if definition.defaults.get("rel") is not None or "rel" in given:
         params["rel"] = options.level  # num_ret and rbp know no level

@@ -22,14 +22,9 @@ from assay.formats.reading import (
     read_qrels,
     read_run,
 )
-from assay.formats.trec import ASSAY, TREC_EVAL_9, TREC_EVAL_10, Dialect, read_trec_qrels, read_trec_run
 
 __all__ = [
-    "ASSAY",
     "INPUT_FORMATS",
-    "TREC_EVAL_9",
-    "TREC_EVAL_10",
-    "Dialect",
     "as_qrels",
     "as_run",
     "parse_grades",
@@ -37,6 +32,4 @@ __all__ = [
     "parse_run",
     "read_qrels",
     "read_run",
-    "read_trec_qrels",
-    "read_trec_run",
 ]

@@ -22,8 +22,6 @@ from assay.formats.text import (
 from assay.native import joins
 from assay.tables import Qrels, Run
 
-CSV = (",", ";")
-TSV = ("\t",)
 _LONGEST_FIELD = 2**31 - 1
 _BATCH = 500  # rows: few enough to be gone again before the garbage collector looks at them
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 
 from assay.errors import FormatError, show_id
-from assay.formats.delimited import fields
 from assay.formats.names import Kind, is_header
 from assay.formats.numbers import number
 from assay.formats.sources import Content
@@ -76,6 +75,10 @@ def _is_data(line: bytes) -> bool:
 
 def _delimited_with_header(line: str) -> str | None:
     given = {delimiter: name for delimiter, name in _DELIMITERS.items() if delimiter in line}
+    if not given:
+        return None
+    from assay.formats.delimited import fields
+
     return next((name for delimiter, name in given.items() if is_header(fields(line, delimiter))), None)
 
 

@@ -16,7 +16,6 @@ from assay.native import joins
 from assay.tables import Qrels, Run
 
 ARROW_FILE = b"ARROW1"
-_FRAME_MARKS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__narwhals_dataframe__", "columns")
 
 
 def parquet_table(content: Content, kind: Kind) -> Any:
@@ -27,11 +26,6 @@ def parquet_table(content: Content, kind: Kind) -> Any:
 def arrow_table(content: Content, kind: Kind) -> Any:
     """The Arrow table of an Arrow IPC file or stream."""
     return _file_table(content, kind, "Arrow", _arrow_table)
-
-
-def is_frame(value: object) -> bool:
-    """Whether a value looks like a data frame of some library; imports none of them, computes nothing."""
-    return any(hasattr(type(value), mark) for mark in _FRAME_MARKS)
 
 
 def frame_table(frame: Any, kind: Kind) -> Any:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from assay.formats.dialects import Dialect
 from assay.formats.names import WORDS, Kind, find_roles, is_header
-from assay.formats.problems import Problems
 from assay.formats.sources import Content
 from assay.formats.text import (
     BYTE_ORDER_MARK,
@@ -30,7 +29,16 @@ from assay.formats.text import (
 from assay.native import joins
 from assay.tables import Integers
 
+if TYPE_CHECKING:
+    from assay.formats.problems import Problems
+
 Layout: TypeAlias = tuple[str, ...]  # the role of each column, from left to right
+
+TREC_QRELS: Layout = ("query", "iteration", "doc", "rel")
+BEIR_QRELS: Layout = ("query", "doc", "rel")
+TREC_RUN: Layout = ("query", "Q0", "doc", "rank", "score", "tag")
+MSMARCO_RUN: Layout = ("query", "doc", "rank")
+BEIR_RUN: Layout = ("query", "doc", "score")
 
 _BLANKS = b" \t\n\r\v\f"  # what C's isspace and bytes.split() take for a blank
 _NOT_BLANK = bytes(set(range(256)) - set(_BLANKS))

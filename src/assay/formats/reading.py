@@ -4,39 +4,46 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple, TypeAlias
 
 from assay.errors import InputError, did_you_mean
-from assay.formats.delimited import CSV, TSV, plain_tsv_layout, qrels_from_delimited, run_from_delimited
 from assay.formats.detect import detect_format
 from assay.formats.dialects import ASSAY
-from assay.formats.dicts import qrels_from_dict, run_from_dict
-from assay.formats.frames import (
-    arrow_table,
-    frame_table,
-    is_frame,
-    parquet_table,
-    qrels_from_table,
-    run_from_table,
-)
-from assay.formats.json import qrels_from_json, qrels_from_jsonl, run_from_json, run_from_jsonl
-from assay.formats.lines import Layout, plain_layout
+from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout, plain_layout
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades
 from assay.formats.sources import Content, Source, open_source, open_text
-from assay.formats.trec import (
-    BEIR_QRELS,
-    BEIR_RUN,
-    MSMARCO_RUN,
-    TREC_QRELS,
-    TREC_RUN,
-    qrels_from_text,
-    run_from_text,
-)
 from assay.native import joins
 from assay.tables import Qrels, Run
 
 AUTO = "auto"
+CSV, TSV = (",", ";"), ("\t",)
+_FRAME_MARKS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__narwhals_dataframe__", "columns")
+
+
+def later(place: str) -> Callable[..., Any]:
+    """A function of this package that is imported when it is called: plain text, which the kernel reads, needs none."""
+    module, _, name = place.rpartition(".")
+
+    def call(*given: Any, **named: Any) -> Any:
+        return getattr(import_module(f"assay.formats.{module}"), name)(*given, **named)
+
+    return call
+
+
+ReadQrels: TypeAlias = Callable[..., Qrels]
+ReadRun: TypeAlias = Callable[..., Run]
+
+qrels_from_text: ReadQrels = later("trec.qrels_from_text")
+run_from_text: ReadRun = later("trec.run_from_text")
+qrels_from_delimited: ReadQrels = later("delimited.qrels_from_delimited")
+run_from_delimited: ReadRun = later("delimited.run_from_delimited")
+qrels_from_dict: ReadQrels = later("dicts.qrels_from_dict")
+run_from_dict: ReadRun = later("dicts.run_from_dict")
+qrels_from_table: ReadQrels = later("frames.qrels_from_table")
+run_from_table: ReadRun = later("frames.run_from_table")
+frame_table = later("frames.frame_table")
 
 
 class InputFormat(NamedTuple):
@@ -75,10 +82,14 @@ FORMATS = {
     "msmarco": _in_columns("MS MARCO text: query 0 document grade; query document rank", TREC_QRELS, MSMARCO_RUN),
     "json": InputFormat(
         "JSON: {query: {document: value}} as of pytrec_eval and ranx, or a list of records",
-        qrels_from_json,
-        run_from_json,
+        later("json.qrels_from_json"),
+        later("json.run_from_json"),
     ),
-    "jsonl": InputFormat("JSON Lines: one record with named columns per line", qrels_from_jsonl, run_from_jsonl),
+    "jsonl": InputFormat(
+        "JSON Lines: one record with named columns per line",
+        later("json.qrels_from_jsonl"),
+        later("json.run_from_jsonl"),
+    ),
     "csv": InputFormat(
         "comma-separated (or semicolon-separated), with a header line",
         lambda content, grades: qrels_from_delimited(content, CSV, grades),
@@ -88,10 +99,10 @@ FORMATS = {
         "tab-separated, with a header line; ids may contain blanks",
         lambda content, grades: qrels_from_delimited(content, TSV, grades),
         lambda content: run_from_delimited(content, TSV),
-        layout=plain_tsv_layout,
+        layout=later("delimited.plain_tsv_layout"),
     ),
-    "parquet": _in_arrow("Parquet, with named columns", parquet_table),
-    "arrow": _in_arrow("Arrow IPC file or stream (Feather), with named columns", arrow_table),
+    "parquet": _in_arrow("Parquet, with named columns", later("frames.parquet_table")),
+    "arrow": _in_arrow("Arrow IPC file or stream (Feather), with named columns", later("frames.arrow_table")),
 }
 INPUT_FORMATS = {name: format.description for name, format in FORMATS.items()}
 
@@ -163,6 +174,11 @@ def as_run(value: Any, *, input_format: str = AUTO, name: str | None = None) -> 
     if is_frame(value):
         return run_from_table(frame_table(value, "run"), "run", name or "run")
     raise _unusable(value, "run", swapped=isinstance(value, Qrels))
+
+
+def is_frame(value: object) -> bool:
+    """Whether a value looks like a data frame of some library; imports none of them, computes nothing."""
+    return any(hasattr(type(value), mark) for mark in _FRAME_MARKS)
 
 
 def _qrels(content: Content, input_format: str, grades: Mapping[str, float] | None) -> Qrels:

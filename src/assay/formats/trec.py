@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.errors import InputError, show_id
 from assay.formats.dialects import ASSAY, TREC_EVAL_9, TREC_EVAL_10, Dialect
-from assay.formats.lines import Layout, Rows, read_rows
+from assay.formats.lines import TREC_QRELS, TREC_RUN, Layout, Rows, read_rows
 from assay.formats.numbers import (
     GRADE,
     RANK,
@@ -32,12 +32,6 @@ from assay.formats.text import NO_DATA, decoded, decoded_column
 from assay.tables import Floats, Integers, Qrels, Run, as_ids
 
 __all__ = ["ASSAY", "TREC_EVAL_9", "TREC_EVAL_10", "Dialect", "read_trec_qrels", "read_trec_run"]
-
-TREC_QRELS: Layout = ("query", "iteration", "doc", "rel")
-BEIR_QRELS: Layout = ("query", "doc", "rel")
-TREC_RUN: Layout = ("query", "Q0", "doc", "rank", "score", "tag")
-MSMARCO_RUN: Layout = ("query", "doc", "rank")
-BEIR_RUN: Layout = ("query", "doc", "score")
 
 
 def read_trec_qrels(source: Source, dialect: Dialect = ASSAY) -> Qrels:

@@ -6,21 +6,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
 from assay import native
-from assay.formats.dicts import run_from_dict
-from assay.formats.frames import frame_table, is_frame, join_table, run_from_table
 from assay.formats.names import Kind
-from assay.formats.reading import AUTO, InputFormat, as_qrels, as_run, find_format
+from assay.formats.reading import (
+    AUTO,
+    InputFormat,
+    as_qrels,
+    as_run,
+    find_format,
+    frame_table,
+    is_frame,
+    later,
+    run_from_dict,
+    run_from_table,
+)
 from assay.formats.sources import STDIN, Content, Origin, Source, stem
 from assay.joining import UnreadRun
 from assay.judgments import Judgments, index_judgments, judgments_of
 from assay.native import joins
 from assay.rules import Duplicates
 from assay.tables import Run
+
+join_table: Callable[..., joins.Joined | None] = later("frames.join_table")
 
 
 def open_run(value: Any, *, input_format: str = AUTO, name: str | None = None) -> Run | UnreadRun:

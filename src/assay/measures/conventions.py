@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from assay.errors import MeasureError, did_you_mean
 from assay.measures.bundles import FAMILIES
-from assay.measures.core import TREC_STEMS, Measure
+from assay.measures.core import Measure, trec_stems
 from assay.rules import Rules
 
 Adapt = Callable[[Measure], Measure]
@@ -88,10 +89,13 @@ def _has(names: str, *never: str) -> Callable[[Measure], bool]:
 
 def _in_trec_eval(version: str) -> Callable[[Measure], bool]:
     """Whether a measure is one of this version of trec_eval; AP with another denominator is not."""
-    known = {
-        TREC_STEMS[name][0].name for name, family in FAMILIES.items() if version in family.versions and name != "rbp"
-    }
-    return lambda measure: measure.name in known and not any(name in ("norm", "top") for name, _ in measure.params)
+
+    @cache
+    def known() -> set[str]:
+        stems, families = trec_stems(), FAMILIES.items()
+        return {stems[name][0].name for name, family in families if version in family.versions and name != "rbp"}
+
+    return lambda measure: measure.name in known() and not any(name in ("norm", "top") for name, _ in measure.params)
 
 
 _IR_MEASURES = (

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
@@ -54,11 +55,10 @@ class Definition:
 
     name: str
     kernel: Kernel
-    signature: Mapping[str, inspect.Parameter]  # the keyword-only parameters of the function
     aliases: Mapping[str, Mapping[str, Any]]  # other name -> parameters that it fixes
     trec: Mapping[str, str | None]  # trec_eval's name -> the parameter its number sets
     same_as: Mapping[str, Callable[[Any], dict[str, Any]]]  # a parameter of other tools -> ours
-    at: str | None  # the parameter that @ sets
+    at_sets: str | None  # the parameter that @ sets, if the function has it
     total: Total  # how values of queries become one
     needs: Needs
     bounds: tuple[float, float] | None  # lowest and highest value, where there are such
@@ -67,6 +67,16 @@ class Definition:
     paper: str
     elsewhere: Mapping[str, str]  # tool -> what it calls this measure
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+    @cached_property
+    def signature(self) -> Mapping[str, inspect.Parameter]:
+        """The keyword-only parameters of the function; looked at only for measures that are asked for."""
+        return _keyword_only(self.name, self.kernel)
+
+    @cached_property
+    def at(self) -> str | None:
+        """The parameter that @ sets."""
+        return self.at_sets if self.at_sets in self.signature else None
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
@@ -208,6 +218,7 @@ def _is_pairs(value: Any) -> bool:
 
 
 def _needs(definition: Definition, name: str) -> str:
+    load_families()
     if name == definition.at:
         sample = definition.parameter(name).check(_SAMPLE.get(name, 10))
         whole = f", or Set{definition.name} for everything retrieved" if f"Set{definition.name}" in REGISTRY else ""
@@ -217,8 +228,25 @@ def _needs(definition: Definition, name: str) -> str:
 
 _SAMPLE = {"cutoff": 10, "recall": 0.1, "multiple": 1.0}
 
-REGISTRY: dict[str, Definition] = {}  # by every name and alias
-TREC_STEMS: dict[str, tuple[Definition, str | None]] = {}  # trec_eval's name -> measure, parameter
+REGISTRY: dict[str, Definition] = {}  # by every name and alias; complete after load_families()
+_STEMS: dict[str, tuple[Definition, str | None]] = {}  # trec_eval's name -> measure, parameter
+
+# The files of our measures, in the order in which they are listed. Most evaluations ask for measures of binary.py and
+# graded.py alone, which are always there; the others are imported when a name is met that these two do not know.
+FAMILY_FILES = ("binary", "counts", "diversity", "graded", "overlap", "partial", "sets", "utility")
+
+
+@cache
+def load_families() -> None:
+    """Import all measures of ours."""
+    for name in FAMILY_FILES:
+        import_module(f"{__package__}.{name}")
+
+
+def trec_stems() -> Mapping[str, tuple[Definition, str | None]]:
+    """trec_eval's names: the measure of each, and the parameter that its number sets."""
+    load_families()
+    return _STEMS
 
 
 def measure(
@@ -248,16 +276,16 @@ def measure(
     """
 
     def register(kernel: Kernel) -> Measure:
-        _check_declaration(name, aliases or {}, kernel, total)
-        signature = _keyword_only(name, kernel)
+        if not (kernel.__module__ or "").startswith(__package__):  # ours are checked by tests/unit/test_plugins.py
+            _check_declaration(name, aliases or {}, kernel, total)
+            load_families()  # their names are taken
         definition = Definition(
             name=name,
             kernel=kernel,
-            signature=signature,
             aliases=aliases or {},
             trec=trec or {},
             same_as=same_as or {},
-            at=at if at in signature else None,
+            at_sets=at,
             total=total,
             needs=needs,
             bounds=bounds,
@@ -271,7 +299,7 @@ def measure(
             if taken in REGISTRY:
                 raise ValueError(f"a measure called {taken!r} is registered already")
             REGISTRY[taken] = definition
-        TREC_STEMS.update({stem: (definition, parameter) for stem, parameter in definition.trec.items()})
+        _STEMS.update({stem: (definition, parameter) for stem, parameter in definition.trec.items()})
         return Measure(name)
 
     return register
@@ -279,6 +307,7 @@ def measure(
 
 def _check_declaration(name: str, aliases: Mapping[str, Any], kernel: Kernel, total: str) -> None:
     """Refuse what could never be asked for, computed or explained."""
+    _keyword_only(name, kernel)
     for word in (name, *aliases):
         if not re.fullmatch(r"\w+", word):
             raise ValueError(f"a measure cannot be called {word!r}: names are made of letters, digits and _")
@@ -331,9 +360,11 @@ def load_file(path: str) -> None:
 
 
 def definitions() -> list[Definition]:
-    """Every measure once, in the order in which they were registered; those of plug-ins last."""
+    """Every measure once, by file and in the order of the file; those of plug-ins last."""
+    load_families()
     load_plugins()
-    return list(dict.fromkeys(REGISTRY.values()))
+    place = {name: number for number, name in enumerate(FAMILY_FILES)}
+    return sorted(dict.fromkeys(REGISTRY.values()), key=lambda known: place.get(known.family, len(place)))
 
 
 def definition_of(name: str) -> Definition:
@@ -345,13 +376,16 @@ def known_name(name: str) -> str:
     """The registered spelling of a measure's name or alias; upper and lower case may differ."""
     if name in REGISTRY:
         return name
-    if name in TREC_STEMS:
-        return TREC_STEMS[name][0].name
+    load_families()
+    if name in REGISTRY:
+        return name
+    if name in _STEMS:
+        return _STEMS[name][0].name
     folded = next((known for known in REGISTRY if known.casefold() == name.casefold()), None)
     if folded is None and load_plugins() and name in REGISTRY:
         return name
     if folded is None:
-        hint = did_you_mean(name, [*REGISTRY, *TREC_STEMS])
+        hint = did_you_mean(name, [*REGISTRY, *_STEMS])
         raise UnknownMeasureError(f"no measure called {name!r}{hint or '; `assay measures list` shows them all.'}")
     return folded
 

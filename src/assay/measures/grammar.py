@@ -15,7 +15,7 @@ from typing import Any
 
 from assay.errors import MeasureError, ParameterError, UnknownMeasureError
 from assay.measures.bundles import BUNDLES, FAMILIES, Family
-from assay.measures.core import REGISTRY, TREC_STEMS, Measure, known_name
+from assay.measures.core import REGISTRY, Measure, known_name, trec_stems
 
 _CALL = re.compile(r"\s*(?P<name>\w+)\s*(?P<args>\(.*\))?\s*(?:@\s*(?P<at>[^@\s()]+))?\s*", re.DOTALL)
 
@@ -72,10 +72,10 @@ def _parse_trec(text: str) -> list[Request] | None:
     stem, dot, params = text.partition(".")
     if dot and stem in FAMILIES:
         if not FAMILIES[stem].parameter:
-            name = TREC_STEMS[stem][0].name
+            name = trec_stems()[stem][0].name
             raise ParameterError(f"{stem} takes no parameters (trec_eval ignores them without a word); see {name}.")
         return _family(FAMILIES[stem], params)
-    if text in TREC_STEMS and text not in REGISTRY and text in FAMILIES:
+    if text in FAMILIES and text not in REGISTRY and text in trec_stems() and text not in REGISTRY:
         return _family(FAMILIES[text], None, label=text)
     for name in sorted(FAMILIES, key=len, reverse=True):
         rest = text.removeprefix(name + "_")
@@ -85,7 +85,7 @@ def _parse_trec(text: str) -> list[Request] | None:
 
 
 def _family(family: Family, params: str | None, label: str | None = None) -> list[Request]:
-    definition, _ = TREC_STEMS[family.name]
+    definition, _ = trec_stems()[family.name]
     requests = []
     for suffix, given in family.settings(params, strict=True):
         measure = Measure(definition.name)(**{**family.fixed, **given}).complete()
