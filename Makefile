@@ -1,18 +1,20 @@
 # make demo      install into .venv and evaluate a small example
-# make test      run the tests
+# make test      run the tests, and those of reading and judging once more without the native kernel
 # make check     format, lint, types, layers, docs, tests
+# make bench     speed and memory against other tools; bench-large with a million queries; bench-short in a minute
+# make sanitize  the kernel's tests under AddressSanitizer and UBSan; make fuzz searches it for ten minutes (needs clang)
 # make test-ranx hold the ranx convention against ranx, in an environment of its own
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help install demo test test-ranx check format docs clean
+.PHONY: help install demo test test-ranx check format docs bench bench-large bench-short sanitize fuzz clean
 
 help:
 	@sed -n 's/^# //p' Makefile
 
 # Bytecode is compiled at once, so that the first command starts as fast as the later ones.
-.venv/.installed: pyproject.toml constraints.txt
+.venv/.installed: pyproject.toml constraints.txt setup.py $(wildcard src/assay/native/*.[ch]pp)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "assay needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Say which one to use: make PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "Installing assay into .venv ..."
@@ -32,6 +34,7 @@ demo: .venv/.installed
 
 test: .venv/.installed-tools
 	$(BIN)/python -m pytest -n auto
+	ASSAY_NATIVE=0 $(BIN)/python -m pytest -n auto tests/reading tests/unit tests/laws tests/golden
 
 check: .venv/.installed-tools
 	$(BIN)/ruff format --check .
@@ -39,7 +42,22 @@ check: .venv/.installed-tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
-	$(BIN)/python -m pytest -n auto
+	$(MAKE) test
+
+bench: .venv/.installed-tools
+	$(BIN)/python bench/run.py
+
+bench-large: .venv/.installed-tools
+	$(BIN)/python bench/run.py --large
+
+bench-short: .venv/.installed-tools
+	$(BIN)/python bench/run.py --short
+
+sanitize: .venv/.installed-tools
+	$(BIN)/python tests/native/fuzz/run.py --sanitize
+
+fuzz: .venv/.installed-tools
+	$(BIN)/python tests/native/fuzz/run.py --seconds 600
 
 # ranx has an environment of its own: it brings numba and much else.
 .venv-ranx/.installed: pyproject.toml

@@ -1,0 +1,161 @@
+"""The table of cases: which data, and who evaluates it how. Runs nothing.
+
+The first contestant of a case is ours, the one that the others are compared with. All compute, for each query and as
+means, P@10, R@100, AP, RR, nDCG@10 and nDCG@100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from datasets import FOLDER, GROWTH_LINES, Dataset
+from environments import OURS
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+MEASURES = ("P@10", "R@100", "AP", "RR", "nDCG@10", "nDCG@100")
+WARM_BUDGET = 0.3  # seconds that a warm program repeats itself each time it is run
+PEERS = ("pytrec_eval", "ir_measures", "ranx")
+SLOWEST_GROWTH = 10_000_000  # lines that pytrec_eval is given: beyond, it needs over 3 GB
+
+# python, data and where to keep the values ("-": nowhere) -> words of the command
+Command = Callable[[str, Dataset, str], list[str]]
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Somebody who evaluates: a name, an environment, a command, and how its values are checked (see agreement.py)."""
+
+    name: str
+    environment: str
+    command: Command
+    check: str | None = None
+    environ: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Contestants that do the same with the same data."""
+
+    name: str
+    group: str
+    dataset: str
+    contestants: tuple[Contestant, ...]
+    mode: str = "full"  # short: also in the short bench; only-short; large; growth
+    warm: bool = False  # the programs time themselves
+
+    @property
+    def ours(self) -> Contestant:
+        return self.contestants[0]
+
+
+def whole(program: str, *options: str) -> Command:
+    """A whole process, from files to values."""
+    return lambda python, data, kept: [python, str(PROGRAMS / program), *options, kept, data.qrels, *data.runs]
+
+
+def warm(program: str, act: str) -> Command:
+    """A process that repeats an act and times it itself."""
+    return whole(program, act, str(WARM_BUDGET))
+
+
+def command_line(python: str, data: Dataset, kept: str) -> list[str]:
+    """`assay evaluate`, with its report in a file."""
+    measures = [word for name in MEASURES for word in ("-m", name)]
+    report = str(FOLDER / "report.json") if kept == "-" else kept
+    files = [data.qrels, *data.runs]
+    return [assay_of(python), "evaluate", *files, *measures, "--threads", "1", "--format", "json", "-o", report]
+
+
+def assay_of(python: str) -> str:
+    """The command that stands beside an interpreter."""
+    return str(Path(python).parent / "assay")
+
+
+def plain(*words: str) -> Command:
+    """Words as they are; {python}, {assay} and {run} are filled in."""
+
+    def command(python: str, data: Dataset, _: str) -> list[str]:
+        return [word.format(python=python, assay=assay_of(python), run=data.runs[0]) for word in words]
+
+    return command
+
+
+NUMPY_PATH = {"ASSAY_NATIVE": "0"}
+ASSAY = Contestant("assay", OURS, whole("assay_files.py", "1"), "reference")
+ASSAY_2 = Contestant("assay, 2 threads", OURS, whole("assay_files.py", "2"), "all")
+ASSAY_NUMPY = Contestant("assay, NumPy path", OURS, whole("assay_files.py", "1"), "all", NUMPY_PATH)
+ASSAY_COMMAND = Contestant("assay, command line", OURS, command_line, "means")
+PYTREC_EVAL = Contestant("pytrec_eval", "pytrec_eval", whole("pytrec_eval_files.py"), "all")
+IR_MEASURES = Contestant("ir_measures", "ir_measures", whole("ir_measures_files.py"), "all")
+RANX = Contestant("ranx", "ranx", whole("ranx_files.py"), "untied")
+WC = Contestant("wc -l", OURS, plain("wc", "-l", "{run}"))
+
+
+def in_warm_process(act: str) -> tuple[Contestant, Contestant]:
+    """Ours and pytrec_eval doing the same act again and again."""
+    return (
+        Contestant("assay", OURS, warm("assay_warm.py", act), "reference"),
+        Contestant("pytrec_eval", "pytrec_eval", warm("pytrec_eval_warm.py", act), "all"),
+    )
+
+
+def from_dicts() -> tuple[Contestant, ...]:
+    """Evaluating a dict with an evaluator that is ready, and, for information, with making it each time."""
+    with_construction = [
+        Contestant(f"{one.name}, with construction", one.environment, one.command, "all")
+        for one in in_warm_process("dicts_with_construction")
+    ]
+    return (*in_warm_process("dicts"), *with_construction)
+
+
+def importing(package: str, environment: str) -> Contestant:
+    """An interpreter that imports a package and ends."""
+    return Contestant(f"import {package}", environment, plain("{python}", "-c", f"import {package}"))
+
+
+FILES = "Whole process, from files"
+WARM = "Inside a warm process"
+START = "Start-up, whole process"
+GROWTH = "Growth"
+
+CASES: tuple[Case, ...] = (
+    Case("S", FILES, "S", (ASSAY, ASSAY_NUMPY, PYTREC_EVAL, IR_MEASURES, RANX, WC), mode="short"),
+    Case("M", FILES, "M", (ASSAY, ASSAY_2, ASSAY_NUMPY, ASSAY_COMMAND, PYTREC_EVAL, IR_MEASURES, RANX, WC)),
+    Case("M2", FILES, "M2", (ASSAY, ASSAY_2, PYTREC_EVAL, IR_MEASURES, RANX)),
+    Case("L", FILES, "L", (ASSAY, ASSAY_2, PYTREC_EVAL, IR_MEASURES, RANX, WC), mode="large"),
+    Case("M shuffled", FILES, "M-shuffled", (ASSAY, ASSAY_2, PYTREC_EVAL)),
+    Case("M equal scores", FILES, "M-equal", (ASSAY, ASSAY_2, PYTREC_EVAL)),
+    Case("M gzip", FILES, "M-gzip", (ASSAY, ASSAY_2, PYTREC_EVAL)),
+    Case("S warm", WARM, "S", in_warm_process("files"), mode="short", warm=True),
+    Case("M tenth warm", WARM, "M-tenth", in_warm_process("files"), mode="only-short", warm=True),
+    Case("S dicts", WARM, "S", from_dicts(), mode="short", warm=True),
+    Case("M tenth dicts", WARM, "M-tenth", in_warm_process("dicts"), mode="only-short", warm=True),
+    Case("M dicts", WARM, "M", from_dicts(), warm=True),
+    Case("S Arrow", WARM, "S", (Contestant("assay", OURS, warm("assay_warm.py", "arrow"), "reference"),), warm=True),
+    Case("M Arrow", WARM, "M", (Contestant("assay", OURS, warm("assay_warm.py", "arrow"), "reference"),), warm=True),
+    Case("first evaluation", START, "tiny", (ASSAY, ASSAY_COMMAND, PYTREC_EVAL, IR_MEASURES, RANX)),
+    Case("assay --version", START, "tiny", (Contestant("assay", OURS, plain("{assay}", "--version")),)),
+    Case(
+        "import",
+        START,
+        "tiny",
+        (
+            importing("assay", OURS),
+            importing("numpy", OURS),
+            *(importing(peer, peer) for peer in PEERS),
+            Contestant("python alone", OURS, plain("{python}", "-c", "pass")),
+        ),
+    ),
+    *(
+        Case(
+            f"growth {lines}",
+            GROWTH,
+            f"growth-{lines}",
+            (ASSAY, ASSAY_2, *([PYTREC_EVAL] if lines <= SLOWEST_GROWTH else [])),
+            mode="growth",
+        )
+        for lines in GROWTH_LINES
+    ),
+)

@@ -1,0 +1,101 @@
+"""An environment of its own for each tool, under bench/.venvs. Knows packages, not what is measured."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent
+PROJECT = BENCH.parent
+FOLDER = BENCH / ".venvs"
+OURS = "assay"
+# What pip installs; ours is the work tree, with Arrow for the Arrow cases and polars for making data.
+PACKAGES: dict[str, tuple[str, ...]] = {
+    OURS: ("polars",),
+    "pytrec_eval": ("pytrec-eval-terrier",),
+    "ir_measures": ("ir-measures",),
+    "ranx": ("ranx",),
+    "plot": ("vl-convert-python",),
+}
+SHOWN = ("assay-ir", "numpy", "pyarrow", "pytrec-eval-terrier", "ir-measures", "ranx", "numba")  # versions in results
+NOT_SOURCE = (".*", "bench", "tests", "docs", "build", "dist", "*.egg-info", "*.so", "__pycache__")
+
+
+def plain_environ() -> dict[str, str]:
+    """The surroundings of every process that is measured: this one's, without settings that change what Python does."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ASSAY_"))}
+
+
+def ready(name: str) -> str:
+    """The interpreter of an environment, installed first if it is missing or, for ours, older than the work tree."""
+    python = FOLDER / name / "bin" / "python"
+    stamp = FOLDER / name / ".installed"
+    wanted = json.dumps([*PACKAGES[name], source_digest() if name == OURS else ""])
+    if not stamp.exists() or stamp.read_text() != wanted:
+        sys.stderr.write(f"Installing {name} into {python.parents[1].relative_to(PROJECT)} ...\n")
+        stamp.unlink(missing_ok=True)
+        if not python.exists():
+            run_quietly([sys.executable, "-m", "venv", str(python.parents[1])])
+        install_ours(python) if name == OURS else pip_install(python, *PACKAGES[name])
+        compile_bytecode(python, FOLDER / name / "lib")
+        stamp.write_text(wanted)
+    return str(python)
+
+
+def install_ours(python: Path) -> None:
+    """Install the work tree as users get it: built from a copy, so that nothing is written into the tree."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "assay"
+        shutil.copytree(PROJECT, copy, ignore=shutil.ignore_patterns(*NOT_SOURCE))
+        pip_install(python, f"{copy}[frames]", *PACKAGES[OURS])
+        # Also when the version is the same as before.
+        pip_install(python, "--force-reinstall", "--no-deps", str(copy))
+
+
+def pip_install(python: Path, *packages: str) -> None:
+    """Install packages from the registry that pip is set up for."""
+    run_quietly([str(python), "-m", "pip", "--disable-pip-version-check", "-q", "install", *packages])
+
+
+def compile_bytecode(python: Path, *folders: Path) -> None:
+    """Compile what is installed: else, where writing bytecode is off, every start would compile it anew."""
+    # Some packages hold files that are no Python 3; compileall reports them and compiles the rest.
+    command = [str(python), "-m", "compileall", "-q", *map(str, folders)]
+    subprocess.run(command, env=plain_environ(), capture_output=True, check=False)
+
+
+def run_quietly(command: list[str]) -> None:
+    """Run a command; what it says is shown only when it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+
+
+def source_digest() -> str:
+    """A digest of everything that the installed package is made from."""
+    digest = hashlib.sha256()
+    ignored = shutil.ignore_patterns(*NOT_SOURCE)
+    for folder, folders, files in os.walk(PROJECT):
+        folders[:] = sorted(set(folders) - ignored(folder, folders))
+        for name in sorted(set(files) - ignored(folder, files)):
+            path = Path(folder) / name
+            digest.update(str(path.relative_to(PROJECT)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def versions(python: str) -> dict[str, str]:
+    """Versions of Python and of the packages that matter, in one environment."""
+    code = (
+        "import importlib.metadata as m, json, platform, sys\n"
+        "found = {d.metadata['Name'].lower().replace('_', '-'): d.version for d in m.distributions()}\n"
+        "print(json.dumps({'python': platform.python_version(), **{n: found[n] for n in sys.argv[1:] if n in found}}))"
+    )
+    done = subprocess.run([python, "-c", code, *SHOWN], capture_output=True, text=True, check=True)
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
