@@ -99,7 +99,9 @@ def _join_natively(judgments: Judgments, run: Run | UnreadRun, rules: Rules, thr
 
 
 def _join_rows(judgments: Judgments, run: Run, rules: joins.RankingRules) -> joins.Joined | None:
-    if judgments.index is None or (rules.needs_ranks and run.rank is None):
+    if judgments.index is None or run.doc.dtype != object or run.score.dtype != np.float64:
+        return None
+    if rules.needs_ranks and (run.rank is None or run.rank.dtype != np.int64):
         return None
     place = _places(judgments, run)
     rank = None if run.rank is None or not rules.needs_ranks else np.ascontiguousarray(run.rank)

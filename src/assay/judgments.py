@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -69,6 +70,10 @@ class Judgments:
     source: str
     kept_docs: Ids | None = field(default=None, repr=False)
     kept_index: joins.Index | None = field(default=None, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes: the documents go with it, the kernel's index is made anew there."""
+        return Judgments, (self.queries, self.rel, self.pool, self.top_grade, self.source, self.docs)
 
     @cached_property
     def docs(self) -> Ids:

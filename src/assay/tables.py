@@ -64,7 +64,7 @@ class Qrels:
 
     def whole_grades(self) -> Qrels:
         """The same with grades cut to whole numbers, as trec_eval reads them."""
-        return replace(self, rel=np.trunc(self.rel))
+        return replace(self, rel=np.trunc(self.rel) + 0.0)  # -0.5 becomes 0, not a negative one
 
     def __len__(self) -> int:
         return len(self.query)

@@ -66,8 +66,10 @@ def join_table(table: Any, source: str, judgments: Judgments, rules: joins.Ranki
     stream = _pyarrow().table(columns, names=needed).__arrow_c_stream__()
     layout = joins.Layout(query=0, doc=1, value=2, rank=3 if rules.needs_ranks else -1)
     found = judgments.index.join_arrow(stream, layout, rules)
-    tag = plain_text(table.column(roles["tag"])[-1].as_py()) if found is not None and "tag" in roles else ""
-    return None if found is None else found._replace(tag=tag)
+    if found is None or "tag" not in roles:
+        return found
+    tags = table.column(roles["tag"])
+    return found._replace(tag=plain_text(_values(tags.slice(len(tags) - 1), as_ids=False)[0]))
 
 
 def _as_text(column: Any) -> Any:

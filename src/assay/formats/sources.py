@@ -75,10 +75,9 @@ class Content:
 
     def read_some(self, size: int) -> bytes:
         """At most `size` bytes of what has not been read yet, and none only at the end."""
-        if not self.head:
-            return self._read(size)
-        some, self.head = self.head[:size], self.head[size:]
-        return some
+        head = self.head or self._read(size)  # which may be more: what a piece of compressed data unpacks to
+        self.head = head[size:]
+        return head[:size]
 
     def _read(self, size: int = BLOCK_SIZE) -> bytes:
         try:

@@ -110,7 +110,7 @@ class FileRun(UnreadRun):
         if found.table is not None:
             return join_table(found.table(content, "run"), content.name, judgments, rules)
         layout = _layout(found, content, "run")
-        if layout is None or judgments.index is None:
+        if layout is None or judgments.index is None or (rules.needs_ranks and layout.rank < 0):
             return None
         if layout.value >= 0 and not rules.needs_ranks:
             layout = layout._replace(rank=-1)  # beside scores the rank column may hold anything

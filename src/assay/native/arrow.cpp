@@ -40,8 +40,9 @@ Bytes view_at(const ArrowArray& array, int64_t row) {
 
 }  // namespace
 
-NumberColumn::NumberColumn(const ArrowSchema& schema, const ArrowArray& array) : offset_(array.offset) {
+NumberColumn::NumberColumn(const ArrowSchema& schema, const ArrowArray& array, bool codes) : offset_(array.offset) {
   const std::string format = schema.format;
+  if ((schema.dictionary != nullptr) != codes) throw NotPlain();
   if (format.size() != 1 || std::string("cCsSiIlLfg").find(format) == std::string::npos) throw NotPlain();
   refuse_nulls(array);
   type_ = format[0];
@@ -76,7 +77,7 @@ TextColumn::TextColumn(const ArrowSchema& schema, const ArrowArray& array) : arr
   const std::string format = schema.format;
   if (schema.dictionary) {
     kind_ = Kind::dictionary;
-    codes_.emplace_back(schema, array);
+    codes_.emplace_back(schema, array, true);
     dictionary_.emplace_back(*schema.dictionary, *array.dictionary);
     return;
   }

@@ -47,7 +47,8 @@ namespace assay {
 // Anything unusual (a null, another type) is NotPlain.
 class NumberColumn {
  public:
-  NumberColumn(const ArrowSchema& schema, const ArrowArray& array);
+  // The numbers themselves; those of a dictionary are only codes, and must be asked for as such.
+  NumberColumn(const ArrowSchema& schema, const ArrowArray& array, bool codes = false);
   double number(int64_t row) const;
   int64_t whole_number(int64_t row) const;
 

@@ -104,11 +104,14 @@ class DictRanking {
     return number;
   }
 
+  // Only types that run no code of others when their number is asked for: that could change the dict.
   ASSAY_RARE void check_type(PyObject* value) {
-    const int is_number = PyObject_IsInstance(value, with_.numbers);
-    if (is_number < 0) throw Stopped();
-    if (!is_number) throw NotPlain();
-    known_type_ = Py_TYPE(value);
+    for (Py_ssize_t i = 0; i < PyTuple_Size(with_.numbers); i++) {
+      if (PyTuple_GetItem(with_.numbers, i) != reinterpret_cast<PyObject*>(Py_TYPE(value))) continue;
+      known_type_ = Py_TYPE(value);
+      return;
+    }
+    throw NotPlain();
   }
 
   ASSAY_RARE static void check_number(double number) {
@@ -169,6 +172,7 @@ void join_dict(const DictJoin& with, PyObject* run, const RankingRules& rules, J
   PyObject *query, *documents;
   for (Py_ssize_t position = 0; PyDict_Next(run, &position, &query, &documents);) {
     if (Py_TYPE(query) != &PyUnicode_Type || Py_TYPE(documents) != &PyDict_Type) throw NotPlain();
+    if (!PyUnicode_GetLength(query)) throw NotPlain();
     if (!PyDict_Size(documents)) continue;  // a query without documents is no query of the run
     any = true;
     PyObject* place = PyDict_GetItemWithError(with.place, query);

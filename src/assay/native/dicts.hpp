@@ -13,7 +13,7 @@ struct DictJoin {
   const Judgments& judgments;
   PyObject* docs;     // list of the judged documents, in the order of the judgments
   PyObject* place;    // dict: query -> place among the judged
-  PyObject* numbers;  // tuple of the types that are numbers
+  PyObject* numbers;  // tuple of the types whose values are taken for numbers
 };
 
 void join_dict(const DictJoin& with, PyObject* run, const RankingRules& rules, Join& join);

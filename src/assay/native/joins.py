@@ -14,7 +14,7 @@ import numpy as np
 from assay.native import enabled, kernel
 from assay.tables import Booleans, Floats, Ids, Integers
 
-_NUMBERS = (int, float, np.integer, np.floating)
+_NUMBERS = (float, int, bool, *(np.dtype(letter).type for letter in "dfeglqihbQLIHB"))
 
 
 class Layout(NamedTuple):

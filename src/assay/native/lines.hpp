@@ -42,17 +42,17 @@ class Lines {
   ASSAY_INLINE const Line* next() {
     for (;;) {
       while (*feed_ != TextIndex::kEnd) {
-        const char first = text_[line_start_];
+        const uint32_t start = line_start_, end = *feed_++;
+        const char first = text_[start];
         line_.edges = edge_;
-        const uint32_t end = *feed_++;
         line_start_ = end + 1;
         const uint32_t* behind = edge_ + 2 * layout_.width;
-        if (behind[-1] <= end && *behind > end && first != '#' && first != '\xef') {  // as most lines are
+        if (behind[-1] <= end && *behind > end && first != '#' && first != '\xef' && !layout_.tabs_only) {
           edge_ = behind;
           last_ = line_.edges;
           return &line_;
         }
-        if (is_data(end, first)) {
+        if (is_data(start, end)) {  // few lines are not like the one above
           last_ = line_.edges;
           return &line_;
         }
@@ -72,15 +72,26 @@ class Lines {
   size_t room() const { return memory_.size() - 2 * kSlack; }
 
   // Takes the tokens up to the end of any line; false if it holds no data.
-  bool is_data(uint32_t end, char first) {
+  bool is_data(uint32_t start, uint32_t end) {
     while (*edge_ <= end) edge_++;
     const auto tokens = static_cast<size_t>(edge_ - line_.edges) / 2;
-    if (first == '#' && layout_.comments) return false;
-    if (tokens == 0 && layout_.tabs_only && first != '\n' && first != '\r') throw NotPlain();  // empty fields
+    if (text_[start] == '#' && layout_.comments) return false;
+    if (layout_.tabs_only && !one_tab_apart(start, end)) throw NotPlain();
     if (tokens == 0 && layout_.blank_lines) return false;
     if (tokens != layout_.width && !(layout_.or_more && tokens > layout_.width)) throw NotPlain();
     if (!layout_.keep_mark && has_mark(text_ + line_.edges[0])) throw NotPlain();
     return true;
+  }
+
+  // Whether no field of the line is empty: two tabs with nothing between them are not one.
+  bool one_tab_apart(uint32_t start, uint32_t end) const {
+    uint32_t expected = start;
+    for (const uint32_t* edge = line_.edges; edge < edge_; edge += 2) {
+      if (edge[0] != expected) return false;
+      expected = edge[1] + 1;
+    }
+    const uint32_t behind = line_.edges < edge_ ? expected - 1 : start;
+    return text_[behind] == '\n' || (text_[behind] == '\r' && behind + 1 == end);
   }
 
   // Reads on behind the beginning of an unfinished line; false at the end of the source.
@@ -100,9 +111,10 @@ class Lines {
       if (whole_ || ended_) break;
     }
     unfinished_ = filled - whole_;
+    if (!whole_) return false;  // nothing at all, as in the part of a thread that got none
     if (whole_ >= TextIndex::kEnd) throw NotPlain();
     start_text();
-    return whole_ > 0;
+    return true;
   }
 
   // Up to where the buffer holds whole lines, if the new bytes end one.

@@ -12,6 +12,7 @@
 #include "arrow.hpp"
 #include "dicts.hpp"
 #include "judgments.hpp"
+#include "numbers.hpp"
 #include "rows.hpp"
 #include "sums.hpp"
 #include "text.hpp"
@@ -327,7 +328,9 @@ struct ArrowRows {
   }
   int64_t rank(uint32_t row) {
     const Batch& batch = find(row);
-    return batch.rank.empty() ? 0 : batch.rank[0].whole_number(row);
+    const int64_t rank = batch.rank.empty() ? 0 : batch.rank[0].whole_number(row);
+    if (rank >= kExact || rank <= -kExact) throw NotPlain();
+    return rank;
   }
   static Bytes plain(Bytes id) {
     if (!id.size) throw NotPlain();  // ids are never empty
@@ -364,7 +367,7 @@ void join_arrow(const Judgments& judgments, ArrowArrayStream& stream, const Layo
       if (place != kNone) previous = place;
     }
     place_of_row[row] = place;
-    if (place == kNone) rows.doc(row), rows.score(row);  // looked at, as all rows are
+    if (place == kNone) rows.doc(row), rows.score(row), rows.rank(row);  // looked at, as all rows are
   }
   join_rows(judgments, place_of_row, rows, rules, join);
 }

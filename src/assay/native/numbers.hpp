@@ -119,6 +119,8 @@ inline double read_whole_grade(Bytes token) {
   return std::trunc(read_number(token)) + 0.0;  // no negative zero
 }
 
+constexpr int64_t kExact = int64_t{1} << 53;  // up to here doubles hold all whole numbers
+
 // A rank: digits and nothing else.
 inline int64_t read_rank(Bytes token) {
   uint64_t value = 0;

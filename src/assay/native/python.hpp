@@ -87,6 +87,10 @@ class Unlocked {
   PyThreadState* state_;
 };
 
+inline Ref text_of(Bytes bytes) {
+  return Ref::checked(PyUnicode_DecodeUTF8(bytes.data, static_cast<Py_ssize_t>(bytes.size), "surrogateescape"));
+}
+
 // The bytes of an id as they stood in the file. Text with bytes that were no UTF-8 is written into the arena.
 inline Bytes bytes_of(PyObject* text, Arena& arena) {
   Py_ssize_t size = 0;
@@ -98,11 +102,9 @@ inline Bytes bytes_of(PyObject* text, Arena& arena) {
     PyErr_Clear();
     throw NotPlain();
   }
-  return arena.copy({data, static_cast<size_t>(size)});
-}
-
-inline Ref text_of(Bytes bytes) {
-  return Ref::checked(PyUnicode_DecodeUTF8(bytes.data, static_cast<Py_ssize_t>(bytes.size), "surrogateescape"));
+  const Bytes bytes = arena.copy({data, static_cast<size_t>(size)});
+  if (PyUnicode_Compare(text_of(bytes).get(), text) != 0) throw NotPlain();  // escapes of what would have been text
+  return bytes;
 }
 
 }  // namespace assay

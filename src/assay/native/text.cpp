@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "joiner.hpp"
@@ -40,7 +41,10 @@ struct Row {
 // Without a score column, a run is ranked by its ranks.
 ASSAY_INLINE Row read_row(const Line& line, const Layout& layout) {
   Row row{0, 0};
-  if (layout.rank >= 0) row.rank = read_rank(line.token(layout.rank));
+  if (layout.rank >= 0) {
+    row.rank = read_rank(line.token(layout.rank));
+    if (layout.tabs_only && row.rank >= kExact) throw NotPlain();  // ranks of tables are read as doubles
+  }
   row.score = layout.value >= 0 ? read_number(line.token(layout.value)) : -static_cast<double>(row.rank);
   return row;
 }
@@ -254,7 +258,12 @@ void join_file(const Judgments& judgments, int file, uint64_t size, const Layout
   for (size_t i = 0; i < parts.size(); i++) sources.push_back(std::make_unique<FilePart>(file, bounds[i], bounds[i + 1]));
   std::vector<std::thread> others;
   for (size_t i = 1; i < parts.size(); i++) {
-    others.emplace_back([&, i] { scan_part(shared, parts[i], *sources[i], false, [] {}); });
+    const auto scan = [&, i] { scan_part(shared, parts[i], *sources[i], false, [] {}); };
+    try {
+      others.emplace_back(scan);
+    } catch (const std::system_error&) {  // there are no more threads to be had
+      scan();
+    }
   }
   scan_part(shared, parts[0], *sources[0], true, interrupt);
   for (std::thread& thread : others) thread.join();

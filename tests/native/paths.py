@@ -1,0 +1,93 @@
+"""The same work on both paths: by the kernel, and by NumPy alone. What they give is made plain, so that == compares bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from assay import Rules, joining, native
+from assay.errors import AssayError
+from assay.evaluation import Evaluator
+from assay.formats.unread import open_run, read_judgments
+
+NEEDS_KERNEL = pytest.mark.skipif(native.kernel is None, reason="the kernel is not built")
+
+MEASURES = (
+    *("nDCG@10", "nDCG(gain='exp')", "AP", "RR", "R@5", "P@3", "Rprec", "Bpref", "infAP", "ERR@5", "RBP(p=0.8)"),
+    *("Judged@5", "Success@1", "SetF", "NumRet", "NumRel"),
+)
+
+
+def both_paths(act: Callable[[], Any]) -> tuple[Any, Any]:
+    """What an act gives where the kernel may help, and with NumPy alone; errors are values too."""
+    with _kernel(used=True):
+        found = outcome(act)
+    return found, by_numpy(act)
+
+
+def kernel_and_numpy(act: Callable[[], Any]) -> tuple[Any, Any]:
+    """The same for plain input: nothing is wrong with it, and the kernel must do all the joining by itself."""
+    return by_kernel(act), by_numpy(act)
+
+
+def by_kernel(act: Callable[[], Any]) -> Any:
+    with _kernel(used=True), patch.object(joining, "_join_table", _no_help):
+        return plain(act())
+
+
+def by_numpy(act: Callable[[], Any]) -> Any:
+    with _kernel(used=False):
+        return outcome(act)
+
+
+def outcome(act: Callable[[], Any]) -> Any:
+    """What an act gives as plain values, or the error with all that it knows."""
+    try:
+        return plain(act())
+    except AssayError as error:  # any other is a bug, on whichever path
+        return type(error).__name__, str(error), plain(vars(error))
+
+
+def hits(qrels: Any, run: Any, rules: Rules = Rules(), *, threads: int = 1, **reading: Any) -> Any:
+    """All arrays of a run joined with judgments."""
+    judgments = read_judgments(qrels, duplicates=rules.duplicates)
+    opened = run if isinstance(run, joining.UnreadRun) else open_run(run, **reading)
+    return joining.join(judgments, opened, rules, threads=threads)
+
+
+def values(qrels: Any, run: Any, measures: Any = MEASURES, **options: Any) -> Any:
+    """All that an evaluation says."""
+    return Evaluator(qrels, measures, **options).evaluate(run)
+
+
+def plain(value: Any) -> Any:
+    """A value that is equal to another only if every bit is, and that can be read where it is not."""
+    if isinstance(value, np.ndarray):
+        listed = value.ravel().tolist()
+        numbers = [number.hex() for number in listed] if value.dtype == np.float64 else listed
+        return str(value.dtype), value.shape, numbers
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    return value.hex() if isinstance(value, float) else value
+
+
+@contextmanager
+def _kernel(*, used: bool) -> Iterator[None]:
+    with patch.object(native, "turned_off", not used):
+        yield
+
+
+def _no_help(*_: Any, **__: Any) -> Any:
+    raise AssertionError("the kernel left the joining to NumPy")

@@ -1,0 +1,179 @@
+"""What tests/native/fuzz found in the kernel, each as a small case. Both paths must give the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from assay import Qrels, Rules, Run, evaluate, native
+from assay.errors import InputError, RulesError
+from assay.evaluation import Evaluator
+from assay.formats.unread import open_run
+
+ESCAPED, PLAIN = "\udcc3\udca9", "é"  # the same bytes, once as escapes of bytes that are no text
+
+
+@pytest.fixture(params=["native", "NumPy"], autouse=True)
+def computed_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "native" and not native.enabled():
+        pytest.skip("the kernel is not built, or turned off")
+    monkeypatch.setattr(native, "turned_off", request.param == "NumPy")
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_bytes(text.encode())
+    return folder / name
+
+
+@pytest.fixture
+def qrels(tmp_path: Path) -> Path:
+    return written(tmp_path, "qrels", "q 0 a 1\n")
+
+
+def in_a_process(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Python code run by itself: a crash of the kernel would end the tests."""
+    off = {"ASSAY_NATIVE": "0"} if native.turned_off else {}
+    return subprocess.run(
+        [sys.executable, "-c", dedent(code)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **off, **environment},
+    )
+
+
+# Memory
+
+
+def test_ids_of_a_long_ranking_are_let_go_when_it_ends(tmp_path: Path) -> None:
+    """A query without judgments comes behind it: at the next refill its ids were copied from memory given back."""
+    code = f"""
+        from pathlib import Path
+        from assay import evaluate
+        run = Path(r"{tmp_path}") / "run"
+        rows = ((query, doc) for query in ("q1", "q2") for doc in range(50_000))
+        run.write_text("".join(f"{{query}} Q0 document-{{doc:09}} 1 {{-doc}} t\\n" for query, doc in rows))
+        qrels = {{"q1": {{"document-000000001": 1}}}}
+        print(evaluate(qrels, run, ["RR"], threads=1).mean()["RR"])
+    """
+    done = in_a_process(code, MALLOC_MMAP_THRESHOLD_="131072")  # what is given back is gone at once
+
+    assert (0, "0.5\n") == (done.returncode, done.stdout)
+
+
+def test_a_part_of_a_file_may_be_empty(tmp_path: Path) -> None:
+    """One query that is too long to be split: the other threads have nothing to read."""
+    code = f"""
+        from pathlib import Path
+        from assay import evaluate
+        run = Path(r"{tmp_path}") / "run"
+        run.write_text("".join(f"q Q0 document-{{doc:09}} 1 {{-doc}} t\\n" for doc in range(120_000)))
+        for threads in (1, 2, 4):
+            print(evaluate({{"q": {{"document-000000001": 1}}}}, run, ["RR"], threads=threads).mean()["RR"])
+    """
+    done = in_a_process(code)
+
+    assert (0, ["0.5"] * 3) == (done.returncode, done.stdout.split())
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or "asan" in os.environ.get("LD_PRELOAD", ""), reason="limits the memory as Linux does"
+)
+def test_threads_that_cannot_be_started_are_done_without(tmp_path: Path) -> None:
+    if native.turned_off:
+        pytest.skip("NumPy starts no threads")
+    code = f"""
+        import re, resource
+        from pathlib import Path
+        from assay import evaluate
+        run = Path(r"{tmp_path}") / "run"
+        rows = ((query, doc) for query in range(12) for doc in range(20_000))
+        run.write_text("".join(f"{{query}} Q0 document-{{doc:09}} 1 {{-doc}} t\\n" for query, doc in rows))
+        ask = lambda threads: evaluate({{"3": {{"document-000000001": 1}}}}, run, ["RR"], threads=threads).mean()["RR"]
+        ask(1)
+        used = int(re.search(r"VmSize:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) << 10
+        resource.setrlimit(resource.RLIMIT_AS, (used + (14 << 20), used + (14 << 20)))  # the stack of one more thread
+        print(ask(4))
+    """
+    done = in_a_process(code)
+
+    assert (0, "0.5\n") == (done.returncode, done.stdout)
+
+
+@pytest.mark.parametrize("hook", ["__class__", "__float__"])
+def test_a_dict_that_its_values_change_is_no_danger(hook: str) -> None:
+    """Whatever is said about it: the process goes on."""
+    code = f"""
+        from assay import evaluate
+        scores = {{}}
+        def clear(self):
+            scores.clear()
+            return 1.0 if "{hook}" == "__float__" else float
+        hooks = {{"__class__": property(clear)}} if "{hook}" == "__class__" else {{"__float__": clear}}
+        Score = type("Score", () if "{hook}" == "__class__" else (int,), hooks)
+        for _ in range(20):
+            scores.update((f"document-{{number}}", Score()) for number in range(1000))
+            try:
+                evaluate({{"q": {{"document-1": 1}}}}, {{"q": scores}}, ["RR"])
+            except Exception:
+                pass
+        print("still here")
+    """
+    done = in_a_process(code, PYTHONMALLOC="malloc")
+
+    assert (0, "still here\n") == (done.returncode, done.stdout)
+
+
+# Values
+
+
+@pytest.mark.parametrize("rows", ["q q 1\nq a 1\n", "q q 0\nq a 1\n", "q q 5\nr a 1\n"])
+def test_ranks_of_dropped_documents_are_looked_at_too(qrels: Path, tmp_path: Path, rows: str) -> None:
+    with pytest.raises(InputError):
+        evaluate(qrels, written(tmp_path, "run", rows), ["RR"], rules=Rules(self_match="drop"))
+
+
+@pytest.mark.parametrize("rules", [Rules(order="rank"), Rules(ties="rank-column")])
+@pytest.mark.parametrize(
+    ("input_format", "rows"),
+    [("beir", "q b 2.5\nq a 1.5\n"), ("tsv", "query_id\tdoc_id\tscore\nq\tb\t2.5\nq\ta\t1.5\n")],
+)
+def test_rules_about_ranks_need_a_rank_column(
+    qrels: Path, tmp_path: Path, input_format: str, rows: str, rules: Rules
+) -> None:
+    run = open_run(written(tmp_path, "run", rows), input_format=input_format)
+    with pytest.raises(RulesError, match="has no rank column"):
+        Evaluator(qrels, ["RR"], rules).evaluate(run)
+
+
+@pytest.mark.parametrize(
+    "row", ["q\t\ta\t1\n", "\tq\ta\t1\n", "q\ta\t1\t\n"], ids=["in the middle", "at the start", "at the end"]
+)
+def test_an_empty_field_is_a_field(qrels: Path, tmp_path: Path, row: str) -> None:
+    run = written(tmp_path, "run.tsv", f"query_id\tdoc_id\tscore\nq\tb\t2\n{row}")
+    with pytest.raises(InputError, match=r"run\.tsv:3: line has 4 fields, the header has 3"):
+        evaluate(qrels, run, ["RR"])
+
+
+def test_a_header_with_nul_is_refused_for_that(qrels: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"run\.tsv:1: the line holds a NUL byte"):
+        evaluate(qrels, written(tmp_path, "run.tsv", "query_id\tdoc_id\tsco\0re\nq\ta\t1\n"), ["RR"])
+
+
+def test_ids_of_the_same_bytes_are_two_in_a_dict() -> None:
+    """They are equal as bytes, and stay in the order of the dict."""
+    assert 1.0 == evaluate({"q": {PLAIN: 1}}, {"q": {PLAIN: 1.0, ESCAPED: 1.0}}, ["RR"]).mean()["RR"]
+
+
+def test_ids_of_the_same_bytes_are_two_in_a_table() -> None:
+    run = Run.from_columns(["q"] * 3, [PLAIN, ESCAPED, "a"], [3.0, 2.0, 1.0])
+    third = evaluate(Qrels.from_columns(["q"], ["a"], [1]), run, ["RR"], rules=Rules(duplicates="first"))
+    nothing = evaluate(Qrels.from_columns(["q"], [ESCAPED], [1]), Run.from_columns(["q"], [PLAIN], [1.0]), ["RR"])
+
+    assert 1 / 3 == third.mean()["RR"]
+    assert 0.0 == nothing.mean()["RR"]
