@@ -49,6 +49,9 @@ class Frozen(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._content)
 
+    def __repr__(self) -> str:
+        return "frozen"
+
 
 def scored(kind: Any, run: dict[str, dict[str, float]] = RUN) -> dict[str, dict[str, Any]]:
     return {query: {doc: kind(score) for doc, score in docs.items()} for query, docs in run.items()}

@@ -233,7 +233,7 @@ def test_a_format_that_nobody_knows(folder: Path) -> None:
         assert isinstance(native, tuple)
 
 
-@pytest.mark.parametrize("value", [None, 1, [], [("q", "a", 1)], object(), b"run", np.zeros(3)], ids=repr)
+@pytest.mark.parametrize("value", [None, 1, [], [("q", "a", 1)], object(), b"run", np.zeros(3)], ids=range(7))
 def test_values_that_are_no_run(value: Any) -> None:
     native, numpy = both_paths(lambda: values(GRADES, value))
 

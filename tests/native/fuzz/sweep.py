@@ -129,6 +129,10 @@ def forms(path: Path, folder: Path) -> Iterator[tuple[str, Any]]:
 # Files
 
 
+GOOD_QRELS = b"1 0 d1 1\n1 0 d2 0\n1 0 d3 2\n2 0 d1 -1\n2 0 d7 3\n"
+GOOD_RUN = b"1 Q0 d3 1 9.5 t\n1 Q0 d2 2 8.0 t\n1 Q0 d1 3 8 t\n1 Q0 1 4 -5.5 t\n2 Q0 d7 1 1e1 t\n2 Q0 d1 2 0.1 t\n"
+
+
 def table(text: bytes) -> bytes:
     """The same rows as a table with tabs and a header, as far as lines have the columns of qrels or of a run."""
     names = {4: b"qid\titer\tdocno\trel", 6: b"qid\tQ0\tdocno\trank\tscore\ttag", 3: b"query-id\tcorpus-id\tscore"}
@@ -254,9 +258,11 @@ def sweep_made(sweep: Sweep, qrels: list[Path], runs: list[Path], folder: Path, 
     chance = random.Random(SEED)
     texts = [[path.read_bytes()[:3000] for path in paths] for paths in (qrels, runs)]
     texts = [[*kept, *(table(text) for text in kept if text)] for kept in texts]
+    good = [[text, table(text)] for text in (GOOD_QRELS, GOOD_RUN)]
     pair = folder / "made.qrels", folder / "made.run"
     for number in range(count):
-        for path, kept in zip(pair, texts, strict=True):
+        for path, any_text, good_text in zip(pair, texts, good, strict=True):
+            kept = chance.choice([any_text, good_text, good_text])  # else most files are refused
             path.write_bytes(mutated(kept, chance) if chance.random() < 0.5 else chance.choice(kept))
         if not sweep.compare(f"made file {number}", *pair, chance.choice(RULES)):
             for path in pair:
