@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # imported where they are needed, which is rarely
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
 DEFAULT_CUTOFF = 10  # where coverage is looked at when no measure has a cutoff
+MOST_THREADS = 64
 GEOMETRIC_FLOOR = 0.00001  # trec_eval's: it prints four digits, and 0 would make the whole mean 0
 
 
@@ -167,6 +168,15 @@ def given_rules(rules: Rules | Mapping[str, Any]) -> dict[str, Any]:
     return dict(rules)
 
 
+def checked_threads(threads: int | None) -> int:
+    """How many threads to use; by default the processor's, up to four."""
+    if threads is None:
+        return native.usual_threads()
+    if type(threads) is not int or threads < 1:
+        raise RulesError(f"threads cannot be {threads!r}; it takes a whole number from 1.")
+    return min(threads, MOST_THREADS)
+
+
 class Form(NamedTuple):
     """A way to form the rankings of a run, for all measures that need the same."""
 
@@ -207,7 +217,7 @@ class Evaluator:
         self.requests = tuple(parse_measures(measures))
         self.plans, self.forms = self._planned(given)
         self.cutoffs = self._cutoffs()
-        self.threads = native.usual_threads() if threads is None else threads
+        self.threads = checked_threads(threads)
         self._read_qrels(qrels, input_format, grades)
 
     def _read_qrels(self, qrels: Any, input_format: str, grades: Mapping[str, float] | None) -> None:

@@ -159,3 +159,13 @@ def test_public_names():
 
     assert expected <= set(assay.__all__)
     assert all(hasattr(assay, name) for name in assay.__all__)
+
+
+@pytest.mark.parametrize("threads", [0, -1, "2", 1.5, True])
+def test_threads_are_a_whole_number_from_one(threads):
+    with pytest.raises(RulesError, match=r"threads cannot be .*; it takes a whole number from 1"):
+        evaluate(QRELS, RUN, threads=threads)
+
+
+def test_any_number_of_threads_will_do():
+    assert evaluate(QRELS, RUN, threads=1).values.tolist() == evaluate(QRELS, RUN, threads=2**40).values.tolist()

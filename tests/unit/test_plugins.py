@@ -158,6 +158,8 @@ def test_the_measures_of_all_files_are_there_when_one_is_asked_for():
         "import assay.measures.core as core; before = set(core.REGISTRY); "
         "core.known_name('RBP'); print('RBP' in before, 'RBP' in core.REGISTRY, 'alpha_nDCG' in core.REGISTRY)"
     )
-    done = subprocess.run([sys.executable, "-c", f"import assay.measures; {names}"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", f"import assay.measures; {names}"], capture_output=True, text=True, check=True
+    )
 
     assert "False True True\n" == done.stdout

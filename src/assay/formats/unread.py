@@ -85,7 +85,8 @@ class FileRun(UnreadRun):
 
     def __init__(self, source: Source, input_format: str, name: str | None) -> None:
         self._origin, self._format = Origin(source), input_format
-        self.name = name or ("stdin" if source == STDIN else stem(self._origin.path))
+        given = "stdin" if source == STDIN else stem(self._origin.path)
+        self.name = given if name is None else name
         self.source = "<stdin>" if source == STDIN else self._origin.path
 
     def joined(self, judgments: Judgments, rules: joins.RankingRules, threads: int) -> joins.Joined | None:

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "arrow.hpp"
 #include "joiner.hpp"
 #include "judgments.hpp"
 #include "text.hpp"
@@ -54,5 +55,9 @@ void join_rows(const Judgments& judgments, const std::vector<uint32_t>& place_of
   }
   if (open != kNone) joiner.end(open, join.parts[0]);
 }
+
+// Joins the rows of an Arrow stream; the layout says which column holds what.
+void join_arrow(const Judgments& judgments, ArrowArrayStream& stream, const Layout& layout, const RankingRules& rules,
+                Join& join);
 
 }  // namespace assay

@@ -18,7 +18,11 @@ def exact_sum(values: Floats) -> float:
     >>> exact_sum(np.array([0.1] * 10)), sum([0.1] * 10)
     (1.0, 0.9999999999999999)
     """
-    parts = kernel.exact_sum(np.ascontiguousarray(values)) if enabled() and len(values) > _WORTH_A_CALL else None
+    parts = (
+        kernel.exact_sum(np.ascontiguousarray(values, np.float64))
+        if enabled() and len(values) > _WORTH_A_CALL
+        else None
+    )
     if parts is None:
         return math.fsum(values.tolist())
     total = sum(part << (32 * place) for place, part in enumerate(np.frombuffer(parts, np.int64).tolist()))

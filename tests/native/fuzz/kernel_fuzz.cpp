@@ -16,6 +16,7 @@
 #include "judgments.hpp"
 #include "numbers.hpp"
 #include "reference.hpp"
+#include "rows.hpp"
 #include "text.hpp"
 
 namespace {
@@ -213,6 +214,24 @@ Answer ask_file(const Judgments& judgments, const Case& given, unsigned threads,
   });
 }
 
+// Rows that somebody has read already.
+struct TableRows {
+  const std::vector<reference::Row>& rows;
+
+  assay::Bytes doc(uint32_t row) const { return {rows[row].doc.data(), rows[row].doc.size()}; }
+  double score(uint32_t row) const { return rows[row].score; }
+  int64_t rank(uint32_t row) const { return rows[row].rank; }
+};
+
+Answer ask_table(const Judgments& judgments, const Case& given, const reference::Rows& run) {
+  std::vector<uint32_t> places;
+  for (const reference::Row& row : run.rows) {
+    places.push_back(judgments.find({row.query.data(), row.query.size()}, places.empty() ? assay::kNone : places.back()));
+  }
+  TableRows rows{run.rows};
+  return answer_of(judgments, [&](Join& join) { assay::join_rows(judgments, places, rows, given.rules, join); });
+}
+
 // Properties
 
 bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
@@ -343,13 +362,14 @@ struct Expected {
   bool refused = false;
   bool judged_together = true;  // the rows of each judged query stand together
   bool no_excuse = false;       // plain enough for the kernel
+  reference::Rows run;
   Joined joined;
 };
 
 Expected expected_of(const Case& given, const std::vector<reference::Judgment>& judgments) {
   Expected expected;
   try {
-    const reference::Rows run = reference::read_run(given.run, given.retrieved);
+    const reference::Rows& run = expected.run = reference::read_run(given.run, given.retrieved);
     std::set<std::string> judged;
     for (const auto& judgment : judgments) judged.insert(judgment.query);
     expected.judged_together = reference::contiguous(run.rows, [&](const std::string& query) { return judged.count(query); });
@@ -387,6 +407,12 @@ void check_run(const Case& given, const Judgments& judgments, const std::vector<
   if (expected.no_excuse && !expected.refused && !from_ranks) {
     require(gathered.finished(), given, "a plain run is gathered");
     require(stream.finished() || !expected.judged_together, given, "a plain run is streamed");
+  }
+
+  if (!expected.refused) {
+    Answer table = ask_table(judgments, given, expected.run);
+    table.joined.unjudged = expected.joined.unjudged, table.joined.tag = expected.joined.tag;  // not its business
+    require(table.finished() && expected.joined == table.joined, given, "a table gives what the reference gives");
   }
 
   require(stream == ask(assay::join_stream, judgments, given, 0), given, "pieces do not matter to a stream");
