@@ -16,6 +16,7 @@ from assay.evaluation import Evaluator
 from assay.formats.unread import open_run
 
 ESCAPED, PLAIN = "\udcc3\udca9", "é"  # the same bytes, once as escapes of bytes that are no text
+SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")  # see fuzz/run.py
 
 
 @pytest.fixture(params=["native", "NumPy"], autouse=True)
@@ -81,9 +82,7 @@ def test_a_part_of_a_file_may_be_empty(tmp_path: Path) -> None:
     assert (0, ["0.5"] * 3) == (done.returncode, done.stdout.split())
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux" or "asan" in os.environ.get("LD_PRELOAD", ""), reason="limits the memory as Linux does"
-)
+@pytest.mark.skipif(sys.platform != "linux" or SANITIZED, reason="limits the memory as Linux does")
 def test_threads_that_cannot_be_started_are_done_without(tmp_path: Path) -> None:
     if native.turned_off:
         pytest.skip("NumPy starts no threads")
@@ -160,9 +159,11 @@ def test_an_empty_field_is_a_field(qrels: Path, tmp_path: Path, row: str) -> Non
         evaluate(qrels, run, ["RR"])
 
 
-def test_a_header_with_nul_is_refused_for_that(qrels: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"run\.tsv:1: the line holds a NUL byte"):
-        evaluate(qrels, written(tmp_path, "run.tsv", "query_id\tdoc_id\tsco\0re\nq\ta\t1\n"), ["RR"])
+@pytest.mark.parametrize(("line", "text"), [(1, "sco\0re\nq\ta\t1\n"), (2, "sco\nq\ta\0\t1\n")])
+def test_a_table_with_nul_is_refused_for_that(qrels: Path, tmp_path: Path, line: int, text: str) -> None:
+    """Rather than for its header, which names no score."""
+    with pytest.raises(InputError, match=rf"run\.tsv:{line}: the line holds a NUL byte"):
+        evaluate(qrels, written(tmp_path, "run.tsv", f"query_id\tdoc_id\t{text}"), ["RR"])
 
 
 def test_ids_of_the_same_bytes_are_two_in_a_dict() -> None:
@@ -177,3 +178,20 @@ def test_ids_of_the_same_bytes_are_two_in_a_table() -> None:
 
     assert 1 / 3 == third.mean()["RR"]
     assert 0.0 == nothing.mean()["RR"]
+
+
+# Inputs that once took the square of their size: with that, these would take minutes
+
+
+def test_judged_documents_among_many_of_the_same_score() -> None:
+    run = {"q": {f"document-{number:05}": 1.0 for number in range(50_000)}}
+    qrels = {"q": {f"document-{number:05}": 1 for number in range(1, 50_000, 5)}}
+
+    assert 0.2 == evaluate(qrels, run, ["P@50000"]).mean()["P@50000"]
+
+
+def test_many_queries_behind_one_with_many_judgments(tmp_path: Path) -> None:
+    long = "".join(f"a 0 d{number} 1\n" for number in range(200_000))
+    qrels = written(tmp_path, "qrels", long + "".join(f"b{number} 0 d 1\n" for number in range(20_000)))
+
+    assert 1.0 == evaluate(qrels, {"a": {"d1": 1.0}}, ["RR"]).per_query()["a"]["RR"]

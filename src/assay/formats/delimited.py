@@ -44,9 +44,12 @@ def plain_tsv_layout(content: Content, kind: Kind) -> joins.Layout | None:
     refuse_other_files(content)
     first, feed, _ = content.head.removeprefix(BYTE_ORDER_MARK).partition(b"\n")
     names = fields(decoded(first.removesuffix(b"\r")), "\t")
-    if not feed or b"\x00" in first or not is_header(names):
+    if not feed or not is_header(names):
         return None
-    roles = find_roles(names, kind, content.name, line=1)
+    try:
+        roles = find_roles(names, kind, content.name, line=1)
+    except InputError:
+        return None  # there may be something worse to say
     return joins.Layout(
         query=roles["query"],
         doc=roles["doc"],

@@ -61,8 +61,9 @@ class DictRanking {
     if (few) {
       read(documents, [](PyObject*) {});
       list_.arrange();
-      look_up(documents, judged);
-    } else {
+    }
+    if (!few || !look_up(documents, judged)) {
+      placed_.clear();
       table_.fill(with_.docs, judged);
       read(documents, [this](PyObject* key) {
         const uint32_t judgment = table_.find(key);
@@ -120,23 +121,25 @@ class DictRanking {
     throw NotPlain();
   }
 
-  void look_up(PyObject* documents, const JudgedDocuments& judged) {
+  // False if too many documents share the scores of the judged ones, among which each would have to be looked for.
+  bool look_up(PyObject* documents, const JudgedDocuments& judged) {
+    size_t patience = 4 * size_t{list_.size()};
     for (uint32_t i = judged.first; i < judged.first + judged.count; i++) {
       PyObject* doc = PyList_GetItem(with_.docs, i);
       PyObject* value = PyDict_GetItemWithError(documents, doc);
       if (!value && PyErr_Occurred()) throw Stopped();
-      if (value) placed_.push({place_of(doc, number(value)), i});
+      if (!value) continue;
+      double score = number(value);
+      if (rules_.float32) score = static_cast<float>(score);
+      uint32_t place = list_.places_above(score);
+      const bool alone = place + 1 == list_.size() || list_.score_at(place + 1) != score;
+      for (; !alone && !JudgedTable::same(keys_[list_.row_at(place)], doc); place++) {
+        if (patience-- == 0) return false;
+      }
+      placed_.push({place, i});
     }
     sort_placed();
-  }
-
-  // Where a document stands: there are few with its score, most often none but itself.
-  uint32_t place_of(PyObject* doc, double score) const {
-    if (rules_.float32) score = static_cast<float>(score);
-    uint32_t place = list_.places_above(score);
-    const bool alone = place + 1 == list_.size() || list_.score_at(place + 1) != score;
-    while (!alone && !JudgedTable::same(keys_[list_.row_at(place)], doc)) place++;
-    return place;
+    return true;
   }
 
   // From rows to places in the list.

@@ -28,7 +28,9 @@ class IdTable {
 
   uint32_t find(Bytes id) const { return slots_.empty() ? kNone : slots_[find_slot(id, hash(id))].number; }
 
+  // A table that has grown is let go: emptying it again and again would take longer than filling it did.
   void clear() {
+    if (ids_.size() > kSmall) slots_ = {};
     ids_.clear();
     std::fill(slots_.begin(), slots_.end(), Slot{0, kNone});
   }
@@ -40,6 +42,8 @@ class IdTable {
   Bytes operator[](uint32_t number) const { return ids_[number]; }
 
  private:
+  static constexpr size_t kSmall = 500;
+
   struct Slot {
     uint32_t tag;  // the upper half of the hash: ids are compared only where it is equal
     uint32_t number;
