@@ -112,7 +112,7 @@ class Lines {
     }
     unfinished_ = filled - whole_;
     if (!whole_) return false;  // nothing at all, as in the part of a thread that got none
-    if (whole_ >= TextIndex::kEnd) throw NotPlain();
+    if (whole_ >= TextIndex::kEnd - kBlock) throw NotPlain();
     start_text();
     return true;
   }

@@ -90,7 +90,6 @@ class RankedList {
   bool rearranged() const { return !order_.empty(); }
   uint32_t row_at(uint32_t place) const { return order_.empty() ? place : order_[place]; }
   double score_at(uint32_t place) const { return score_[row_at(place)]; }
-  int64_t rank_at(uint32_t place) const { return rank_[row_at(place)]; }
 
   // After arrange(): how many rows have a higher score.
   uint32_t places_above(double score) const {

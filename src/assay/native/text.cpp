@@ -257,6 +257,7 @@ void join_file(const Judgments& judgments, int file, uint64_t size, const Layout
   std::vector<std::unique_ptr<FilePart>> sources;
   for (size_t i = 0; i < parts.size(); i++) sources.push_back(std::make_unique<FilePart>(file, bounds[i], bounds[i + 1]));
   std::vector<std::thread> others;
+  others.reserve(parts.size());  // nothing but the start of a thread can fail below
   for (size_t i = 1; i < parts.size(); i++) {
     const auto scan = [&, i] { scan_part(shared, parts[i], *sources[i], false, [] {}); };
     try {

@@ -63,7 +63,7 @@ def fuzz(seconds: int, corpus: Path | None, work: Path) -> int:
     if clang is None or not has_fuzzer(clang):
         say("fuzz: skipped, clang++ with libFuzzer is not installed (Debian: apt-get install clang libclang-rt-14-dev)")
         return 0
-    corpus = corpus or work / "corpus"
+    corpus = (corpus or work / "corpus").resolve()
     corpus.mkdir(parents=True, exist_ok=True)
     seeds = write_seeds(work / "seeds")
     say(f"fuzz: {seeds} seeds; building ...")
