@@ -74,7 +74,7 @@ class DictRanking {
     }
     const size_t before = hits.hits.size();
     write_hits(list_, placed_, rules_.ties, [this](uint32_t row) { return bytes_of(keys_[row], arena_); }, hits.hits);
-    hits.queries.push_back({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
+    hits.queries.push({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
     arena_.clear();
   }
 

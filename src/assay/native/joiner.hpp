@@ -27,11 +27,12 @@ class Joiner {
 
   // One probe joins the document and finds it if it came before: judged documents wait in the table, and those that
   // have come take their place.
-  ASSAY_INLINE void add(Bytes id, double score, int64_t rank) {
+  ASSAY_INLINE void add(Bytes id, double score, int64_t rank) { add(id, hash(id), score, rank); }
+
+  ASSAY_INLINE void add(Bytes id, uint64_t full, double score, int64_t rank) {
     if (rules_.drop_self_match && equal(id, query_)) return;
     const uint32_t row = list_.size();
     if (row == kMostRows) throw NotPlain();
-    const uint64_t full = hash(id);
     const auto tag = static_cast<uint32_t>(full >> 32);
     size_t slot = full & mask_;
     for (; table_[slot].entry != kNone; slot = (slot + 1) & mask_) {
@@ -61,7 +62,7 @@ class Joiner {
     place_matches();
     const size_t before = hits.hits.size();
     write_hits(list_, found_, rules_.ties, [this](uint32_t row) { return ids_[row]; }, hits.hits);
-    hits.queries.push_back({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
+    hits.queries.push({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
     expected_ = list_.size();
     ids_.clear();  // nobody keeps them from here on
     kept_from_ = 0;

@@ -16,11 +16,12 @@ void Judgments::open_query(Bytes query) {
 
 void Judgments::add(Bytes doc) {
   if (docs_.size() >= kNone - 1) throw NotPlain();
-  docs_.push_back(arena_.copy(doc));
-  query_.push_back(open_);
+  docs_.push(arena_.copy(doc));
+  query_.push(open_);
 }
 
 std::vector<uint32_t> Judgments::finish() {
+  queries_.finish();
   number_queries();
   std::vector<uint32_t> moved = group_by_query();
   refuse_duplicates();
@@ -51,16 +52,24 @@ std::vector<uint32_t> Judgments::group_by_query() {
   }
   query_ = {};
   if (in_order) return {};
-  std::vector<Bytes> docs(docs_.size());
-  for (size_t i = 0; i < docs_.size(); i++) docs[moved[i]] = docs_[i];
-  docs_.swap(docs);
+  const std::vector<Bytes> docs(docs_.begin(), docs_.end());
+  for (size_t i = 0; i < docs.size(); i++) docs_[moved[i]] = docs[i];
   return moved;
 }
 
 void Judgments::refuse_duplicates() const {
+  constexpr uint32_t kFew = 8;  // so many are compared each with each
   IdTable seen;
   for (uint32_t place = 0; place < queries(); place++) {
     const JudgedDocuments documents = this->documents(place);
+    if (documents.count <= kFew) {
+      for (uint32_t i = 0; i < documents.count; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+          if (equal(documents.ids[i], documents.ids[j])) throw NotPlain();
+        }
+      }
+      continue;
+    }
     seen.clear();
     for (uint32_t i = 0; i < documents.count; i++) {
       if (seen.insert(documents.ids[i]) != i) throw NotPlain();

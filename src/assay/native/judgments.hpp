@@ -12,38 +12,47 @@ namespace assay {
 constexpr uint32_t kNone = ~uint32_t{0};
 
 // Ids and their numbers: 0, 1, 2 in the order in which they came. The ids are kept by somebody else.
+//
+// As long as each comes behind the one before in byte order, as in most files, no table is needed to see that it is
+// new.
 class IdTable {
  public:
   // The number of an id, which gets the next one if it is new.
   uint32_t insert(Bytes id) {
-    if (2 * (ids_.size() + 1) > slots_.size()) grow();
+    if (slots_.empty() && (ids_.empty() || compare(ids_[ids_.size() - 1], id) < 0)) {
+      ids_.push(id);
+      return static_cast<uint32_t>(ids_.size() - 1);
+    }
+    if (2 * (ids_.size() + 1) > slots_.size()) make_table();
     const uint64_t full = hash(id);
     const size_t slot = find_slot(id, full);
     if (slots_[slot].number == kNone) {
       slots_[slot] = {static_cast<uint32_t>(full >> 32), static_cast<uint32_t>(ids_.size())};
-      ids_.push_back(id);
+      ids_.push(id);
     }
     return slots_[slot].number;
   }
 
-  uint32_t find(Bytes id) const { return slots_.empty() ? kNone : slots_[find_slot(id, hash(id))].number; }
+  // After the last insert, for find().
+  void finish() {
+    if (slots_.empty()) make_table();
+  }
 
-  // A table that has grown is let go: emptying it again and again would take longer than filling it did.
+  uint32_t find(Bytes id) const { return slots_[find_slot(id, hash(id))].number; }
+
+  // A table is let go: emptying it again and again could take longer than filling it did.
   void clear() {
-    if (ids_.size() > kSmall) slots_ = {};
+    slots_ = {};
     ids_.clear();
-    std::fill(slots_.begin(), slots_.end(), Slot{0, kNone});
   }
 
   // Lets the last inserted id be kept elsewhere.
-  void relocate_last(Bytes id) { ids_.back() = id; }
+  void relocate_last(Bytes id) { ids_[ids_.size() - 1] = id; }
 
   size_t size() const { return ids_.size(); }
   Bytes operator[](uint32_t number) const { return ids_[number]; }
 
  private:
-  static constexpr size_t kSmall = 500;
-
   struct Slot {
     uint32_t tag;  // the upper half of the hash: ids are compared only where it is equal
     uint32_t number;
@@ -58,16 +67,19 @@ class IdTable {
     return slot;
   }
 
-  void grow() {
-    slots_.assign(slots_.empty() ? 64 : 4 * slots_.size(), Slot{0, kNone});
+  // A table with room for as many ids again.
+  void make_table() {
+    size_t size = 64;
+    while (size < 4 * ids_.size()) size *= 2;
+    slots_.assign(size, Slot{0, kNone});
     for (uint32_t number = 0; number < ids_.size(); number++) {
       const uint64_t full = hash(ids_[number]);
       slots_[find_slot(ids_[number], full)] = {static_cast<uint32_t>(full >> 32), number};
     }
   }
 
-  std::vector<Slot> slots_;  // a power of two of them, at most half used
-  std::vector<Bytes> ids_;
+  std::vector<Slot> slots_;  // none as long as ids come in order, then a power of two of them, at most half used
+  Rows<Bytes> ids_;
 };
 
 // The judged documents of one query: what a ranking is joined with.
@@ -104,7 +116,7 @@ class Judgments {
 
   JudgedDocuments documents(uint32_t place) const {
     const uint32_t first = start_[place];
-    return {docs_.data() + first, start_[place + 1] - first, first};
+    return {docs_.begin() + first, start_[place + 1] - first, first};
   }
 
  private:
@@ -115,8 +127,8 @@ class Judgments {
   Arena arena_;
   IdTable queries_;  // numbered as they came in
   std::vector<uint32_t> number_place_, place_number_;  // from number to place in byte order, and back
-  std::vector<Bytes> docs_;
-  std::vector<uint32_t> query_;  // of each judgment, by number; only while building
+  Rows<Bytes> docs_;
+  Rows<uint32_t> query_;  // of each judgment, by number; only while building
   std::vector<uint32_t> start_;
   uint32_t open_ = kNone;
 };

@@ -35,30 +35,34 @@ class Lines {
   Lines(Source& source, const Layout& layout, bool at_start, std::function<void()> refill)
       : source_(source), layout_(layout), refill_(std::move(refill)), at_start_(at_start) {
     memory_.resize(kSlack + kChunk + kSlack, ' ');
-    if (layout.header && at_start) next();
+    if (layout.header && at_start) skip_line();
   }
 
-  // The next data line, or null at the end. Tokens are valid until the next refill.
-  ASSAY_INLINE const Line* next() {
+  // The next data lines, a few at once; none at the end. Tokens are valid until the next refill.
+  ASSAY_INLINE LineBatch next_batch() {
     for (;;) {
-      while (*feed_ != TextIndex::kEnd) {
-        const uint32_t start = line_start_, end = *feed_++;
-        const char first = text_[start];
-        line_.edges = edge_;
-        line_start_ = end + 1;
-        const uint32_t* behind = edge_ + 2 * layout_.width;
-        if (behind[-1] <= end && *behind > end && first != '#' && first != '\xef' && !layout_.tabs_only) {
-          edge_ = behind;
-          last_ = line_.edges;
-          return &line_;
+      while (blank_ < index_.end()) {
+        const LineBatch batch{text_, blank_, layout_.width, regular_ ? plain_lines() : 0};
+        if (batch.count) {
+          blank_ += batch.count * layout_.width;
+          last_ = blank_ - layout_.width;
+          return batch;
         }
-        if (is_data(start, end)) {  // few lines are not like the one above
-          last_ = line_.edges;
-          return &line_;
-        }
+        if (const uint32_t* line = next_uncertain()) return {text_, line, 0, 1};
       }
-      if (!fill()) return nullptr;
+      if (!fill()) return {};
     }
+  }
+
+  // The next data line, or null at the end.
+  ASSAY_INLINE const Line* next() {
+    if (taken_ == batch_.count) {
+      batch_ = next_batch();
+      taken_ = 0;
+      if (!batch_.count) return nullptr;
+    }
+    line_ = batch_[taken_++];
+    return &line_;
   }
 
   // After the last line: its run tag, if there is such a column.
@@ -71,27 +75,35 @@ class Lines {
   char* buffer() { return memory_.data() + kSlack; }
   size_t room() const { return memory_.size() - 2 * kSlack; }
 
-  // Takes the tokens up to the end of any line; false if it holds no data.
-  bool is_data(uint32_t start, uint32_t end) {
-    while (*edge_ <= end) edge_++;
-    const auto tokens = static_cast<size_t>(edge_ - line_.edges) / 2;
-    if (text_[start] == '#' && layout_.comments) return false;
-    if (layout_.tabs_only && !one_tab_apart(start, end)) throw NotPlain();
-    if (tokens == 0 && layout_.blank_lines) return false;
-    if (tokens != layout_.width && !(layout_.or_more && tokens > layout_.width)) throw NotPlain();
-    if (!layout_.keep_mark && has_mark(text_ + line_.edges[0])) throw NotPlain();
-    return true;
+  // Leaves the first data line out.
+  void skip_line() {
+    for (bool skipped = false; !skipped && (blank_ < index_.end() || fill());) {
+      if (blank_ < index_.end()) skipped = next_uncertain();  // a text of nothing but blanks has no lines
+    }
   }
 
-  // Whether no field of the line is empty: two tabs with nothing between them are not one.
-  bool one_tab_apart(uint32_t start, uint32_t end) const {
-    uint32_t expected = start;
-    for (const uint32_t* edge = line_.edges; edge < edge_; edge += 2) {
-      if (edge[0] != expected) return false;
-      expected = edge[1] + 1;
+  // In a regular text: how many lines hold data beyond doubt, from here on.
+  ASSAY_INLINE uint32_t plain_lines() const {
+    const auto left = static_cast<size_t>(index_.end() - blank_) / layout_.width;
+    const auto most = static_cast<uint32_t>(std::min<size_t>(left, LineBatch::kMost));
+    for (uint32_t i = 0; i < most; i++) {
+      const char first = text_[blank_[i * layout_.width] + 1];
+      if (first == '#' || first == '\xef') return i;
     }
-    const uint32_t behind = line_.edges < edge_ ? expected - 1 : start;
-    return text_[behind] == '\n' || (text_[behind] == '\r' && behind + 1 == end);
+    return most;
+  }
+
+  // Takes a line of any kind: where it stands in the index, or null if it holds no data.
+  ASSAY_RARE const uint32_t* next_uncertain() {
+    const uint32_t* line = blank_++;
+    while (text_[*blank_] != '\n') blank_++;
+    const Bytes first = Line{text_, line}.token(0);
+    if (*first.data == '#' && layout_.comments) return nullptr;
+    const auto width = static_cast<uint32_t>(blank_ - line);
+    if (width != layout_.width && !(layout_.or_more && width > layout_.width)) throw NotPlain();
+    if (!layout_.keep_mark && has_mark(first.data)) throw NotPlain();
+    last_ = line;
+    return line;
   }
 
   // Reads on behind the beginning of an unfinished line; false at the end of the source.
@@ -112,7 +124,7 @@ class Lines {
     }
     unfinished_ = filled - whole_;
     if (!whole_) return false;  // nothing at all, as in the part of a thread that got none
-    if (whole_ >= TextIndex::kEnd - kBlock) throw NotPlain();
+    if (whole_ >= TextIndex::kBefore - kBlock) throw NotPlain();
     start_text();
     return true;
   }
@@ -127,30 +139,73 @@ class Lines {
 
   void start_text() {
     const bool marked = at_start_ && !layout_.keep_mark && whole_ >= 3 && has_mark(buffer());
-    text_ = buffer() + (marked ? 3 : 0);
+    char* text = buffer() + (marked ? 3 : 0);
     const size_t size = whole_ - (marked ? 3 : 0);
-    refuse_control_characters(size);
+    refuse_control_characters(text, size);
     at_start_ = false;
-    index_.build(text_, size);
-    line_.text = text_;
-    edge_ = index_.edges();
-    feed_ = index_.feeds();
-    line_start_ = 0;
+    if (!index_.build(text, size)) index_.build(text, squeeze(text, size));
+    text_ = text;
+    blank_ = index_.begin();
+    regular_ = is_regular();
+  }
+
+  // Whether all lines have the width of the layout, which then nobody needs to look at.
+  bool is_regular() const {
+    const auto blanks = static_cast<size_t>(index_.end() - index_.begin());
+    if (blanks != index_.lines() * layout_.width) return false;
+    bool regular = true;
+    for (size_t i = layout_.width; i <= blanks; i += layout_.width) regular &= text_[index_.begin()[i]] == '\n';
+    return regular;
+  }
+
+  // Leaves one of several blanks that stand side by side, a line feed if there is one among them, and none where the
+  // text begins. Returns the size that is left.
+  size_t squeeze(char* text, size_t size) const {
+    char* out = text;
+    size_t moved = 0;  // up to where the text has been taken over
+    for (const uint32_t *first = index_.begin(), *last; first <= index_.end(); first = last + 1) {
+      for (last = first; last < index_.end() && last[1] == *last + 1;) last++;
+      if (last == first) continue;
+      const bool at_begin = first == index_.begin();
+      const Bytes run{text + (at_begin ? 0 : *first), *last + 1 - (at_begin ? 0 : *first)};
+      const auto feeds = std::count(run.data, run.end(), '\n');
+      refuse_blanks(run, feeds, at_begin);
+      const size_t before = static_cast<size_t>(run.data - text) - moved;
+      std::memmove(out, text + moved, before);
+      out += before;
+      if (!at_begin) *out++ = feeds ? '\n' : *run.data;
+      moved = *last + 1;
+    }
+    std::memmove(out, text + moved, size - moved);
+    return static_cast<size_t>(out - text) + size - moved;
+  }
+
+  // What squeezing would lose: empty lines and columns that mean something, and that a line with a '#' behind blanks
+  // is no comment.
+  void refuse_blanks(Bytes run, std::ptrdiff_t feeds, bool at_begin) const {
+    const char* last = run.end() - 1;
+    if (feeds + at_begin > 1 && !layout_.blank_lines) throw NotPlain();
+    if ((feeds || at_begin) && *last != '\n' && run.end()[0] == '#') throw NotPlain();
+    if (!layout_.tabs_only) return;
+    for (const char* p = run.data; p <= last; p++) {
+      const bool ends_line = *p == '\n' || (*p == '\r' && p < last && p[1] == '\n');
+      if (!ends_line) throw NotPlain();
+    }
   }
 
   // No id or number has NUL. A carriage return before another character would swallow what follows; where the dialect
   // allows that, one in the first line may still be that of a text without line feeds.
-  void refuse_control_characters(size_t size) const {
-    const auto holds = [this, size](char c) { return std::memchr(text_, c, size) != nullptr; };
+  void refuse_control_characters(const char* text, size_t size) const {
+    const auto holds = [text, size](char c) { return std::memchr(text, c, size) != nullptr; };
     if (holds('\0')) throw NotPlain();
     if (layout_.tabs_only && (holds(' ') || holds('"') || holds('\v') || holds('\f'))) throw NotPlain();
     if (layout_.stray_returns) {
       if (!at_start_) return;
-      const void* feed = std::memchr(text_, '\n', size);
-      size = feed ? static_cast<size_t>(static_cast<const char*>(feed) - text_) + 1 : size;
+      const void* feed = std::memchr(text, '\n', size);
+      size = feed ? static_cast<size_t>(static_cast<const char*>(feed) - text) + 1 : size;
     }
-    const char* end = text_ + size;
-    for (const char* p = text_; (p = static_cast<const char*>(std::memchr(p, '\r', static_cast<size_t>(end - p)))); p++) {
+    const char* end = text + size;
+    for (const char* p = text; (p = static_cast<const char*>(std::memchr(p, '\r', static_cast<size_t>(end - p)))); p++) {
       if (p[1] != '\r' && p[1] != '\n') throw NotPlain();
     }
   }
@@ -169,11 +224,12 @@ class Lines {
   const char* text_ = nullptr;
   size_t whole_ = 0, unfinished_ = 0;  // bytes in the buffer: of whole lines, and of the one behind them
   TextIndex index_;
-  const uint32_t* edge_ = nullptr;
-  const uint32_t* feed_ = &TextIndex::kNothing;
-  uint32_t line_start_ = 0;
-  const uint32_t* last_ = nullptr;  // the edges of the last data line
+  const uint32_t* blank_ = nullptr;  // before the next line
+  bool regular_ = false;
+  const uint32_t* last_ = nullptr;  // before the last data line
   std::string last_tag_;
+  LineBatch batch_;  // of which next() has taken so many lines
+  uint32_t taken_ = 0;
   Line line_;
   bool at_start_, ended_ = false;
 };

@@ -53,7 +53,6 @@ Layout layout_of(PyObject* given) {
   layout.whole_values = whole_values;
   layout.header = header;
   layout.tabs_only = tabs_only;
-  if (layout.width >= kMaxTokens) throw NotPlain();
   return layout;
 }
 
@@ -166,7 +165,7 @@ PyObject* read_judgments_face(PyObject* args) {
   PyObject *read, *layout;
   if (!PyArg_ParseTuple(args, "OO", &read, &layout)) throw Stopped();
   auto judgments = std::make_unique<Judgments>();
-  std::vector<double> grades;
+  Rows<double> grades;
   {
     const Layout columns = layout_of(layout);
     Unlocked unlocked;

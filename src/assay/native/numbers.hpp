@@ -75,8 +75,6 @@ inline double read_decimal(Bytes token) {
   return negative ? -value : value;
 }
 
-constexpr uint64_t kEach = 0x0101010101010101;  // times a byte: that byte eight times
-
 // The number that eight digits are, the first in the lowest byte; `digits` holds their values, not their characters.
 inline uint64_t eight_digits(uint64_t digits) {
   digits = digits * 10 + (digits >> 8);  // pairs, in every other byte

@@ -37,8 +37,8 @@ struct Hits {
     uint32_t rank, tie_first, tie_last;  // from 1
     uint32_t judgment;
   };
-  std::vector<Query> queries;
-  std::vector<Hit> hits;
+  Rows<Query> queries;
+  Rows<Hit> hits;
 };
 
 // Documents of one query, as far as their order goes: scores and, where the rules ask for them, rank columns.
@@ -136,7 +136,7 @@ struct Found {
 // Only groups of equal scores that hold a found document need their ids looked at. There the found ones are sorted by
 // id, and every other member is put between them: n documents around f found ones cost n log f comparisons.
 template <class IdOfRow>
-void write_hits(const RankedList& list, const Rows<Found>& found, Ties ties, IdOfRow id_of_row, std::vector<Hits::Hit>& out) {
+void write_hits(const RankedList& list, const Rows<Found>& found, Ties ties, IdOfRow id_of_row, Rows<Hits::Hit>& out) {
   const uint32_t size = list.size();
   const auto before = [ties](Bytes a, Bytes b) {
     return ties == Ties::by_id_up ? compare(a, b) < 0 : compare(a, b) > 0;
@@ -151,7 +151,7 @@ void write_hits(const RankedList& list, const Rows<Found>& found, Ties ties, IdO
     size_t end = i;
     while (end < found.size() && found[end].place <= last) end++;
     if (first == last || ties == Ties::as_they_came) {
-      for (; i < end; i++) out.push_back({found[i].place + 1, first + 1, last + 1, found[i].judgment});
+      for (; i < end; i++) out.push({found[i].place + 1, first + 1, last + 1, found[i].judgment});
       continue;
     }
     members.clear();
@@ -167,7 +167,7 @@ void write_hits(const RankedList& list, const Rows<Found>& found, Ties ties, IdO
     uint32_t rank = first;
     for (size_t m = 0; m < members.size(); m++) {
       rank += between[m];
-      out.push_back({rank, first + 1, last + 1, members[m].second});
+      out.push({rank, first + 1, last + 1, members[m].second});
     }
   }
 }

@@ -12,22 +12,20 @@
 
 namespace assay {
 
-std::vector<double> read_judgments(Source& source, const Layout& layout, const Interrupt& interrupt,
-                                   Judgments& judgments) {
-  std::vector<double> grades;
+Rows<double> read_judgments(Source& source, const Layout& layout, const Interrupt& interrupt, Judgments& judgments) {
+  Rows<double> grades;
   Lines lines(source, layout, true, interrupt);
   while (const Line* line = lines.next()) {
     const Bytes value = line->token(layout.value);
-    grades.push_back(layout.whole_values ? read_whole_grade(value) : read_number(value));
+    grades.push(layout.whole_values ? read_whole_grade(value) : read_number(value));
     judgments.open_query(line->token(layout.query));
     judgments.add(line->token(layout.doc));
   }
   if (grades.empty()) throw NotPlain();
   const std::vector<uint32_t> moved = judgments.finish();
-  if (moved.empty()) return grades;
-  std::vector<double> ordered(grades.size());
-  for (size_t i = 0; i < grades.size(); i++) ordered[moved[i]] = grades[i];
-  return ordered;
+  const std::vector<double> as_they_came(grades.begin(), moved.empty() ? grades.begin() : grades.end());
+  for (size_t i = 0; i < moved.size(); i++) grades[moved[i]] = as_they_came[i];
+  return grades;
 }
 
 namespace {
@@ -82,12 +80,17 @@ class PartScanner {
       interrupt();
       joiner_.keep_ids();
     });
-      const Layout layout = shared_.layout;
-    while (const Line* line = lines.next()) {
-      const Bytes query = line->token(layout.query);
-      if (!part_.any || !equal(query, {query_.data(), query_.size()})) change_query(query);
-      const Row row = read_row(*line, layout);
-      if (joining_) joiner_.add(line->token(layout.doc), row.score, row.rank);
+    const Layout layout = shared_.layout;
+    Row rows[LineBatch::kMost];
+    uint64_t hashes[LineBatch::kMost];
+    for (LineBatch batch; (batch = lines.next_batch()).count;) {
+      for (uint32_t i = 0; i < batch.count; i++) rows[i] = read_row(batch[i], layout);
+      for (uint32_t i = 0; i < batch.count; i++) hashes[i] = hash(batch[i].token(layout.doc));
+      for (uint32_t i = 0; i < batch.count; i++) {
+        const Bytes query = batch[i].token(layout.query);
+        if (!part_.any || !equal(query, {query_.data(), query_.size()})) change_query(query);
+        if (joining_) joiner_.add(batch[i].token(layout.doc), hashes[i], rows[i].score, rows[i].rank);
+      }
     }
     end_query();
     part_.tag = lines.last_tag();

@@ -25,7 +25,7 @@ struct Join {
 using Interrupt = std::function<void()>;
 
 // Fills the judgments, and gives their grades in the same order.
-std::vector<double> read_judgments(Source& source, const Layout& layout, const Interrupt& interrupt,
+Rows<double> read_judgments(Source& source, const Layout& layout, const Interrupt& interrupt,
                                    Judgments& judgments);
 
 // A run whose queries stand together, in any order: memory is that of the longest ranking. Throws Interleaved if a query

@@ -1,6 +1,6 @@
-// Where tokens begin and end in a text, and where its lines end. Knows not what they mean.
+// Where the blanks of a text are, between which its tokens stand. Knows not what they mean.
 //
-// A text is looked at 64 bytes at a time, and only once: the places go into one list, from which lines are then cut.
+// A text is looked at 64 bytes at a time: the places go into one list, from which lines are then cut.
 #pragma once
 
 #include <cstdint>
@@ -8,50 +8,11 @@
 #include <limits>
 #include <memory>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include "bytes.hpp"
 
 namespace assay {
 
-constexpr size_t kBlock = 64;        // bytes looked at at once: whoever gives a text has so many to spare behind it
-constexpr uint32_t kMaxTokens = 32;  // per line; a file with more columns is left to the Python readers
-
-// One bit for each of 64 bytes, the first byte lowest.
-struct Masks {
-  uint64_t blank;    // what C's isspace calls so, line feeds among them
-  uint64_t newline;  // line feed
-};
-
-#if defined(__SSE2__)
-ASSAY_INLINE Masks classify(const char* p) {
-  Masks masks{0, 0};
-  const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t'), feed = _mm_set1_epi8('\n');
-  for (int part = 0; part < 4; part++) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16 * part));
-    const __m128i above_tab = _mm_sub_epi8(bytes, tab);  // 0 to 4 for the blanks from tab to carriage return
-    const __m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(above_tab, _mm_set1_epi8(4)), above_tab);
-    const auto bits = [part](__m128i mask) {
-      return static_cast<uint64_t>(static_cast<uint32_t>(_mm_movemask_epi8(mask))) << (16 * part);
-    };
-    masks.blank |= bits(_mm_or_si128(is_control, _mm_cmpeq_epi8(bytes, space)));
-    masks.newline |= bits(_mm_cmpeq_epi8(bytes, feed));
-  }
-  return masks;
-}
-#else
-inline Masks classify(const char* p) {
-  Masks masks{0, 0};
-  for (size_t i = 0; i < kBlock; i++) {
-    const auto byte = static_cast<unsigned char>(p[i]);
-    masks.blank |= static_cast<uint64_t>(byte == ' ' || (byte >= '\t' && byte <= '\r')) << i;
-    masks.newline |= static_cast<uint64_t>(byte == '\n') << i;
-  }
-  return masks;
-}
-#endif
+constexpr size_t kBlock = 64;  // bytes looked at at once: whoever gives a text has so many to spare behind it
 
 inline uint32_t lowest_bit(uint64_t mask) {
 #if defined(__GNUC__) || defined(__clang__)
@@ -63,59 +24,49 @@ inline uint32_t lowest_bit(uint64_t mask) {
 #endif
 }
 
-// The index of a text of whole lines.
+constexpr uint64_t kEach = 0x0101010101010101;  // times a byte: that byte eight times
+
+// The index of a text of whole lines in which one blank ends each token: the place of every blank.
 class TextIndex {
  public:
-  static constexpr uint32_t kEnd = std::numeric_limits<uint32_t>::max();
-  static constexpr uint32_t kNothing = kEnd;  // an index of nothing
+  static constexpr uint32_t kBefore = std::numeric_limits<uint32_t>::max();  // where a line feed before the text stood
 
-  // `size` is below 2^32; 64 bytes behind the text may be read.
-  void build(const char* text, size_t size) {
-    make_room(size);
-    uint32_t *edge = edges_.get(), *feed = feeds_.get();
-    uint64_t after_blank = 1;  // whether the byte before was blank, as before the text
-    for (uint32_t offset = 0; offset < size; offset += kBlock) {
-      Masks masks = classify(text + offset);
-      if (size - offset < kBlock) {  // what stands behind the text is blank, and no line feed
-        const uint64_t outside = ~uint64_t{0} << (size - offset);
-        masks.blank |= outside;
-        masks.newline &= ~outside;
-      }
-      uint64_t changes = masks.blank ^ (masks.blank << 1 | after_blank);
-      after_blank = masks.blank >> 63;
-      for (; changes; changes &= changes - 1) *edge++ = offset + lowest_bit(changes);
-      for (; masks.newline; masks.newline &= masks.newline - 1) *feed++ = offset + lowest_bit(masks.newline);
-    }
-    for (uint32_t i = 0; i <= 2 * kMaxTokens; i++) edge[i] = kEnd;
-    *feed = kEnd;
-  }
+  // False where two blanks stand side by side or the text begins with one: then it wants squeezing, and there is no
+  // index. `size` is below 2^32; 64 bytes behind the text may be read.
+  bool build(const char* text, size_t size);
 
-  // Where tokens begin and end, by turns; then kEnd, more than once.
-  const uint32_t* edges() const { return edges_.get(); }
-  // Where lines end, which is the place of their line feed; then kEnd.
-  const uint32_t* feeds() const { return feeds_.get(); }
+  // Where a line feed would stand before the text, then the blanks.
+  const uint32_t* begin() const { return blanks_.get(); }
+  const uint32_t* end() const { return end_; }  // the last blank, which is a line feed
+  size_t lines() const { return lines_; }
 
  private:
-  void make_room(size_t size) {
-    if (size <= room_) return;
-    room_ = size;
-    edges_.reset(new uint32_t[size + kBlock + 2 * kMaxTokens + 1]);
-    feeds_.reset(new uint32_t[size + 1]);
-  }
-
-  std::unique_ptr<uint32_t[]> edges_, feeds_;
-  size_t room_ = 0;
+  std::unique_ptr<uint32_t[]> blanks_;
+  const uint32_t* end_ = nullptr;
+  size_t room_ = 0, lines_ = 0;
 };
 
-// The tokens of one line.
+// One line, by the blank before it and those in it, of which its line feed is the last.
 struct Line {
   const char* text = nullptr;
-  const uint32_t* edges = nullptr;
+  const uint32_t* blanks = nullptr;
 
   ASSAY_INLINE Bytes token(int column) const {
-    const uint32_t begin = edges[2 * column];
-    return {text + begin, edges[2 * column + 1] - begin};
+    const uint32_t begin = blanks[column] + 1;
+    return {text + begin, blanks[column + 1] - begin};
   }
+};
+
+// Lines that follow each other. What is done to each goes in a loop of its own: the processor works on several lines
+// at once as long as a loop does little, which takes a fifth off the time of a run.
+struct LineBatch {
+  static constexpr uint32_t kMost = 64;
+
+  const char* text = nullptr;
+  const uint32_t* blanks = nullptr;
+  uint32_t width = 0, count = 0;
+
+  ASSAY_INLINE Line operator[](uint32_t i) const { return {text, blanks + i * width}; }
 };
 
 }  // namespace assay

@@ -72,7 +72,7 @@ const Layout kRetrieved[] = {
     columns(0, 2, 4, 3, 5, 7),                        // one column more
     columns(0, 1, 2, -1, -1, 3),                      // BEIR
     columns(0, 1, -1, 2, -1, 3),                      // MS MARCO: a rank, no score
-    columns(0, 2, 4, 3, 5, assay::kMaxTokens - 1),    // as wide as the kernel takes
+    columns(0, 2, 4, 3, 5, 31),                       // wider than any file
     columns(1, 0, 2, -1, 3, 4),                       // the query is not first
     columns(0, 3, 2, 1, -1, 4),                       // the document is last
 };
@@ -331,7 +331,7 @@ std::unique_ptr<Judgments> read_judgments(const Case& given, std::vector<referen
     refused = true;
   }
   auto judgments = std::make_unique<Judgments>();
-  std::vector<double> grades;
+  assay::Rows<double> grades;
   try {
     Pieces source(given.qrels, given.step);
     grades = assay::read_judgments(source, given.judged, [] {}, *judgments);

@@ -26,7 +26,7 @@ ROOT = HERE.parents[2]
 NATIVE = ROOT / "src" / "assay" / "native"
 SHARED = Path(os.environ.get("ASSAY_SHARED") or ROOT.parent / "shared" / "data")
 
-FUZZED = ("judgments.cpp", "text.cpp")  # what knows no Python
+FUZZED = ("judgments.cpp", "text.cpp", "tokens.cpp")  # what knows no Python
 CHECKS = (
     "-fno-sanitize-recover=all",
     "-fno-omit-frame-pointer",
@@ -40,6 +40,7 @@ CHECKS = (
 # in files of megabytes. The corpus is replayed with the real sizes afterwards.
 SMALL = {
     "lines.hpp": {r"kChunk = [^;]+": "kChunk = 100"},
+    "tokens.hpp": {r"kMost = [^;]+": "kMost = 3"},
     "text.cpp": {r"kLeast = [^;]+": "kLeast = 50", r"piece_\([^)]+\)": "piece_(30)"},
     "bytes.hpp": {r"kBlock = [^;]+": "kBlock = 40", r"2 \* capacity_ : [^;]+": "2 * capacity_ : 2"},
 }

@@ -1,0 +1,1 @@
+"""How sure one can be of a figure: intervals of means."""
