@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from assay.conventions import compare_conventions
     from assay.errors import AssayError
     from assay.evaluation import Evaluation, Evaluator, concat, evaluate
-    from assay.formats import parse_qrels, parse_run, read_qrels, read_run
+    from assay.formats import parse_qrels, parse_run, read_qrels, read_run, write_qrels, write_run
     from assay.judged import JudgedRanking, judge
     from assay.measures import Measure, measure, parse_measure
     from assay.rules import Rules
     from assay.scoring import score, score_many
     from assay.tables import Qrels, Run
+    from assay.validation.findings import Finding, Validation
+    from assay.validation.validating import validate_qrels, validate_run
 
 # Imported when they are first used: whoever wants one thing pays for that, and `assay --version` not even for NumPy.
 _PLACES = {
@@ -28,11 +30,13 @@ _PLACES = {
     "CheckReport": "assay.checking",
     "Evaluation": "assay.evaluation",
     "Evaluator": "assay.evaluation",
+    "Finding": "assay.validation.findings",
     "JudgedRanking": "assay.judged",
     "Measure": "assay.measures",
     "Qrels": "assay.tables",
     "Rules": "assay.rules",
     "Run": "assay.tables",
+    "Validation": "assay.validation.findings",
     "check_measure": "assay.checking",
     "compare_conventions": "assay.conventions",
     "concat": "assay.evaluation",
@@ -46,6 +50,10 @@ _PLACES = {
     "read_run": "assay.formats",
     "score": "assay.scoring",
     "score_many": "assay.scoring",
+    "validate_qrels": "assay.validation.validating",
+    "validate_run": "assay.validation.validating",
+    "write_qrels": "assay.formats",
+    "write_run": "assay.formats",
 }
 _MODULES = ("compat", "errors", "evaluation", "formats", "judged", "measures", "native", "tables", "topics")
 
@@ -68,11 +76,13 @@ __all__ = [
     "CheckReport",
     "Evaluation",
     "Evaluator",
+    "Finding",
     "JudgedRanking",
     "Measure",
     "Qrels",
     "Rules",
     "Run",
+    "Validation",
     "__version__",
     "check_measure",
     "compare_conventions",
@@ -87,4 +97,8 @@ __all__ = [
     "read_run",
     "score",
     "score_many",
+    "validate_qrels",
+    "validate_run",
+    "write_qrels",
+    "write_run",
 ]

@@ -13,6 +13,7 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
     "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
     "null": lambda value: value is None,
+    "boolean": lambda value: isinstance(value, bool),
 }
 
 
@@ -51,8 +52,22 @@ def _additional(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Itera
 
 
 def _items(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
-    for index, item in enumerate(value):
+    for index, item in enumerate(value[len(schema.get("prefixItems", ())) :]):
+        if rule is False:
+            yield f"{at}: {item!r} is one too many"
+            continue
         yield from problems(item, rule, root, f"{at}[{index}]")
+
+
+def _prefix_items(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
+    for index, (item, inner) in enumerate(zip(value, rule, strict=False)):
+        yield from problems(item, inner, root, f"{at}[{index}]")
+
+
+def _any_of(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
+    found = [list(problems(value, inner, root, at)) for inner in rule]
+    if all(found):
+        yield min(found, key=len)[0]
 
 
 def _failing(text: str, holds: Callable[[Any, Any], bool]) -> Callable[..., Iterator[str]]:
@@ -74,14 +89,17 @@ _KEYWORDS: dict[str, Callable[..., Iterator[str]]] = {
     "properties": _properties,
     "additionalProperties": _additional,
     "items": _items,
+    "prefixItems": _prefix_items,
+    "anyOf": _any_of,
     "propertyNames": lambda value, rule, schema, root, at: (
         problem for name in value for problem in problems(name, rule, root, f"{at} key")
     ),
     "enum": _failing("is none of", lambda value, rule: value in rule),
     "const": _failing("is not", lambda value, rule: value == rule),
     "pattern": _failing("does not match", lambda value, rule: re.search(rule, value) is not None),
-    "minimum": _failing("is below", lambda value, rule: value >= rule),
-    "maximum": _failing("is above", lambda value, rule: value <= rule),
+    "minimum": _failing("is below", lambda value, rule: not _TYPES["number"](value) or value >= rule),
+    "maximum": _failing("is above", lambda value, rule: not _TYPES["number"](value) or value <= rule),
     "minItems": _failing("has fewer items than", lambda value, rule: len(value) >= rule),
-    **dict.fromkeys(("$schema", "$id", "$defs", "title", "description"), _nothing),
+    "maxItems": _failing("has more items than", lambda value, rule: len(value) <= rule),
+    **dict.fromkeys(("$schema", "$id", "$defs", "title", "description", "default"), _nothing),
 }

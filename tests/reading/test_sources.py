@@ -130,7 +130,7 @@ def test_a_file_that_fails_while_it_is_read_is_refused(monkeypatch: pytest.Monke
         def read(self, size: int = -1, /) -> bytes:
             raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(sources, "_open_file", lambda path: Broken())
+    monkeypatch.setattr(sources, "open_file", lambda path: Broken())
 
     assert "run: cannot be read: Input/output error" == refusal(lambda: read_run("run"))
 

@@ -98,7 +98,7 @@ def open_source(source: Source) -> Iterator[Content]:
         yield _content(_stdin(), "<stdin>", "stdin")
         return
     path = os.fsdecode(source)
-    with _open_file(path) as stream:
+    with open_file(path) as stream:
         content = _content(stream, path, stem(path))
         status = os.fstat(stream.fileno())
         if content.compression is None and stat.S_ISREG(status.st_mode):
@@ -144,7 +144,8 @@ def stem(path: str) -> str:
     return name
 
 
-def _open_file(path: str) -> BinaryIO:
+def open_file(path: str) -> BinaryIO:
+    """The bytes of a file as they are; an error that says why it cannot be opened."""
     try:
         return open(path, "rb")
     except FileNotFoundError as error:

@@ -46,7 +46,7 @@ def line_chunks(content: Content, *, byte_order_mark: bool = False) -> Iterator[
     """The text of a source in chunks of whole lines; a UTF-8 byte order mark at its start is dropped or kept."""
     refuse_other_files(content)
     line = 1
-    for data in _whole_lines(content.blocks()):
+    for data in whole_lines(content.blocks()):
         drop_mark = line == 1 and not byte_order_mark
         chunk = Chunk(data.removeprefix(BYTE_ORDER_MARK) if drop_mark else data, line)
         _refuse_nul(chunk, content)
@@ -74,6 +74,15 @@ def decoded(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def decoded_column(tokens: Sequence[bytes]) -> list[str]:
     """Many short texts at once, far faster than one by one; none of them may hold a line end."""
     return decoded(b"\n".join(tokens)).split("\n")
@@ -85,7 +94,7 @@ def refuse_other_files(content: Content) -> None:
     for magic, what in _OTHER_FILES.items():
         if head.startswith(magic):
             raise FormatError(f"the file is {what}", source=content.name)
-    encoding = _wide_encoding(head)
+    encoding = wide_encoding(head)
     if encoding:
         raise FormatError(f"the text is {encoding}: convert it with iconv -f {encoding} -t UTF-8", source=content.name)
     sample = head[:65536]
@@ -107,14 +116,15 @@ def refuse_old_mac_lines(chunk: Chunk, content: Content) -> None:
 
 
 def refuse_inner_mark(chunk: Chunk, content: Content) -> None:
-    """Refuse a byte order mark at the start of a later line: it would become an invisible part of an id."""
-    rare = BYTE_ORDER_MARK[:1] in chunk.data  # a quick look before a slow one
-    place = chunk.data.find(b"\n" + BYTE_ORDER_MARK) if rare else -1
-    if place >= 0:
+    """Refuse a byte order mark at the start of a later line, or a second one: it would be an invisible part of an id."""
+    if BYTE_ORDER_MARK[:1] not in chunk.data:  # a quick look before a slow one
+        return
+    place = 0 if chunk.data.startswith(BYTE_ORDER_MARK) else chunk.data.find(b"\n" + BYTE_ORDER_MARK) + 1
+    if place > 0 or chunk.data.startswith(BYTE_ORDER_MARK):
         raise InputError(
             "the line begins with a byte order mark, as when files are joined. Remove it: sed 's/^\\xef\\xbb\\xbf//'",
             source=content.name,
-            line=_line_at(chunk, place + 1),
+            line=_line_at(chunk, place),
         )
 
 
@@ -123,7 +133,8 @@ _RETURN_MESSAGE = (
 )
 
 
-def _whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces that end with a line; a last line without line end gets one."""
     pending: list[bytes] = []  # pieces of a line that goes on in the next block
     for block in blocks:
         end = block.rfind(b"\n") + 1
@@ -154,7 +165,8 @@ def _line_at(chunk: Chunk, place: int) -> int:
     return chunk.line + chunk.data.count(b"\n", 0, place)
 
 
-def _wide_encoding(head: bytes) -> str | None:
+def wide_encoding(head: bytes) -> str | None:
+    """UTF-16 or UTF-32, if the text is in one of them."""
     for mark, encoding in _WIDE_MARKS.items():
         if head.startswith(mark):
             return encoding

@@ -286,6 +286,9 @@ bool contiguous(const std::vector<Row>& rows, Counts counts) {
 
 // Plain enough that the kernel has no excuse: no control characters, no byte order mark, no long or scientific numbers.
 inline bool plain_text(const std::string& text) {
+  for (size_t i = 1; i < text.size(); i++) {  // '#' behind blanks begins no comment, and is left to others
+    if (text[i] == '#' && (text[i - 1] == ' ' || text[i - 1] == '\t')) return false;
+  }
   return std::all_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte == '\n' || byte == '\t' || (byte >= ' ' && byte != 0xef);

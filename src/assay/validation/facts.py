@@ -1,0 +1,99 @@
+"""What is known about a file once it has been read: what rules about whole files look at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from assay.tables import Qrels
+from assay.validation.findings import Tally
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was asked for."""
+
+    max_depth: int | None = None
+    six_columns: bool = False
+    graver: frozenset[str] = frozenset()  # rules that are errors here
+
+
+@dataclass(frozen=True)
+class Partners:
+    """The files that a run or judgments are checked against."""
+
+    qrels: Qrels | None = None
+    topics: frozenset[str] | None = None
+
+    @cached_property
+    def judged(self) -> dict[str, dict[bytes, float]]:
+        """Query -> document -> grade; documents as they stand in files."""
+        found: dict[str, dict[bytes, float]] = {}
+        if self.qrels is None:
+            return found
+        queries, docs = self.qrels.queries, self.qrels.doc.tolist()
+        for query, doc, rel in zip(self.qrels.query.tolist(), docs, self.qrels.rel.tolist(), strict=True):
+            found.setdefault(queries[query], {})[doc.encode("utf-8", "surrogateescape")] = rel
+        return found
+
+
+@dataclass
+class FileFacts:
+    """What runs and judgments have in common."""
+
+    file: str
+    format: str
+    lines: int = 0
+    rows: int = 0
+    comments: int = 0
+    width: int | None = None
+    layout: tuple[str, ...] = ()
+    ended: bool = True  # whether the last line has its line end
+    encodings: set[str] = field(default_factory=set)
+    options: Options = Options()
+    partners: Partners = Partners()
+    damaged: set[str] = field(default_factory=set)  # queries that lost rows, since these could not be read
+    apart: int = 0  # queries whose rows do not stand together
+    first_apart: str | None = None
+
+
+@dataclass
+class RunFacts(FileFacts):
+    """A run."""
+
+    depths: dict[str, int] = field(default_factory=dict)  # query -> documents
+    tags: Counter[str] = field(default_factory=Counter)
+    tag_lines: dict[str, int | None] = field(default_factory=dict)  # tag -> where it stands first
+    same_lists: dict[int, list[str]] = field(default_factory=dict)  # digest of a ranking -> the first queries with it
+    tied: Tally = field(default_factory=Tally)  # queries with equal scores
+    straddling: Counter[int] = field(default_factory=Counter)  # cutoff -> queries where equal scores straddle it
+    has_scores: bool = True
+    has_ranks: bool = True
+
+    @property
+    def queries(self) -> frozenset[str]:
+        """The queries of the run."""
+        return frozenset(self.depths)
+
+
+@dataclass
+class QrelsFacts(FileFacts):
+    """Judgments."""
+
+    grades: dict[str, list[float]] = field(default_factory=dict)  # query -> grades
+    first_line: dict[str, int | None] = field(default_factory=dict)  # query -> where it stands first
+    iterations: set[str] = field(default_factory=set)
+
+    @property
+    def queries(self) -> frozenset[str]:
+        """The judged queries."""
+        return frozenset(self.grades)
+
+    @cached_property
+    def scale(self) -> Counter[float]:
+        """How often each grade was given."""
+        values, counts = np.unique(np.concatenate([*self.grades.values(), []]), return_counts=True)
+        return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))

@@ -1,0 +1,35 @@
+"""What a track asks of a run, by name. A new profile is a new entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.errors import InputError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Rules that are graver here than elsewhere, and a limit."""
+
+    about: str
+    max_depth: int | None = None
+    six_columns: bool = False
+    errors: frozenset[str] = frozenset()  # codes of rules that are errors here
+
+
+PROFILES = {
+    "trec-rag": Profile(
+        "TREC RAG: not empty, all queries answered, six columns, unique ranks, at most 100 documents for each query",
+        max_depth=100,
+        six_columns=True,
+        errors=frozenset({"RUN006", "RUN021", "RUN022", "RUN050", "RUN052", "RUN070"}),
+    ),
+}
+
+
+def find_profile(name: str) -> Profile:
+    """The profile of this name."""
+    if name not in PROFILES:
+        hint = did_you_mean(name, PROFILES) or f"; there is {', '.join(PROFILES)}."
+        raise InputError(f"no profile called {name!r}{hint}")
+    return PROFILES[name]

@@ -1,0 +1,287 @@
+"""Text of any condition as rows, and what is odd about it as tallies. Refuses nothing that can be opened.
+
+Where `formats` raises an error, here a rule is told and the reading goes on with the next line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from assay.errors import show_id
+from assay.formats.dialects import ASSAY
+from assay.formats.lines import Layout, Rows, Shape, even_rows, header_shape
+from assay.formats.names import Kind, find_roles, is_header
+from assay.formats.sources import Content
+from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, is_utf8, lines_of, whole_lines, wide_encoding
+from assay.validation.findings import Example, Tally
+from assay.validation.registry import Rule, Scope, rules_of
+
+SHOWN_LENGTH = 100  # of a line
+SCOPES: tuple[Scope, ...] = ("text", "line", "value", "query")  # of rules that look at parts of a file
+
+
+class OddLine(NamedTuple):
+    """A line that is no row like the others."""
+
+    raw: bytes  # without its line end
+    tokens: list[bytes]
+    layout: Layout
+    width: int  # columns that the other lines have
+    is_first: bool  # of those that hold data
+    cut_off: bool  # the last line, and without line end
+
+    def shown(self) -> str:
+        """The line as it may be shown."""
+        return show_id(decoded(self.raw), SHOWN_LENGTH)
+
+
+class Tallies:
+    """What each rule has found so far."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.damaged: set[str] = set()  # queries whose rows could not all be read
+        self._found: dict[str, Tally] = {}
+        self._rules = {scope: rules_of(kind, scope) for scope in SCOPES}
+
+    def __getitem__(self, code: str) -> Tally:
+        return self._found.setdefault(code, Tally())
+
+    def take(self, other: Tallies) -> None:
+        """Add what another reading has found."""
+        for code, tally in other.items():
+            self[code].count += tally.count
+            self[code].examples += tally.examples
+
+    def items(self) -> list[tuple[str, Tally]]:
+        """The rules that found something."""
+        return [(code, tally) for code, tally in self._found.items() if tally.count]
+
+    def look_at_text(self, chunk: Chunk) -> None:
+        """Ask the rules about text."""
+        for rule in self._rules["text"]:
+            self._extend(rule, rule.check(chunk))
+
+    def look_at_line(self, line: OddLine, number: int) -> None:
+        """Ask the rules about lines, until one has something to say."""
+        for rule in self._rules["line"]:
+            said = rule.check(line)
+            if said is not None:
+                query = decoded(line.tokens[0]) if line.tokens else None
+                self[rule.code].add(Example(said, number, None if query is None else show_id(query)))
+                self.damaged |= set() if query is None else {query}
+                return
+
+    def look_at_value(self, text: str, number: int | None, query: str) -> None:
+        """Ask the rules about values, until one has something to say."""
+        for rule in self._rules["value"]:
+            said = rule.check(text)
+            if said is not None:
+                self[rule.code].add(Example(said, number, show_id(query)))
+                self.damaged.add(query)
+                return
+
+    def look_at_query(self, rows: object, facts: object) -> None:
+        """Ask the rules about queries."""
+        for rule in self._rules["query"]:
+            self._extend(rule, rule.check(rows, facts))
+
+    def _extend(self, rule: Rule, examples: Iterable[Example]) -> None:
+        if examples:
+            self[rule.code].extend(examples)
+
+
+class TextReader:
+    """The rows of a text in columns."""
+
+    def __init__(
+        self,
+        content: Content,
+        kind: Kind,
+        layout: Layout,
+        tallies: Tallies,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self._content, self._kind, self._layout, self._tallies = content, kind, layout, tallies
+        self._progress = progress
+        self.lines = 0
+        self.comments = 0
+        self.encodings: set[str] = set()  # of characters beyond ASCII: utf-8, other
+        self.shape: Shape | None = None
+        self._ended = True  # whether what has been read ends with a line
+        self._exhausted = False
+
+    @property
+    def width(self) -> int | None:
+        """Columns of the first line that holds data."""
+        return None if self.shape is None else self.shape.width
+
+    def rows(self) -> Iterator[Rows]:
+        """The rows, chunk by chunk; lines that are none have been told to the rules."""
+        for chunk in self._chunks():
+            self._tallies.look_at_text(chunk)
+            rows = self._fast(chunk) or self._one_by_one(chunk)
+            if rows.tokens:
+                yield rows
+
+    def _chunks(self) -> Iterator[Chunk]:
+        for data in whole_lines(self._noting_end(self._content.blocks())):
+            chunk = Chunk(data, self.lines + 1)
+            if chunk.line == 1:
+                chunk = self._start(chunk)
+            self.lines += chunk.data.count(b"\n")
+            self.encodings |= encodings_of(chunk.data)
+            yield chunk
+
+    def _start(self, chunk: Chunk) -> Chunk:
+        data = chunk.data
+        if data.startswith(BYTE_ORDER_MARK):
+            self._tallies[self._code("063")].add(Example("a byte order mark", 1))
+            data = data.removeprefix(BYTE_ORDER_MARK)
+        if b"\n" not in data[:-1] and b"\r" in data[:-1].rstrip(b"\r"):
+            self._tallies[self._code("066")].add(Example("carriage returns are the only line ends", 1))
+            data = data.rstrip(b"\r\n").replace(b"\r", b"\n") + b"\n"
+        return Chunk(data, chunk.line)
+
+    def _noting_end(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        for block in blocks:
+            self._ended = block.endswith((b"\n", b"\r"))
+            yield block
+            if self._progress is not None:
+                self._progress(len(block))
+        self._exhausted = True
+
+    def _code(self, number: str) -> str:
+        return ("RUN" if self._kind == "run" else "QRL") + number
+
+    def _fast(self, chunk: Chunk) -> Rows | None:
+        """All lines at once, where every one of them is a row like those before."""
+        if self.shape is None:
+            return None
+        rows = even_rows(chunk, self.shape)
+        lines = chunk.data.count(b"\n")
+        return rows if rows is not None and len(rows.tokens) == lines * rows.width else None
+
+    def _one_by_one(self, chunk: Chunk) -> Rows:
+        kept: list[bytes] = []
+        numbers: list[int] = []
+        last = chunk.line + chunk.data.count(b"\n") - 1
+        for number, raw in enumerate(lines_of(chunk.data), chunk.line):
+            if raw.startswith(b"#"):
+                self.comments += 1
+                continue
+            tokens = raw.split()
+            is_first = self.shape is None and bool(tokens)
+            if is_first and self._is_header(tokens, raw, number):
+                self._tallies[self._code("008")].add(Example(show_id(decoded(raw), SHOWN_LENGTH), number))
+                continue
+            shape = self.shape or self._shape(tokens, raw)
+            self.shape = shape if tokens else self.shape
+            cut_off = number == last and self._exhausted and not self._ended
+            if len(tokens) == shape.width:
+                kept += tokens[: len(shape.layout)]
+                numbers.append(number)
+                continue
+            odd = OddLine(raw, tokens, shape.layout, shape.width, is_first, cut_off)
+            self._tallies.look_at_line(odd, number)
+        layout = self.shape.layout if self.shape else self._layout
+        return Rows(kept, layout, len(layout), lambda: numbers)
+
+    def _shape(self, first: Sequence[bytes], raw: bytes) -> Shape:
+        """What the first line says about the others: a TREC run may have more than six columns, if all lines do."""
+        more = self._kind == "run" and len(self._layout) == 6 < len(first) and len(raw.split(b"\t")) != 6
+        return Shape(self._layout, len(first) if more else len(self._layout), "", False, True, ASSAY.comments)
+
+    def _is_header(self, tokens: list[bytes], raw: bytes, number: int) -> bool:
+        names = list(map(decoded, tokens))
+        if not is_header(names):
+            return False
+        roles = find_roles(names, self._kind, self._content.name, line=number)
+        self.shape = header_shape(names, roles, self._shape(tokens, raw))
+        return True
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last line has its line end."""
+        return self._ended
+
+
+def encodings_of(data: bytes) -> set[str]:
+    r"""In which ways characters beyond ASCII are written.
+
+    >>> sorted(encodings_of("d\u00e9\n".encode() + b"d\xe9\n")), encodings_of(b"d")
+    (['other', 'utf-8'], set())
+    """
+    if data.isascii():
+        return set()
+    if is_utf8(data):
+        return {"utf-8"}
+    return {"utf-8" if is_utf8(line) else "other" for line in lines_of(data) if not line.isascii()}
+
+
+def narrowed(content: Content, tallies: Tallies) -> Content:
+    """The content as UTF-8, if it is in a wide encoding; else as it is."""
+    encoding = wide_encoding(content.head)
+    if encoding is None:
+        return content
+    tallies["RUN003" if tallies.kind == "run" else "QRL003"].add(Example(f"the text is {encoding}", 1))
+    data = b"".join(transcoded(content.blocks(), encoding))
+    return Content(io.BytesIO(data), content.name, content.stem)
+
+
+def transcoded(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Text of a wide encoding as UTF-8. Without a mark the order of the bytes is told by where the zeros are."""
+    decoder = None
+    for block in blocks:
+        if decoder is None:
+            marked = block.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff"))
+            order = "" if marked else "-le" if block[:1] != b"\x00" else "-be"
+            decoder = codecs.getincrementaldecoder(encoding.lower() + order)(errors="replace")
+        yield decoder.decode(block).removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+
+
+class QueryRows:
+    """The rows of one query, in the order of the file."""
+
+    __slots__ = ("_lines", "docs", "iterations", "query", "ranks", "scores")
+
+    def __init__(self, query: str) -> None:
+        self.query = query
+        self.docs: list[bytes] = []
+        self.scores: list[float] = []  # of the same rows; in judgments these are the grades
+        self.ranks: list[int | None] | None = None  # None: there is no such column
+        self.iterations: list[bytes] = []
+        self._lines: list[Sequence[int]] = []
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+    def add(
+        self, docs: list[bytes], scores: list[float], ranks: list[int | None] | None, lines: Sequence[int] | None
+    ) -> None:
+        """More rows."""
+        self.docs += docs
+        self.scores += scores
+        if ranks is not None:
+            self.ranks = ranks if self.ranks is None else self.ranks + ranks
+        if lines is not None:
+            self._lines.append(lines)
+
+    def line(self, row: int) -> int | None:
+        """Where a row stands in its file."""
+        for lines in self._lines:
+            if row < len(lines):
+                return lines[row]
+            row -= len(lines)
+        return None
+
+    def example(self, row: int, text: str) -> Example:
+        """A row as an example."""
+        return Example(text, self.line(row), show_id(self.query))
+
+    def doc(self, row: int) -> str:
+        """A document's id as it may be shown."""
+        return show_id(decoded(self.docs[row]))

@@ -1,0 +1,495 @@
+"""Validate a run or judgments: read them whatever their condition, ask every rule, and give the findings.
+
+A run is read once, and kept no longer than a query is: memory grows with the number of queries. A run whose queries do
+not stand together is read a second time and kept whole; so are judgments, and what is not text in columns.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, TypeAlias
+
+from assay.errors import AssayError, InputError, show_id
+from assay.evaluation import Evaluation, Evaluator
+from assay.formats import as_qrels, as_run
+from assay.formats.detect import detect_format
+from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout, Rows
+from assay.formats.names import Kind
+from assay.formats.numbers import GradeMap, checked_grades, floats, grade, number, ranks
+from assay.formats.queries import read_queries
+from assay.formats.reading import AUTO, FORMATS, find_format
+from assay.formats.sources import STDIN, Content, Origin, open_file
+from assay.formats.text import decoded, refuse_other_files
+from assay.tables import Qrels, Run
+from assay.validation.facts import FileFacts, Options, Partners, QrelsFacts, RunFacts
+from assay.validation.findings import SEVERITIES, Example, Finding, Severity, Validation
+from assay.validation.matching import known_by
+from assay.validation.profiles import find_profile
+from assay.validation.reading import QueryRows, Tallies, TextReader, narrowed
+from assay.validation.registry import RULES, Said, rules_of
+from assay.validation.run_rules import FEW_JUDGED, note_ties
+
+Progress: TypeAlias = Callable[[int], None]  # told how many bytes more have been read
+
+LAYOUTS: dict[Kind, dict[str, Layout]] = {
+    "run": {"trec": TREC_RUN, "msmarco": MSMARCO_RUN, "beir": BEIR_RUN},
+    "qrels": {"trec": TREC_QRELS, "msmarco": TREC_QRELS, "beir": BEIR_QRELS},
+}
+LONG_ENOUGH = 3  # documents of a ranking that no two queries have alike by chance
+
+
+def validate_run(
+    run: Any,
+    *,
+    qrels: Any = None,
+    queries: Any = None,
+    max_depth: int | None = None,
+    profile: str | None = None,
+    input_format: str = AUTO,
+    progress: Progress | None = None,
+) -> Validation:
+    r"""The findings about a run: a path, or whatever else `evaluate` takes.
+
+    With `qrels` and `queries` also what these have to do with it. `profile` names what a track asks for. Nothing that
+    can be opened is refused.
+
+    >>> from assay import parse_run
+    >>> validate_run(parse_run("q1 Q0 a 1 2.0 x\nq1 Q0 a 2 1.0 x")).codes()
+    ['RUN020']
+    """
+    asked = find_profile(profile) if profile else None
+    options = Options(
+        max_depth=max_depth if max_depth is not None else asked.max_depth if asked else None,
+        six_columns=bool(asked and asked.six_columns),
+        graver=asked.errors if asked else frozenset(),
+    )
+    tallies = Tallies("run")
+    partners = _partners(qrels, queries, tallies)
+    facts = _read_run(run, input_format, options, partners, progress, tallies)
+    said = _said(facts, "run")
+    if partners.qrels is not None and not _has_errors(tallies, said) and run != STDIN and facts.rows:
+        said += _measured(partners.qrels, run, input_format)
+    return _validation(facts, tallies, said, _coverage(facts.queries, partners))
+
+
+def validate_qrels(
+    qrels: Any,
+    *,
+    queries: Any = None,
+    grades: Mapping[str, float] | None = None,
+    input_format: str = AUTO,
+    progress: Progress | None = None,
+) -> Validation:
+    r"""The findings about judgments: a path, or whatever else `evaluate` takes.
+
+    >>> from assay import parse_qrels
+    >>> validate_qrels(parse_qrels("q1 0 a 1\nq1 0 a 0")).codes()
+    ['QRL021', 'QRL041']
+    """
+    tallies = Tallies("qrels")
+    partners = _partners(None, queries, tallies)
+    facts = _read_qrels(qrels, input_format, checked_grades(grades), partners, progress, tallies)
+    return _validation(facts, tallies, _said(facts, "qrels"), _coverage(facts.queries, partners, name="qrels"))
+
+
+# Reading
+
+
+def _partners(qrels: Any, queries: Any, tallies: Tallies) -> Partners:
+    """The other files; what can be opened and not be read is a finding."""
+    code = "RUN058" if tallies.kind == "run" else "QRL058"
+    table, topics = None, None
+    if qrels is not None:
+        _refuse_unopenable(qrels)
+        try:
+            table = as_qrels(qrels)
+        except AssayError as error:
+            tallies[code].add(Example(str(error)))
+    if queries is not None:
+        _refuse_unopenable(queries)
+        try:
+            topics = frozenset(read_queries(queries) if _is_path(queries) else map(str, queries))
+        except AssayError as error:
+            tallies[code].add(Example(str(error)))
+    return Partners(table, topics)
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def _refuse_unopenable(value: Any) -> None:
+    if _is_path(value) and value != STDIN:
+        open_file(os.fsdecode(value)).close()
+
+
+def _read_run(
+    run: Any, input_format: str, options: Options, partners: Partners, progress: Progress | None, tallies: Tallies
+) -> RunFacts:
+    def facts(name: str, form: str) -> RunFacts:
+        return RunFacts(file=name, format=form, options=options, partners=partners)
+
+    if not _is_path(run):
+        return _from_table(run, facts("run", "table"), tallies)
+    _refuse_unopenable(run)
+    origin = Origin(run)
+    for gathered in (False, True):
+        fresh, found = Tallies("run"), facts(str(origin.path), "unreadable")
+        try:
+            with origin.open() as raw:
+                content = narrowed(raw, fresh)
+                found.file, found.format = content.name, _format(content, "run", input_format, fresh)
+                if found.format in LAYOUTS["run"]:
+                    layout = LAYOUTS["run"][found.format]
+                    _RunPass(found, fresh, gathered=gathered).read(content, layout, progress)
+                elif found.format != "unreadable":
+                    _from_table(find_format(content, found.format, "run").read_run(content), found, fresh)
+        except _Interleaved:
+            continue
+        except InputError as error:
+            _unreadable(error, found, fresh)
+        break
+    tallies.take(fresh)
+    return found
+
+
+def _read_qrels(
+    qrels: Any, input_format: str, grades: GradeMap, partners: Partners, progress: Progress | None, tallies: Tallies
+) -> QrelsFacts:
+    if not _is_path(qrels):
+        return _from_judgments(as_qrels(qrels), QrelsFacts("qrels", "table", partners=partners), tallies)
+    _refuse_unopenable(qrels)
+    origin = Origin(qrels)
+    facts = QrelsFacts(str(origin.path), "unreadable", partners=partners)
+    try:
+        with origin.open() as raw:
+            content = narrowed(raw, tallies)
+            facts.file, facts.format = content.name, _format(content, "qrels", input_format, tallies)
+            if facts.format in LAYOUTS["qrels"]:
+                _QrelsPass(facts, tallies, grades).read(content, LAYOUTS["qrels"][facts.format], progress)
+            elif facts.format != "unreadable":
+                table = find_format(content, facts.format, "qrels").read_qrels(content, grades)
+                _from_judgments(table, facts, tallies)
+    except InputError as error:
+        _unreadable(error, facts, tallies)
+    return facts
+
+
+def _format(content: Content, kind: Kind, input_format: str, tallies: Tallies) -> str:
+    """The name of the format; TREC's for text that is in none, so that its lines are looked at."""
+    if input_format != AUTO:
+        find_format(content, input_format, kind)  # refuses a name that there is not
+        return input_format
+    try:
+        return detect_format(content, kind, FORMATS)
+    except InputError:
+        try:
+            refuse_other_files(content)
+        except InputError as error:
+            _unreadable(error, None, tallies)
+            return "unreadable"
+        return "trec"
+
+
+def _unreadable(error: InputError, facts: FileFacts | None, tallies: Tallies) -> None:
+    message = str(error)
+    place = ":".join(str(part) for part in (error.source, error.line) if part is not None)
+    tallies["RUN001" if tallies.kind == "run" else "QRL001"].add(
+        Example(message.removeprefix(f"{place}: "), error.line)
+    )
+    if facts is not None:
+        facts.format = "unreadable"
+
+
+class _Interleaved(Exception):
+    """The rows of a query do not stand together."""
+
+
+class _RunPass:
+    """One way through the text of a run."""
+
+    def __init__(self, facts: RunFacts, tallies: Tallies, *, gathered: bool) -> None:
+        self._facts, self._tallies, self._gathered = facts, tallies, gathered
+        facts.damaged = tallies.damaged
+        self._open: dict[bytes, QueryRows] = {}  # the query that is being read, or all where they are gathered
+        self._last: bytes | None = None
+        self._parted: set[bytes] = set()
+
+    def read(self, content: Content, layout: Layout, progress: Progress | None) -> None:
+        """Look at the whole text."""
+        reader = TextReader(content, "run", layout, self._tallies, progress)
+        for rows in reader.rows():
+            self._add(rows)
+        for query in list(self._open):
+            self._close(query)
+        facts = self._facts
+        facts.apart = len(self._parted)
+        facts.first_apart = next((show_id(decoded(query)) for query in sorted(self._parted)), None)
+        _take_over(facts, reader)
+
+    def _add(self, rows: Rows) -> None:
+        facts, layout = self._facts, rows.layout
+        lines = rows.line_numbers()
+        if "tag" in layout:
+            self._add_tags(rows.column("tag"), lines)
+        facts.has_scores, facts.has_ranks = "score" in layout, "rank" in layout
+        place = _ranks(rows.column("rank")) if facts.has_ranks else None
+        queries, docs = rows.column("query"), rows.column("doc")
+        scores: list[float] | None
+        if facts.has_scores:
+            texts = rows.column("score")
+            scores = _numbers(texts)
+        else:
+            texts = rows.column("rank") if facts.has_ranks else []
+            scores = None if place is None or None in place else [-float(rank) for rank in place if rank is not None]
+        if scores is None:
+            kept, scores = self._values(texts, queries, lines)
+            queries, docs = [queries[row] for row in kept], [docs[row] for row in kept]
+            lines = [lines[row] for row in kept]
+            place = None if place is None else [place[row] for row in kept]
+        facts.rows += len(docs)
+        start = 0
+        for query, group in groupby(queries):
+            end = start + sum(1 for _ in group)
+            part = slice(start, end)
+            ranking = place[part] if place is not None else None
+            self._rows_of(query).add(docs[part], scores[part], ranking, lines[part])
+            start = end
+
+    def _values(self, texts: list[bytes], queries: list[bytes], lines: Any) -> tuple[list[int], list[float]]:
+        """The rows whose value is a number, and the numbers; the others are told to the rules."""
+        kept, scores = [], []
+        for row, text in enumerate(texts):
+            value = number(text)
+            if value is None or (not self._facts.has_scores and not text.isdigit()):
+                self._tallies.look_at_value(decoded(text), lines[row], decoded(queries[row]))
+            else:
+                kept.append(row)
+                scores.append(value if self._facts.has_scores else -value)
+        return kept, scores
+
+    def _add_tags(self, tags: list[bytes], lines: Any) -> None:
+        facts = self._facts
+        for tag in dict.fromkeys(tags):
+            text = decoded(tag)
+            if text not in facts.tags and len(facts.tags) < 1000:
+                facts.tag_lines[text] = lines[tags.index(tag)]
+                facts.tags[text] = 0
+            if text in facts.tags:
+                facts.tags[text] += 1
+
+    def _rows_of(self, query: bytes) -> QueryRows:
+        if query == self._last:
+            return self._open[query]
+        if not self._gathered and self._last is not None:
+            self._close(self._last)
+        known = query in self._open if self._gathered else decoded(query) in self._facts.depths
+        if known:
+            self._parted.add(query)
+            if not self._gathered:
+                raise _Interleaved
+        self._last = query
+        return self._open.setdefault(query, QueryRows(decoded(query)))
+
+    def _close(self, query: bytes) -> None:
+        _look_at_run_query(self._open.pop(query), self._facts, self._tallies)
+
+
+def _look_at_run_query(rows: QueryRows, facts: RunFacts, tallies: Tallies) -> None:
+    if not len(rows):
+        return
+    facts.depths[rows.query] = len(rows)
+    if len(rows) >= LONG_ENOUGH:
+        facts.same_lists.setdefault(hash(tuple(rows.docs)), []).append(rows.query)
+    note_ties(rows, facts)
+    tallies.look_at_query(rows, facts)
+
+
+def _take_over(facts: FileFacts, reader: TextReader) -> None:
+    facts.lines, facts.comments, facts.ended = reader.lines, reader.comments, reader.ended
+    facts.encodings = reader.encodings
+    if reader.shape is not None:
+        facts.width, facts.layout = reader.shape.width, reader.shape.layout
+
+
+def _numbers(texts: list[bytes]) -> list[float] | None:
+    values = floats(texts) if texts else None
+    return [] if not texts else None if values is None else values.tolist()
+
+
+def _ranks(texts: list[bytes]) -> list[int | None]:
+    values = ranks(texts) if texts else None
+    if values is not None:
+        return list(values.tolist())
+    alone = (ranks([text]) for text in texts)
+    return [None if value is None or not len(value) else int(value[0]) for value in alone]
+
+
+class _QrelsPass:
+    """One way through the text of judgments."""
+
+    def __init__(self, facts: QrelsFacts, tallies: Tallies, grades: GradeMap) -> None:
+        self._facts, self._tallies, self._grades = facts, tallies, grades
+        self._queries: dict[bytes, QueryRows] = {}
+        self._last: bytes | None = None
+        self._parted: set[bytes] = set()
+
+    def read(self, content: Content, layout: Layout, progress: Progress | None) -> None:
+        """Look at the whole text."""
+        reader = TextReader(content, "qrels", layout, self._tallies, progress)
+        for rows in reader.rows():
+            self._add(rows)
+        facts = self._facts
+        facts.apart = len(self._parted)
+        facts.first_apart = next((show_id(decoded(query)) for query in sorted(self._parted)), None)
+        _take_over(facts, reader)
+        for found in self._queries.values():
+            _look_at_judgments(found, facts, self._tallies)
+
+    def _add(self, rows: Rows) -> None:
+        lines, texts = rows.line_numbers(), rows.column("rel")
+        iterations = rows.column("iteration") if "iteration" in rows.layout else [b""] * len(texts)
+        values = None if self._grades else _numbers(texts)
+        for row, (query, doc, iteration) in enumerate(
+            zip(rows.column("query"), rows.column("doc"), iterations, strict=True)
+        ):
+            value = values[row] if values is not None else grade(decoded(texts[row]), self._grades)
+            if value is None:
+                self._tallies.look_at_value(decoded(texts[row]), lines[row], decoded(query))
+                continue
+            found = self._rows_of(query)
+            found.add([doc], [value], None, lines[row : row + 1])
+            found.iterations.append(iteration)
+            self._facts.rows += 1
+
+    def _rows_of(self, query: bytes) -> QueryRows:
+        if query != self._last and query in self._queries:
+            self._parted.add(query)
+        self._last = query
+        if query not in self._queries:
+            self._queries[query] = QueryRows(decoded(query))
+        return self._queries[query]
+
+
+def _look_at_judgments(rows: QueryRows, facts: QrelsFacts, tallies: Tallies) -> None:
+    facts.grades[rows.query] = rows.scores
+    facts.first_line[rows.query] = rows.line(0)
+    facts.iterations.update(map(decoded, set(rows.iterations)))
+    tallies.look_at_query(rows, facts)
+
+
+# What is no text in columns
+
+
+def _from_table(value: Any, facts: RunFacts, tallies: Tallies) -> RunFacts:
+    run = value if isinstance(value, Run) else as_run(value)
+    facts.rows, facts.has_ranks = len(run.doc), run.rank is not None
+    if run.tag:
+        facts.tags[run.tag] = facts.rows
+    place = None if run.rank is None else run.rank.tolist()
+    for rows in _grouped(run, run.score.tolist(), place):
+        _look_at_run_query(rows, facts, tallies)
+    return facts
+
+
+def _from_judgments(qrels: Qrels, facts: QrelsFacts, tallies: Tallies) -> QrelsFacts:
+    facts.rows = len(qrels)
+    iterations = None if qrels.iteration is None else qrels.iteration.tolist()
+    for rows in _grouped(qrels, qrels.rel.tolist(), None, iterations):
+        _look_at_judgments(rows, facts, tallies)
+    return facts
+
+
+def _grouped(
+    table: Run | Qrels, values: list[float], place: list[int] | None, iterations: list[str] | None = None
+) -> Iterator[QueryRows]:
+    found = [QueryRows(query) for query in table.queries]
+    for row, (query, doc) in enumerate(zip(table.query.tolist(), table.doc.tolist(), strict=True)):
+        line = None if table.lines is None else [table.lines[row]]
+        found[query].add(
+            [doc.encode("utf-8", "surrogateescape")], [values[row]], None if place is None else [place[row]], line
+        )
+        if iterations is not None:
+            found[query].iterations.append(iterations[row].encode("utf-8", "surrogateescape"))
+    return iter(found)
+
+
+# Findings
+
+
+def _said(facts: FileFacts, kind: Kind) -> list[tuple[str, Said]]:
+    return [(rule.code, said) for rule in rules_of(kind, "file") for said in rule.check(facts)]
+
+
+def _has_errors(tallies: Tallies, said: list[tuple[str, Said]]) -> bool:
+    codes = {code for code, _ in tallies.items()} | {code for code, _ in said}
+    return any(RULES[code].severity == "error" for code in codes)
+
+
+def _measured(qrels: Qrels, run: Any, input_format: str) -> list[tuple[str, Said]]:
+    """What an evaluation tells: how much is not judged, and how far ties decide the figures."""
+    from assay.formats.unread import open_run
+
+    try:
+        opened = open_run(run, input_format=input_format) if _is_path(run) else run
+        evaluation = Evaluator(qrels).evaluate(opened, tie_bounds=True)
+    except AssayError as error:
+        return [("RUN058", Said(f"the run cannot be evaluated with these judgments: {error}"))]
+    return [*_unjudged(evaluation), *_bounds(evaluation)]
+
+
+def _unjudged(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
+    shares = {k: 1 - share for k, share in evaluation.coverage.judged_share.items() if share < 1}
+    if shares:
+        words = ", ".join(f"{share:.0%} of the first {k}" for k, share in shares.items())
+        severity: Severity = (
+            "warning" if max(shares.values()) > 1 - FEW_JUDGED and shares.get(10, 0) > FEW_JUDGED else "note"
+        )
+        yield "RUN057", Said(f"not judged: {words}", severity=severity)
+
+
+def _bounds(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
+    bounds = evaluation.tie_bounds or {}
+    if bounds:
+        words = ", ".join(f"{name} from {low:.4f} to {high:.4f}" for name, (low, high) in bounds.items())
+        yield "RUN059", Said(f"the order of equal scores decides figures: {words}", len(bounds))
+
+
+def _coverage(
+    queries: frozenset[str], partners: Partners, name: str = "run"
+) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
+    sets = {name: queries}
+    if partners.qrels is not None:
+        sets["qrels"] = frozenset(partners.judged)
+    if partners.topics is not None:
+        sets["queries"] = partners.topics
+    return known_by(sets) if len(sets) > 1 else ()
+
+
+def _validation(
+    facts: FileFacts,
+    tallies: Tallies,
+    said: list[tuple[str, Said]],
+    coverage: tuple[tuple[str, int, tuple[str, ...]], ...],
+) -> Validation:
+    findings = [
+        _finding(code, facts, tally.count, tuple(tally.examples), RULES[code].said(tally.count))
+        for code, tally in tallies.items()
+    ]
+    for code, words in said:
+        found = _finding(code, facts, words.count, words.examples, words.message)
+        graver = words.severity is not None and code not in facts.options.graver
+        findings.append(replace(found, severity=words.severity) if graver and words.severity else found)
+    findings.sort(key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
+    shown: dict[str, int | str] = {"format": facts.format, "lines": facts.lines, "rows": facts.rows}
+    shown["queries"] = len(facts.queries)  # type: ignore[attr-defined]
+    return Validation(facts.file, tallies.kind, tuple(findings), shown, coverage)
+
+
+def _finding(code: str, facts: FileFacts, count: int, examples: tuple[Example, ...], message: str) -> Finding:
+    rule = RULES[code]
+    severity = "error" if code in facts.options.graver else rule.severity
+    return Finding(code, severity, rule.title, message, rule.fix, facts.file, count, examples)
