@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assay import parse_qrels, validate_qrels, validate_run
+from assay import evaluate, parse_qrels, validate_qrels, validate_run
 from assay.errors import InputError
+from assay.validation.validating import validate_beside
 from validation.cases import GOOD_QRELS, GOOD_RUN
 
 QRELS = parse_qrels(GOOD_QRELS)
@@ -197,3 +198,19 @@ def test_letters_are_grades_if_one_says_what_they_are_worth(write) -> None:
 
     assert not validate_qrels(path).valid
     assert validate_qrels(path, grades={"E": 3, "I": 0}).valid
+
+
+def test_findings_beside_an_evaluation(write) -> None:
+    run, qrels = write("a.run", GOOD_RUN[: GOOD_RUN.index("2 Q0")] + "3 Q0 a 1 1.0 y\n"), write("a.qrels", GOOD_QRELS)
+
+    found = validate_beside(evaluate(qrels, run), qrels, run)
+
+    assert ["QRL041", "RUN050", "RUN060", "RUN051", "RUN057"] == [finding.code for finding in found]
+
+
+def test_a_large_run_is_not_looked_at_twice(write, monkeypatch) -> None:
+    monkeypatch.setattr("assay.validation.validating.LARGE", 10)
+    run, qrels = write("a.run", GOOD_RUN.replace("2 Q0 e 2 3.0 x", "2 Q0 e 2 3.0 y")), write("a.qrels", GOOD_QRELS)
+
+    assert ["RUN057", "RUN072"] == [f.code for f in validate_beside(evaluate(qrels, run), qrels, run)]
+    assert [] == [f for f in validate_beside(evaluate(qrels, run), {}, "-") if f.code != "RUN057"]

@@ -413,7 +413,7 @@ def shallow(facts: RunFacts) -> Iterator[Said]:
     if not facts.depths:
         return
     usual = median(facts.depths.values())
-    few = {query: depth for query, depth in facts.depths.items() if depth < SHALLOW and 2 * depth <= usual}
+    few = {query: depth for query, depth in facts.depths.items() if depth < SHALLOW <= usual}
     if few:
         shown = tuple(
             Example(f"{depth} of usually {usual:g} documents", None, show_id(query))
@@ -631,3 +631,20 @@ def tie_bounds(facts: RunFacts) -> Iterable[Said]:
     Example: nDCG@10 from 0.4117 to 0.4391.
     """
     return ()  # found by the evaluation that validation runs; see validating.py
+
+
+@rule(
+    "RUN072",
+    "file",
+    "note",
+    "the run is large and was not looked at line by line",
+    fix="`assay runs validate RUN --qrels QRELS` looks at every line.",
+)
+def not_looked_at(facts: RunFacts) -> Iterable[Said]:
+    """A report was written about a run that is too large to be validated on the way.
+
+    Why: the evaluation read it without an error, so that its lines, numbers and ids are in order; what only a
+    validation sees (ranks against scores, several tags, rankings that repeat) was not looked for.
+    Example: seven million lines.
+    """
+    return ()  # said by validate_beside

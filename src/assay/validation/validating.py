@@ -29,7 +29,7 @@ from assay.validation.findings import SEVERITIES, Example, Finding, Severity, Va
 from assay.validation.matching import known_by
 from assay.validation.profiles import find_profile
 from assay.validation.reading import QueryRows, Tallies, TextReader, narrowed
-from assay.validation.registry import RULES, Said, rules_of
+from assay.validation.registry import RULES, Said, lacking, rules_of
 from assay.validation.run_rules import FEW_JUDGED, note_ties
 
 Progress: TypeAlias = Callable[[int], None]  # told how many bytes more have been read
@@ -38,6 +38,7 @@ LAYOUTS: dict[Kind, dict[str, Layout]] = {
     "run": {"trec": TREC_RUN, "msmarco": MSMARCO_RUN, "beir": BEIR_RUN},
     "qrels": {"trec": TREC_QRELS, "msmarco": TREC_QRELS, "beir": BEIR_QRELS},
 }
+LARGE = 30_000_000  # bytes of a file: beyond that, validating takes seconds
 LONG_ENOUGH = 3  # documents of a ranking that no two queries have alike by chance
 
 
@@ -93,6 +94,36 @@ def validate_qrels(
     partners = _partners(None, queries, tallies)
     facts = _read_qrels(qrels, input_format, checked_grades(grades), partners, progress, tallies)
     return _validation(facts, tallies, _said(facts, "qrels"), _coverage(facts.queries, partners, name="qrels"))
+
+
+def validate_beside(evaluation: Evaluation, qrels: Any, run: Any, *, input_format: str = AUTO) -> tuple[Finding, ...]:
+    """The findings that belong beside an evaluation that has just been made of these files, in little more time.
+
+    A run over `LARGE` bytes is not looked at line by line: it was read without an error, and that is said.
+    """
+    said = [*_seen_by_evaluation(evaluation), *_unjudged(evaluation), *_bounds(evaluation)]
+    facts = RunFacts(evaluation.sources[1], "table")
+    if not _is_path(run) or run == STDIN:
+        found: list[Finding] = []
+    elif os.path.getsize(run) > LARGE:
+        found = []
+        said.append(("RUN072", Said("the run is large and was not looked at line by line")))
+    else:
+        found = list(validate_run(run, input_format=input_format).findings)
+    found += [_finding(code, facts, words.count, words.examples, words.message) for code, words in said]
+    if _is_path(qrels) and qrels != STDIN and os.path.getsize(qrels) <= LARGE:
+        found += validate_qrels(qrels).findings
+    return tuple(sorted(found, key=_gravest_first))
+
+
+def _seen_by_evaluation(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
+    coverage = evaluation.coverage
+    if coverage.missing:
+        words = "judged {query is|queries are} missing from the run"
+        yield from (("RUN050", said) for said in lacking(coverage.missing, frozenset(), words))
+    if coverage.unjudged:
+        words = "{query|queries} of the run {is|are} not judged"
+        yield from (("RUN051", said) for said in lacking(coverage.unjudged, frozenset(), words))
 
 
 # Reading
@@ -483,10 +514,14 @@ def _validation(
         found = _finding(code, facts, words.count, words.examples, words.message)
         graver = words.severity is not None and code not in facts.options.graver
         findings.append(replace(found, severity=words.severity) if graver and words.severity else found)
-    findings.sort(key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
+    findings.sort(key=_gravest_first)
     shown: dict[str, int | str] = {"format": facts.format, "lines": facts.lines, "rows": facts.rows}
     shown["queries"] = len(facts.queries)  # type: ignore[attr-defined]
     return Validation(facts.file, tallies.kind, tuple(findings), shown, coverage)
+
+
+def _gravest_first(finding: Finding) -> tuple[int, str]:
+    return SEVERITIES.index(finding.severity), finding.code
 
 
 def _finding(code: str, facts: FileFacts, count: int, examples: tuple[Example, ...], message: str) -> Finding:
