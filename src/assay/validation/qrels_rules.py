@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.errors import show_id, some_of
 from assay.validation.findings import SHOWN, Example
 from assay.validation.matching import near_matches, twins
-from assay.validation.registry import Said, lacking, plural, rule
+from assay.validation.registry import Said, alike, lacking, plural, rule
 
 if TYPE_CHECKING:
     from assay.validation.facts import QrelsFacts
@@ -358,13 +358,7 @@ def near_topics(facts: QrelsFacts) -> Iterator[Said]:
     Example: 01 in the qrels, 1 among the topics.
     """
     matches = near_matches(sorted(facts.queries), facts.partners.topics or frozenset())
-    if matches:
-        shown = tuple(
-            Example(f"'{show_id(m.ours)}' here, '{show_id(m.theirs)}' there: {m.differ_by}", None, show_id(m.ours))
-            for m in matches[:SHOWN]
-        )
-        words = plural("{count} query {id matches|ids match} a topic only when written in another way", len(matches))
-        yield Said(words, len(matches), shown)
+    yield from alike(matches, "query {id matches|ids match} a topic only when written in another way")
 
 
 @rule(
@@ -380,14 +374,8 @@ def twin_queries(facts: QrelsFacts) -> Iterator[Said]:
     Why: the judgments of one query are spread over two, of which a run answers one.
     Example: 1 and 01.
     """
-    pairs = twins(facts.queries)
-    if pairs:
-        shown = tuple(
-            Example(f"'{show_id(m.ours)}' and '{show_id(m.theirs)}': {m.differ_by}", None, show_id(m.ours))
-            for m in pairs[:SHOWN]
-        )
-        words = plural("{count} {pair of query ids is|pairs of query ids are} nearly the same", len(pairs))
-        yield Said(words, len(pairs), shown)
+    words = "{pair of query ids is|pairs of query ids are} nearly the same"
+    yield from alike(twins(facts.queries), words, "'{}' and '{}'")
 
 
 @rule(

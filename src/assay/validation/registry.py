@@ -14,12 +14,13 @@ The docstring is the page that `assay explain` prints: what was found; "Why" it 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import InputError, did_you_mean, show_id, some_of
 from assay.validation.findings import SHOWN, Example, Severity
+from assay.validation.matching import Match
 
 Kind: TypeAlias = Literal["run", "qrels"]
 Scope: TypeAlias = Literal["text", "line", "value", "query", "file"]
@@ -145,3 +146,13 @@ def lacking(wanted: Iterable[str], there: frozenset[str], words: str) -> Iterato
     if missing:
         shown = tuple(Example("", None, show_id(query)) for query in missing[:SHOWN])
         yield Said(f"{plural('{count} ' + words, len(missing))}: {some_of(missing)}", len(missing), shown)
+
+
+def alike(matches: Sequence[Match], words: str, both: str = "'{}' here, '{}' there") -> Iterator[Said]:
+    """Ids that are nearly the same, if there are any."""
+    if matches:
+        shown = tuple(
+            Example(f"{both.format(show_id(m.ours), show_id(m.theirs))}: {m.differ_by}", None, show_id(m.ours))
+            for m in matches[:SHOWN]
+        )
+        yield Said(plural("{count} " + words, len(matches)), len(matches), shown)

@@ -11,7 +11,7 @@ from assay.errors import show_id, some_of
 from assay.formats.text import decoded, is_utf8
 from assay.validation.findings import SHOWN, Example
 from assay.validation.matching import difference, fold, near_matches
-from assay.validation.registry import Said, lacking, plural, rule
+from assay.validation.registry import Said, alike, lacking, plural, rule
 
 if TYPE_CHECKING:
     from assay.validation.facts import RunFacts
@@ -515,16 +515,7 @@ def near_queries(facts: RunFacts) -> Iterator[Said]:
     """
     theirs = set(facts.partners.judged) | (facts.partners.topics or frozenset())
     matches = near_matches(sorted(facts.queries), theirs)
-    if matches:
-        shown = tuple(
-            Example(f"'{show_id(m.ours)}' here, '{show_id(m.theirs)}' there: {m.differ_by}", None, show_id(m.ours))
-            for m in matches[:SHOWN]
-        )
-        yield Said(
-            plural("{count} query {id matches|ids match} only when written in another way", len(matches)),
-            len(matches),
-            shown,
-        )
+    yield from alike(matches, "query {id matches|ids match} only when written in another way")
 
 
 @rule(

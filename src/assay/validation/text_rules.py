@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from assay.errors import show_id
@@ -26,6 +26,12 @@ _INVISIBLE = re.compile("[\u00a0\u00ad\u2000-\u200f\u2028\u2029\u202a-\u202e\u20
 _HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F.]+(?:[pP][+-]?\d+)?", re.ASCII)
 _UNDERSCORES = re.compile(r"[+-]?\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d+(?:[.,]\d+)*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+def lines_where(chunk: Chunk, holds: Callable[[bytes], object]) -> list[Example]:
+    """The lines of a chunk for which something holds."""
+    numbered = enumerate(lines_of(chunk.data), chunk.line)
+    return [Example(show_id(decoded(line), 100), number) for number, line in numbered if holds(line)]
 
 
 # Text
@@ -65,11 +71,7 @@ def not_utf8(chunk: Chunk) -> list[Example]:
     """
     if is_utf8(chunk.data):
         return []
-    return [
-        Example(show_id(decoded(line), 100), number)
-        for number, line in enumerate(lines_of(chunk.data), chunk.line)
-        if not is_utf8(line)
-    ]
+    return lines_where(chunk, lambda line: not is_utf8(line))
 
 
 @rule(
@@ -87,11 +89,7 @@ def control_characters(chunk: Chunk) -> list[Example]:
     """
     if not chunk.data.translate(None, _NO_CONTROLS):
         return []
-    return [
-        Example(show_id(decoded(line), 100), number)
-        for number, line in enumerate(lines_of(chunk.data), chunk.line)
-        if line.translate(None, _NO_CONTROLS)
-    ]
+    return lines_where(chunk, lambda line: line.translate(None, _NO_CONTROLS))
 
 
 @rule(
@@ -109,11 +107,7 @@ def nul_bytes(chunk: Chunk) -> list[Example]:
     """
     if b"\0" not in chunk.data:
         return []
-    return [
-        Example(show_id(decoded(line), 100), number)
-        for number, line in enumerate(lines_of(chunk.data), chunk.line)
-        if b"\0" in line
-    ]
+    return lines_where(chunk, lambda line: b"\0" in line)
 
 
 @rule(
@@ -131,11 +125,7 @@ def carriage_returns(chunk: Chunk) -> list[Example]:
     """
     if b"\r" not in chunk.data or not _BARE_RETURN.search(chunk.data):
         return []
-    return [
-        Example(show_id(decoded(line), 100), number)
-        for number, line in enumerate(lines_of(chunk.data), chunk.line)
-        if _BARE_RETURN.search(line + b"\n")
-    ]
+    return lines_where(chunk, lambda line: _BARE_RETURN.search(line + b"\n"))
 
 
 @rule(
@@ -219,11 +209,7 @@ def trailing_blanks(chunk: Chunk) -> list[Example]:
     """
     if b" \n" not in chunk.data and b"\t\n" not in chunk.data and b" \r\n" not in chunk.data:
         return []
-    return [
-        Example(show_id(decoded(line), 100), number)
-        for number, line in enumerate(lines_of(chunk.data), chunk.line)
-        if line.strip() and line.rstrip(b"\r").endswith((b" ", b"\t"))
-    ]
+    return lines_where(chunk, lambda line: line.strip() and line.rstrip(b"\r").endswith((b" ", b"\t")))
 
 
 # Lines that are no rows. The first rule that has something to say is the one.
