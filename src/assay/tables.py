@@ -83,6 +83,7 @@ class Run:
     tag: str = ""  # the run tag of the file's last line, as trec_eval reports it
     source: str = "run"
     lines: Sequence[int] | None = field(default=None, repr=False)  # where each row stands in its file, for messages
+    tags: tuple[str, ...] = field(default=(), repr=False)  # all tags, each once: several where runs have been joined
 
     def __post_init__(self) -> None:
         _check_lengths(self.source, self.query, self.doc, self.score, self.rank)
@@ -100,12 +101,13 @@ class Run:
         tag: str = "",
         source: str = "run",
         lines: Sequence[int] | None = None,
+        tags: tuple[str, ...] = (),
     ) -> Run:
         """A run from one value per retrieved document in each column."""
         queries, codes = encode_ids(query)
         scores = np.asarray(score, dtype=np.float64)
         ranks = None if rank is None else np.asarray(rank, dtype=np.int64)
-        return cls(queries, codes, as_ids(doc), scores, ranks, name, tag, source, lines)
+        return cls(queries, codes, as_ids(doc), scores, ranks, name, tag, source, lines, tags)
 
     def named(self, name: str) -> Run:
         """The same run under another name."""

@@ -21,7 +21,9 @@ def problems(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = N
     """What in the value the schema does not allow, with the place."""
     root = schema if root is None else root
     for keyword, rule in schema.items():
-        yield from _KEYWORDS[keyword](value, rule, schema, root, at)
+        check = _KEYWORDS[keyword]
+        if keyword not in _SPEAKS_OF or _TYPES[_SPEAKS_OF[keyword]](value):
+            yield from check(value, rule, schema, root, at)
 
 
 def _type(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
@@ -67,7 +69,7 @@ def _prefix_items(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Ite
 def _any_of(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
     found = [list(problems(value, inner, root, at)) for inner in rule]
     if all(found):
-        yield min(found, key=len)[0]
+        yield found[0][0]
 
 
 def _failing(text: str, holds: Callable[[Any, Any], bool]) -> Callable[..., Iterator[str]]:
@@ -81,6 +83,14 @@ def _failing(text: str, holds: Callable[[Any, Any], bool]) -> Callable[..., Iter
 def _nothing(value: Any, rule: Any, schema: Any, root: Any, at: str) -> Iterator[str]:
     yield from ()
 
+
+# Keywords that say nothing of values of another type.
+_SPEAKS_OF = {
+    **dict.fromkeys(("required", "properties", "additionalProperties", "propertyNames"), "object"),
+    **dict.fromkeys(("items", "prefixItems", "minItems", "maxItems"), "array"),
+    **dict.fromkeys(("minimum", "maximum"), "number"),
+    "pattern": "string",
+}
 
 _KEYWORDS: dict[str, Callable[..., Iterator[str]]] = {
     "type": _type,
@@ -97,8 +107,8 @@ _KEYWORDS: dict[str, Callable[..., Iterator[str]]] = {
     "enum": _failing("is none of", lambda value, rule: value in rule),
     "const": _failing("is not", lambda value, rule: value == rule),
     "pattern": _failing("does not match", lambda value, rule: re.search(rule, value) is not None),
-    "minimum": _failing("is below", lambda value, rule: not _TYPES["number"](value) or value >= rule),
-    "maximum": _failing("is above", lambda value, rule: not _TYPES["number"](value) or value <= rule),
+    "minimum": _failing("is below", lambda value, rule: value >= rule),
+    "maximum": _failing("is above", lambda value, rule: value <= rule),
     "minItems": _failing("has fewer items than", lambda value, rule: len(value) >= rule),
     "maxItems": _failing("has more items than", lambda value, rule: len(value) <= rule),
     **dict.fromkeys(("$schema", "$id", "$defs", "title", "description", "default"), _nothing),

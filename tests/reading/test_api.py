@@ -24,6 +24,7 @@ KEYWORDS = {
 def test_the_names_are_these() -> None:
     assert {
         *("read_qrels", "read_run", "parse_qrels", "parse_run", "as_qrels", "as_run", "parse_grades", "INPUT_FORMATS"),
+        *("write_qrels", "write_run", "OUTPUT_FORMATS"),
     } == set(formats.__all__)
 
 

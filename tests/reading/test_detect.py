@@ -136,3 +136,10 @@ def test_formats_are_described_in_one_line_each() -> None:
 def test_three_columns_between_tabs_are_not_taken_for_four(text: str) -> None:
     with pytest.raises(FormatError, match="stands between tabs but contains a blank"):
         parse_qrels(text)
+
+
+@pytest.mark.parametrize("odd", ["\x1c", "\x85", "\u00a0", "\u2003"])
+def test_only_the_blanks_of_c_end_columns_when_a_format_is_recognised(odd: str) -> None:
+    assert [odd] == parse_qrels(f"q1\t0\t{odd}\t1\n").doc.tolist()
+    assert (odd,) == parse_qrels(f"{odd} 0 a 1\n").queries
+    assert odd == parse_run(f"q1 Q0 a 1 2 {odd}\n").tag

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -20,22 +21,34 @@ COMMANDS = {
     "trec_eval": "assay.cli.trec_eval",
     "measures": "assay.cli.measures",
     "conventions": "assay.cli.conventions",
+    "runs": "assay.cli.runs",
+    "qrels": "assay.cli.qrels",
+    "explain": "assay.cli.validate:explain",
+    "verify": "assay.cli.verify",
     "demo": "assay.cli.demo",
 }
 
 
 class LazyGroup(click.Group):
-    """Commands are imported when they are used, so that `assay --version` answers at once."""
+    """Commands are imported when they are used, so that `assay --version` answers at once.
+
+    `places` says for each command where it lives: a module whose `command` it is, or `module:name`.
+    """
+
+    def __init__(self, *given: Any, places: Mapping[str, str], **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.places = places
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""
-        return list(COMMANDS)
+        return list(self.places)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.places:
             return None
-        command: click.Command = importlib.import_module(COMMANDS[cmd_name]).command
+        module, _, name = self.places[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name or "command")
         return command
 
 
@@ -49,6 +62,7 @@ def _say_version(context: click.Context, option: click.Parameter, asked: bool) -
 
 @click.group(
     cls=LazyGroup,
+    places=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example: assay evaluate qrels.txt bm25.run hybrid.run -m nDCG@10 -m AP",
 )
@@ -79,7 +93,7 @@ def main() -> None:
             from assay.cli.trec_eval import run
 
             sys.exit(run(sys.argv[2:]))
-        group.main(standalone_mode=False)
+        sys.exit(group.main(standalone_mode=False))  # the status of a command that asked for one, else None, which is 0
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:
@@ -104,9 +118,9 @@ def _complain(message: str) -> None:
     click.echo(f"Error: {message}".encode("utf-8", "backslashreplace"), err=True)
 
 
-def write(text: str, output: Any = None) -> None:
+def write(text: str | bytes, output: Any = None) -> None:
     """Write text to a file, whole or not at all, or to the terminal; ids come out as the bytes they came in as."""
-    data = text.encode("utf-8", "surrogateescape")
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
     if output is None:
         if sys.stdout is None:
             raise InputError("the result cannot be written: standard output is closed.")

@@ -1,4 +1,4 @@
-"""Bytes, dicts and data frames into the tables Qrels and Run. Knows no measure and forms no ranking.
+"""Bytes, dicts and data frames into the tables Qrels and Run, and those into files. Knows no measure, forms no ranking.
 
 The format is recognised from the content; whatever cannot be read for sure is refused with file, line and value.
 Importing this package loads NumPy and the standard library only.
@@ -8,9 +8,14 @@ Importing this package loads NumPy and the standard library only.
     trec       columns with blanks between (TREC, BEIR, MS MARCO)  names     what columns are called
     delimited  CSV, TSV        json  JSON, JSON Lines              columns   named columns into tables
     frames     Parquet, Arrow, data frames      dicts  dicts of dicts        problems  bad rows, gathered
+    writing    all formats, the other way       writers, sheets  how         holding   ids that a format can hold
+    info       what is in a file
 """
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from assay.formats.numbers import parse_grades
 from assay.formats.reading import (
@@ -23,8 +28,22 @@ from assay.formats.reading import (
     read_run,
 )
 
+if TYPE_CHECKING:
+    from assay.formats.writing import OUTPUT_FORMATS, write_qrels, write_run
+
+_WRITING = ("OUTPUT_FORMATS", "write_qrels", "write_run")
+
+
+def __getattr__(name: str) -> Any:
+    """Whoever only reads need not wait for the writers."""
+    if name not in _WRITING:
+        raise AttributeError(f"module 'assay.formats' has no attribute {name!r}")
+    return getattr(import_module("assay.formats.writing"), name)
+
+
 __all__ = [
     "INPUT_FORMATS",
+    "OUTPUT_FORMATS",
     "as_qrels",
     "as_run",
     "parse_grades",
@@ -32,4 +51,6 @@ __all__ = [
     "parse_run",
     "read_qrels",
     "read_run",
+    "write_qrels",
+    "write_run",
 ]

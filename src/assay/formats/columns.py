@@ -70,8 +70,9 @@ def run_from_columns(columns: Columns, name: str) -> Run:
     problems.refuse()
     _refuse_nothing(columns)
     tag = plain_text(columns.by_role["tag"][-1]) if "tag" in columns.by_role else ""
+    tags = tuple(dict.fromkeys(map(plain_text, columns.by_role.get("tag", ()))))
     return Run.from_columns(
-        query, doc, score, rank=rank, name=name, tag=tag, source=columns.source, lines=columns.lines
+        query, doc, score, rank=rank, name=name, tag=tag, source=columns.source, lines=columns.lines, tags=tags
     )
 
 

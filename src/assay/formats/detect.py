@@ -66,7 +66,7 @@ def _first_line(content: Content) -> str:
         found = next(filter(_is_data, lines_of(whole_lines)), None)
         if found is None and content.look_further():
             continue
-        return decoded(found or next(filter(_is_data, lines_of(head)), b"")).strip()
+        return decoded((found or next(filter(_is_data, lines_of(head)), b"")).strip())
 
 
 def _is_data(line: bytes) -> bool:
@@ -99,9 +99,9 @@ def _refuse_blank_between_tabs(line: str, kind: Kind, content: Content) -> None:
 
     Six columns of a run may be seven, as for trec_eval, and three of BEIR qrels may be four of TREC.
     """
-    columns = [column for column in line.split("\t") if column.strip()]
+    columns = [column for column in line.split("\t") if _columns(column)]
     if len(columns) == (6 if kind == "run" else 3) < len(_columns(line)):
-        field = next(column for column in columns if len(column.split()) > 1)
+        field = next(column for column in columns if len(_columns(column)) > 1)
         raise FormatError(
             f"'{show_id(field)}' stands between tabs but contains a blank, which ends a column too. "
             "Take the blank out, or write TSV with a header line: ids may contain blanks there.",
@@ -115,6 +115,7 @@ def _delimited(line: str) -> str | None:
 
 
 def _columns(line: str) -> list[str]:
+    """The columns between C's blanks; others, such as the no-break space, are letters like any."""
     return [decoded(column) for column in line.encode("utf-8", "surrogateescape").split()]
 
 

@@ -67,7 +67,7 @@ class Rows(NamedTuple):
         return decoded(self.tokens[row * self.width + self.layout.index(role)])
 
 
-class _Shape(NamedTuple):
+class Shape(NamedTuple):
     """What all lines of a file have in common."""
 
     layout: Layout
@@ -88,9 +88,9 @@ def read_rows(content: Content, kind: Kind, layout: Layout, dialect: Dialect, pr
             line, tokens = _first_line(chunk, dialect)
             shape = _shape(tokens, kind, layout, dialect)
             if dialect.headers and is_header(names := list(map(decoded, tokens))):
-                shape = _header_shape(names, find_roles(names, kind, content.name, line=line), shape)
+                shape = header_shape(names, find_roles(names, kind, content.name, line=line), shape)
                 lines = _after_line(chunk, line)
-        rows = _even_rows(lines, shape) or _uneven_rows(lines, shape, problems)
+        rows = even_rows(lines, shape) or _uneven_rows(lines, shape, problems)
         if rows.tokens:
             yield rows
         elif not tokens:
@@ -146,10 +146,10 @@ def _first_line(chunk: Chunk, dialect: Dialect) -> tuple[int, list[bytes]]:
     return next(found, (chunk.line, []))
 
 
-def _shape(first: list[bytes], kind: Kind, layout: Layout, dialect: Dialect) -> _Shape:
+def _shape(first: list[bytes], kind: Kind, layout: Layout, dialect: Dialect) -> Shape:
     longer = kind == "run" and len(layout) == 6  # only the six columns of TREC may be followed by more
     fits = len(first) == len(layout) or (longer and len(first) > len(layout))
-    return _Shape(
+    return Shape(
         layout=layout,
         width=len(first) if fits else len(layout),
         measure=f"the lines before have {len(first)}" if fits else _expected(layout),
@@ -163,10 +163,11 @@ def _expected(layout: Layout) -> str:
     return f"expected {len(layout)} ({' '.join(WORDS.get(role, role) for role in layout)})"
 
 
-def _header_shape(names: list[str], roles: dict[str, int], shape: _Shape) -> _Shape:
+def header_shape(names: list[str], roles: dict[str, int], shape: Shape) -> Shape:
+    """The shape that a header line gives to the lines behind it."""
     by_place = {place: role for role, place in roles.items()}
     layout = tuple(by_place.get(place, "") for place in range(len(names)))
-    return _Shape(layout, len(names), f"the header has {len(names)}", False, shape.blank_lines, shape.comments)
+    return Shape(layout, len(names), f"the header has {len(names)}", False, shape.blank_lines, shape.comments)
 
 
 def _after_line(chunk: Chunk, line: int) -> Chunk:
@@ -174,7 +175,7 @@ def _after_line(chunk: Chunk, line: int) -> Chunk:
     return Chunk(chunk.data.split(b"\n", count)[count], line + 1)
 
 
-def _even_rows(chunk: Chunk, shape: _Shape) -> Rows | None:
+def even_rows(chunk: Chunk, shape: Shape) -> Rows | None:
     """All rows at once, if every line has the width of the shape."""
     data = chunk.data
     if shape.comments and (data.startswith(b"#") or b"\n#" in data):
@@ -215,7 +216,7 @@ def line_widths(data: bytes) -> Integers:
     return np.diff(np.searchsorted(np.flatnonzero(starts), ends), prepend=0)
 
 
-def _uneven_rows(chunk: Chunk, shape: _Shape, problems: Problems) -> Rows:
+def _uneven_rows(chunk: Chunk, shape: Shape, problems: Problems) -> Rows:
     """The rows that fit, cut to the layout; the others are problems."""
     kept: list[bytes] = []
     numbers: list[int] = []
@@ -235,7 +236,7 @@ def _columns(count: int) -> str:
     return "1 column" if count == 1 else f"{count} columns"
 
 
-def _line_numbers(chunk: Chunk, shape: _Shape, rows: int) -> Sequence[int]:
+def _line_numbers(chunk: Chunk, shape: Shape, rows: int) -> Sequence[int]:
     if chunk.data.count(b"\n") == rows:
         return range(chunk.line, chunk.line + rows)
     return [number for number, tokens in data_lines(chunk, comments=shape.comments) if tokens]

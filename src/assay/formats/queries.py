@@ -1,10 +1,4 @@
-r"""Query files: TSV (id and text), JSONL (BEIR's _id and text), TREC topics, or one id per line. Knows no run.
-
->>> from assay.formats.sources import open_text
->>> with open_text("1\thow to cook rice\n2\train tomorrow\n", "queries") as content:
-...     queries_from_text(content)
-{'1': 'how to cook rice', '2': 'rain tomorrow'}
-"""
+"""Query files: TSV (id and text), JSONL (BEIR's _id and text), TREC topics, or one id per line. Knows no run."""
 
 from __future__ import annotations
 
@@ -34,7 +28,13 @@ def read_queries(source: Source) -> dict[str, str]:
 
 
 def queries_from_text(content: Content) -> dict[str, str]:
-    """The queries of a text, in its order."""
+    r"""The queries of a text, in its order.
+
+    >>> from assay.formats.sources import open_text
+    >>> with open_text("1\thow to cook rice\n2\train tomorrow\n", "queries") as content:
+    ...     queries_from_text(content)
+    {'1': 'how to cook rice', '2': 'rain tomorrow'}
+    """
     text = whole_text(content)
     start = text.lstrip()
     if not start:

@@ -192,12 +192,17 @@ def _run(content: Content, input_format: str, name: str | None) -> Run:
 
 def find_format(content: Content, input_format: str, kind: Kind) -> InputFormat:
     """The format of this name, or the one that the content is in."""
+    return FORMATS[format_name(content, input_format, kind)]
+
+
+def format_name(content: Content, input_format: str, kind: Kind) -> str:
+    """The name of the format that the content is in, or the one that is given, if there is such a format."""
     name = detect_format(content, kind, FORMATS) if input_format == AUTO else input_format
     if name not in FORMATS:
         known = [AUTO, *FORMATS]
         hint = did_you_mean(name, known) or "."
         raise InputError(f"no input format called {name!r}{hint} There are {', '.join(known)}.")
-    return FORMATS[name]
+    return name
 
 
 def _unusable(value: object, kind: Kind, *, swapped: bool) -> InputError:

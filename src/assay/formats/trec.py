@@ -97,6 +97,7 @@ def run_from_text(content: Content, layout: Layout, dialect: Dialect = ASSAY) ->
         tag=decoded(columns.tag),
         source=content.name,
         lines=columns.lines(),
+        tags=tuple(map(decoded, columns.tags)),
     )
 
 
@@ -109,6 +110,7 @@ class _Columns:
         self.value: list[Floats] = []
         self.iteration: list[str] = []
         self.tag = b""  # of the last line, which is the one that trec_eval reports
+        self.tags: dict[bytes, None] = {}
         self._iterations: dict[bytes, str] = {}
         self._lines: list[Sequence[int]] = []
 
@@ -120,7 +122,9 @@ class _Columns:
         if "iteration" in rows.layout:
             self.iteration += _shared(rows.column("iteration"), self._iterations)
         if "tag" in rows.layout:
-            self.tag = rows.column("tag")[-1]
+            tags = rows.column("tag")
+            self.tag = tags[-1]
+            self.tags.update(dict.fromkeys(tags))
 
     def lines(self) -> Sequence[int]:
         """The line of each row; where every line is a row, just their range."""

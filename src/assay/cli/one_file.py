@@ -1,0 +1,28 @@
+"""The options of commands that read one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from assay.formats import INPUT_FORMATS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def input_format_option(command: Command) -> Command:
+    """--input-format, for what is not recognised from its content."""
+    return click.option(
+        "--input-format",
+        type=click.Choice(["auto", *INPUT_FORMATS]),
+        default="auto",
+        show_default=True,
+        help="Format of the file; auto recognises it from the content.",
+    )(command)
+
+
+def grades_option(command: Command) -> Command:
+    """--grades, for judgments in letters."""
+    return click.option("--grades", help="Letters as grades, such as E=3,S=2,C=1,I=0.")(command)

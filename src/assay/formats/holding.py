@@ -1,0 +1,109 @@
+"""What ids the formats can hold: whatever would not be read back as it was is refused before it is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from assay.errors import InputError, show_id
+from assay.formats.lines import Layout
+from assay.formats.sheets import BLOCK, TEXT_ROLES, Sheet
+
+WORDS = {"query": "query id", "doc": "document id", "iteration": "iteration", "tag": "tag"}  # how messages call them
+
+
+class Bar(NamedTuple):
+    """Something that keeps a text from being read back."""
+
+    pattern: str
+    why: str  # with the name of the format where {format} stands
+    roles: tuple[str, ...] = TEXT_ROLES
+
+
+Bars: TypeAlias = tuple[Bar, ...]
+
+_IDS = ("query", "doc")
+_EVERYWHERE = (
+    Bar(r"\A\Z", "is empty", _IDS),
+    Bar("[\ud800-\udc7f\udd00-\udfff]", "holds half a character (a lone surrogate)"),
+)
+_NUL = Bar("\0", "holds a NUL byte, which {format} files cannot")
+IN_COLUMNS: Bars = (
+    *_EVERYWHERE,
+    _NUL,
+    Bar(r"\A\Z", "is empty, but every column of {format} files needs something", ("iteration", "tag")),
+    Bar("[ \t\n\r\v\f]", "contains a blank, which ends a column of {format} files"),
+    Bar(r"\A#", "starts with #, which makes its line a comment in {format} files", ("query",)),
+    Bar("\\A\ufeff", "starts with a byte order mark, which is no part of an id in {format} files", ("query",)),
+)
+IN_BEIR: Bars = (*IN_COLUMNS, Bar(r'\A"', "starts with a quote, which some readers of {format} files take away"))
+IN_DELIMITED: Bars = (
+    *_EVERYWHERE,
+    _NUL,
+    Bar(r"\A[ \t]|[ \t]\Z", "starts or ends with a blank, which does not count in {format} files"),
+)
+IN_UNICODE: Bars = (*_EVERYWHERE, Bar("[\udc80-\udcff]", "is not UTF-8, as all text of {format} files must be"))
+
+
+def refuse_ids(sheet: Sheet, layout: Layout, name: str, bars_of: Callable[[str], Mapping[str, Bars]]) -> None:
+    """Refuse a table with a text that the format of this name cannot hold, and say which formats can.
+
+    `bars_of` gives for each role the formats that have such a column, and what stands against its texts there.
+    """
+    for role in layout:
+        if role in TEXT_ROLES:
+            bars_by_format = bars_of(role)
+            rows = _barred_rows(sheet, role, _any_of(bars_by_format[name], role))
+            if rows:
+                raise _refusal(sheet, role, rows, name, bars_by_format)
+
+
+def _barred_rows(sheet: Sheet, role: str, pattern: re.Pattern[str]) -> Sequence[int]:
+    search = pattern.search
+    if role == "query":
+        codes = [code for code, query in enumerate(sheet.queries) if search(query)]
+        return np.flatnonzero(np.isin(sheet.query, codes)).tolist() if codes else []
+    if role not in sheet.columns:
+        return range(len(sheet)) if search(sheet.constants[role]) else []
+    return [
+        row
+        for start in range(0, len(sheet), BLOCK)
+        for row, text in enumerate(sheet.texts(role, slice(start, start + BLOCK)), start)
+        if search(text)
+    ]
+
+
+@cache
+def _any_of(bars: Bars, role: str) -> re.Pattern[str]:
+    return re.compile("|".join(bar.pattern for bar in bars if role in bar.roles))
+
+
+def _refusal(sheet: Sheet, role: str, rows: Sequence[int], name: str, bars_by_format: Mapping[str, Bars]) -> InputError:
+    row = rows[0]
+    text, query = sheet.texts(role, slice(row, row + 1))[0], sheet.queries[sheet.query[row]]
+    why = next(bar.why for bar in bars_by_format[name] if role in bar.roles and re.search(bar.pattern, text))
+    what = f"{WORDS[role]} '{show_id(text)}' {why.format(format=name)}"
+    if role == "tag":
+        return InputError(f"the {what}. Give another with --tag (in Python: tag=).", source=sheet.source)
+    place = "" if role == "query" else f"query {show_id(query)}; "
+    others = [other for other, bars in bars_by_format.items() if not _any_of(bars, role).search(text)]
+    advice = f"Write {listed(others)} instead, or change it." if others else "No format can hold it: change it."
+    return InputError(
+        f"{what} ({place}{len(rows):,} such row{'s' if len(rows) > 1 else ''}). {advice}",
+        source=sheet.source,
+        line=None if sheet.lines is None else int(sheet.lines[row]),
+    )
+
+
+def listed(names: Iterable[str], word: str = "or") -> str:
+    """Names in a sentence.
+
+    >>> listed(["csv", "tsv", "json"])
+    'csv, tsv or json'
+    """
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last

@@ -1,0 +1,110 @@
+"""Tables as they are written: one text per row and column, in blocks. Knows no file format."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.formats.lines import Layout
+from assay.formats.names import Kind
+from assay.tables import Ids, Integers, Qrels, Run
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+BLOCK = 1 << 16  # rows whose texts are in memory at once
+TEXT_ROLES = ("query", "iteration", "doc", "tag")
+_CONSTANTS = {"Q0": "Q0", "iteration": "0"}  # what stands in a column that the table does not have
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A table by the roles of its columns. Queries are codes; a tag is the same for all rows."""
+
+    kind: Kind
+    source: str
+    lines: Sequence[int] | None  # where each row was read, for messages
+    queries: tuple[str, ...]
+    query: Integers
+    columns: Mapping[str, npt.NDArray[Any]]  # all others
+    constants: Mapping[str, str]
+    roles: Layout  # the columns that the table has, in the order in which they are written
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @property
+    def doc(self) -> Ids:
+        """The documents."""
+        return self.columns["doc"]
+
+    def blocks(self, roles: Layout) -> Iterator[list[list[str]]]:
+        """The texts of these columns, some thousands of rows at a time."""
+        for start in range(0, len(self), BLOCK):
+            rows = slice(start, start + BLOCK)
+            yield [self.texts(role, rows) for role in roles]
+
+    def texts(self, role: str, rows: slice) -> list[str]:
+        """The texts of one column."""
+        codes = self.query[rows].tolist()
+        if role == "query":
+            return [self.queries[code] for code in codes]
+        if role not in self.columns:
+            return [self.constants[role]] * len(codes)
+        return list(_TEXTS[role](self.columns[role][rows].tolist()))
+
+    def taken(self, rows: Integers) -> Sheet:
+        """These rows, in this order."""
+        columns = {role: column[rows] for role, column in self.columns.items()}
+        lines = None if self.lines is None else [self.lines[row] for row in rows.tolist()]
+        return replace(self, query=self.query[rows], columns=columns, lines=lines)
+
+
+def sheet_of_qrels(qrels: Qrels) -> Sheet:
+    """Qrels as they are written. Where no row says an iteration, there is no such column."""
+    has_iterations = qrels.iteration is not None and any(qrels.iteration)
+    columns = {"doc": qrels.doc, "rel": qrels.rel} | ({"iteration": qrels.iteration} if has_iterations else {})
+    roles = ("query", *(["iteration"] if has_iterations else []), "doc", "rel")
+    return Sheet("qrels", qrels.source, qrels.lines, qrels.queries, qrels.query, columns, _CONSTANTS, roles)  # type: ignore[arg-type]
+
+
+def sheet_of_run(run: Run, tag: str, ranks: Integers | None) -> Sheet:
+    """A run as it is written, with this tag, if it is not empty, and these ranks, if there are any."""
+    columns: dict[str, npt.NDArray[Any]] = {"doc": run.doc, "score": run.score}
+    if ranks is not None:
+        columns["rank"] = ranks
+    roles = ("query", "doc", *(["rank"] if ranks is not None else []), "score", *(["tag"] if tag else []))
+    return Sheet("run", run.source, run.lines, run.queries, run.query, columns, {**_CONSTANTS, "tag": tag}, roles)
+
+
+def grade_text(grade: float) -> str:
+    """A grade as it is written: whole numbers without a point, as every tool reads them.
+
+    >>> grade_text(2.0), grade_text(0.5), grade_text(-0.0), grade_text(1e300)
+    ('2', '0.5', '-0.0', '1e+300')
+    """
+    return str(int(grade)) if is_plainly_whole(grade) else repr(grade)
+
+
+def is_plainly_whole(grade: float) -> bool:
+    """Whether a whole number of ordinary size says the same; negative zero has no such number."""
+    return grade.is_integer() and abs(grade) < 2**53 and (grade != 0 or math.copysign(1, grade) > 0)
+
+
+# The shortest text that is read back as the same number.
+_TEXTS: dict[str, Callable[[Iterable[Any]], Iterable[str]]] = {
+    "doc": list,
+    "iteration": list,
+    "rank": lambda ranks: map(str, ranks),
+    "score": lambda scores: map(repr, scores),
+    "rel": lambda grades: map(grade_text, grades),
+}
+
+
+def queries_together(query: Integers) -> bool:
+    """Whether the rows of each query stand together."""
+    return int(np.count_nonzero(np.diff(query))) + 1 == len(np.unique(query))
