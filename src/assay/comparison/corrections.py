@@ -1,0 +1,99 @@
+"""P values of many comparisons, corrected for their number: one function each, in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from assay.errors import AssayError, did_you_mean
+from assay.tables import Floats
+
+DEFAULT = "holm"
+
+
+def holm(p: Floats) -> Floats:
+    """The chance of any false finding is kept, step by step from the smallest p; never weaker than Bonferroni.
+
+    The smallest of m p values is multiplied by m, the next by m - 1, and so on; none comes out below one before it (Holm
+    1979).
+    """
+    order = np.argsort(p, kind="stable")
+    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return _in_place(steps, order)
+
+
+def bonferroni(p: Floats) -> Floats:
+    """The chance of any false finding is kept: every p times their number (Dunn 1961)."""
+    return np.minimum(p * len(p), 1.0)
+
+
+def benjamini_hochberg(p: Floats) -> Floats:
+    """The share of false ones among the findings is kept, for independent or positively related tests.
+
+    The i-th smallest of m p values is multiplied by m / i; none comes out above one behind it (Benjamini and Hochberg
+    1995).
+    """
+    order = np.argsort(p, kind="stable")
+    steps = p[order] * len(p) / np.arange(1, len(p) + 1)
+    return _in_place(np.minimum.accumulate(steps[::-1])[::-1], order)
+
+
+def benjamini_yekutieli(p: Floats) -> Floats:
+    """The share of false ones among the findings is kept, however the tests are related.
+
+    Benjamini-Hochberg times 1 + 1/2 + ... + 1/m (Benjamini and Yekutieli 2001).
+    """
+    order = np.argsort(p, kind="stable")
+    harmonic = (1 / np.arange(1, len(p) + 1)).sum()
+    steps = p[order] * len(p) * harmonic / np.arange(1, len(p) + 1)
+    return _in_place(np.minimum.accumulate(steps[::-1])[::-1], order)
+
+
+def sidak(p: Floats) -> Floats:
+    """The chance of any false finding is kept, for independent tests: 1 - (1 - p)**m (Sidak 1967)."""
+    with np.errstate(divide="ignore"):  # p = 1 stays 1
+        corrected: Floats = -np.expm1(len(p) * np.log1p(-p))
+    return corrected
+
+
+def none(p: Floats) -> Floats:
+    """P values as they are."""
+    return p.copy()
+
+
+def _in_place(steps: Floats, order: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Floats:
+    """Sorted values back where they came from, none over 1."""
+    corrected = np.empty_like(steps)
+    corrected[order] = np.minimum(steps, 1.0)
+    return corrected
+
+
+CORRECTIONS: Mapping[str, Callable[[Floats], Floats]] = {
+    "holm": holm,
+    "bonferroni": bonferroni,
+    "benjamini-hochberg": benjamini_hochberg,
+    "benjamini-yekutieli": benjamini_yekutieli,
+    "sidak": sidak,
+    "none": none,
+}
+
+
+def corrected_p(p: Floats, correction: str = DEFAULT) -> Floats:
+    """P values of one family, corrected for their number, in their order and shape.
+
+    What is not a number stays so, and does not count in the family.
+
+    >>> corrected_p(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    if correction not in CORRECTIONS:
+        hint = did_you_mean(correction, CORRECTIONS) or f"; there are {', '.join(CORRECTIONS)}."
+        raise AssayError(f"no correction called {correction!r}{hint}")
+    given = np.asarray(p, np.float64)
+    known = ~np.isnan(given)
+    if ((given[known] < 0) | (given[known] > 1)).any():
+        raise AssayError("p values lie between 0 and 1; these do not.")
+    corrected = given.copy()
+    corrected[known] = CORRECTIONS[correction](given[known])
+    return corrected

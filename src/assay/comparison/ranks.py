@@ -1,0 +1,112 @@
+"""Tests that look at the order and the sign of differences, not at their size: Wilcoxon and sign."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from assay.comparison.paired import TIE, Options, Outcome, Paired, p_value, paired_test
+from assay.errors import AssayError
+from assay.tables import Floats, Integers
+
+EXACT_LIMIT = 500  # queries; the work grows with their cube
+
+
+@paired_test("wilcoxon")
+def wilcoxon(paired: Paired, options: Options) -> Outcome:
+    """Are differences symmetric about zero? Wilcoxon's signed ranks by the normal approximation.
+
+    As R does it: with continuity correction, zeros dropped, equal sizes share their mean rank and the variance is
+    corrected for them. Sizes are equal when all bits are: 0.3 - 0.2 and 0.2 - 0.1 are not, and published p values rest on
+    that. The statistic is the rank sum of the wins less that of the losses. SciPy counts exactly up to 50 queries, which
+    gives other digits: see `wilcoxon-exact` (Wilcoxon 1945).
+    """
+    from scipy.special import ndtr
+
+    rows = []
+    for difference in paired.differences():
+        ranks, ties = _signed_ranks(difference)
+        count = len(ranks)
+        variance = count * (count + 1) * (2 * count + 1) / 24 - float((ties**3 - ties).sum()) / 48
+        if variance <= 0:
+            rows.append((0.0, 1.0))
+            continue
+        beyond = float(ranks.sum()) / 2  # of the wins' rank sum, over what is expected
+        lower = float(ndtr((beyond + 0.5) / math.sqrt(variance)))
+        upper = float(ndtr((0.5 - beyond) / math.sqrt(variance)))
+        rows.append((2 * beyond, p_value(lower, upper, options.alternative)))
+    return Outcome.of(rows, paired.queries)
+
+
+@paired_test("wilcoxon-exact")
+def wilcoxon_exact(paired: Paired, options: Options) -> Outcome:
+    """Are differences symmetric about zero? Wilcoxon's signed ranks, all 2**n signs counted.
+
+    Exact also where sizes are equal: these share their mean rank, and sums of doubled ranks are whole numbers that can be
+    counted. Zeros are dropped. The statistic is the rank sum of the wins less that of the losses. Up to 500 queries.
+    """
+    rows = []
+    for difference in paired.differences():
+        ranks, _ = _signed_ranks(difference)
+        if len(ranks) > EXACT_LIMIT:
+            raise AssayError(
+                f"wilcoxon-exact counts up to {EXACT_LIMIT} queries that differ; here are {len(ranks)}. Use wilcoxon: "
+                "with so many its normal approximation is as good."
+            )
+        doubled = np.rint(2 * ranks).astype(np.int64)
+        chances = _chances_of_sums(np.abs(doubled))
+        wins = int(doubled[doubled > 0].sum())
+        lower, upper = float(chances[: wins + 1].sum()), float(chances[wins:].sum())
+        rows.append((float(ranks.sum()), min(1.0, p_value(lower, upper, options.alternative))))
+    return Outcome.of(rows, paired.queries, exact=True)
+
+
+def _signed_ranks(difference: Floats) -> tuple[Floats, Integers]:
+    """Mean ranks of the sizes with the signs of the differences, and how many sizes are equal; zeros dropped."""
+    some = difference[difference != 0]
+    _, place, ties = np.unique(np.abs(some), return_inverse=True, return_counts=True)
+    mean_rank = np.cumsum(ties) - (ties - 1) / 2
+    return mean_rank[place] * np.sign(some), ties.astype(np.int64)
+
+
+def _chances_of_sums(weights: Integers) -> Floats:
+    """The chance of each sum, from 0 on, when every weight is taken or not by the toss of a coin.
+
+    >>> _chances_of_sums(np.array([1, 2])).tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    chances = np.zeros(int(weights.sum()) + 1)
+    chances[0] = 1.0
+    reach = 0
+    for weight in np.sort(weights).tolist():
+        taken = chances[: reach + 1] / 2
+        chances[: reach + 1] = taken
+        chances[weight : reach + weight + 1] += taken
+        reach += weight
+    return chances
+
+
+@paired_test("sign")
+def sign(paired: Paired, options: Options) -> Outcome:
+    """Are wins and losses equally likely? The sign test, exact by the binomial distribution.
+
+    Differences up to `minimum` count as ties, and ties are dropped: with 0.01 a query that differs by 0.01 or less is
+    neither won nor lost. The statistic is wins less losses (Arbuthnot 1710).
+    """
+    from scipy.special import bdtr
+
+    rows = []
+    for difference in paired.differences():
+        wins, losses = wins_and_losses(difference, options.minimum)
+        count = wins + losses
+        lower = float(bdtr(wins, count, 0.5)) if count else 1.0
+        upper = float(bdtr(losses, count, 0.5)) if count else 1.0
+        rows.append((float(wins - losses), p_value(lower, upper, options.alternative)))
+    return Outcome.of(rows, paired.queries, exact=True)
+
+
+def wins_and_losses(difference: Floats, minimum: float = 0.0) -> tuple[int, int]:
+    """How many differences are over the minimum, and how many under its negative; rounding does not decide."""
+    bound = minimum * (1 + TIE)
+    return int((difference > bound).sum()), int((difference < -bound).sum())

@@ -1,0 +1,64 @@
+"""Is the difference between two systems more than chance? All paired tests by name.
+
+Works on a table of values, one row per query and one column per system. Reads no files and knows no measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.comparison import formulas, ranks, resampling  # noqa: F401  (their tests register themselves)
+from assay.comparison.paired import REGISTRY, Definition, Options, Pair, Paired, Significance
+from assay.errors import AssayError, did_you_mean
+from assay.tables import Floats
+
+DEFAULT = "t"
+
+
+def significance_of(
+    values: Floats, pairs: Sequence[Pair], test: str = DEFAULT, options: Options = Options()
+) -> Significance:
+    """What a test says of each pair of systems: columns of a table with a row per query.
+
+    The difference is first minus second. A query that one of the two lacks (not a number) is left out for this pair alone;
+    `tukey` and `anova`, which look at all systems at once, leave it out for all. A system compared with itself, no query
+    and differences that are all the same give p 1: there is no spread to judge by.
+
+    >>> values = np.array([[0.9, 0.4], [0.5, 0.3], [0.8, 0.5], [0.6, 0.2]])
+    >>> found = significance_of(values, [(0, 1)], "permutation")
+    >>> found.p.tolist(), found.exact.tolist(), found.draws.tolist()
+    ([0.125], [True], [16])
+    """
+    known = definition_of(test)
+    paired = Paired(np.asarray(values, np.float64), tuple((first, second) for first, second in pairs))
+    outcome = known.kernel(paired, options)
+    constant = paired.constant
+    same = np.array([first == second for first, second in paired.pairs], np.bool_)
+    return Significance(
+        test=known.name,
+        alternative=options.alternative,
+        pairs=paired.pairs,
+        statistic=np.where(same, 0.0, outcome.statistic),
+        p=np.where(constant | same, 1.0, outcome.p),
+        queries=outcome.queries,
+        constant=constant,
+        exact=outcome.exact,
+        draws=outcome.draws,
+        seed=options.seed if known.draws and not outcome.exact.all() else None,
+        overall=outcome.overall,
+    )
+
+
+def names_of_tests() -> list[str]:
+    """The names of all tests, the default first."""
+    return sorted(REGISTRY, key=lambda name: (name != DEFAULT, name))
+
+
+def definition_of(name: str) -> Definition:
+    """The test of this name."""
+    if name not in REGISTRY:
+        hint = did_you_mean(name, REGISTRY) or f"; there are {', '.join(names_of_tests())}."
+        raise AssayError(f"no test called {name!r}{hint}")
+    return REGISTRY[name]

@@ -1,0 +1,66 @@
+"""Tables of values: one row per query, one column per system. From any tool, as CSV, TSV or with semicolons."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.errors import InputError, show_id
+from assay.formats.numbers import number
+from assay.formats.sources import Source, open_source
+from assay.formats.text import NO_DATA, whole_text
+from assay.tables import Floats
+
+_MISSING = {"", "nan", "na", "null", "none", "-"}
+
+
+class ScoreTable(NamedTuple):
+    """What each system gets on each query; not a number where the table says nothing."""
+
+    queries: tuple[str, ...]
+    systems: tuple[str, ...]
+    values: Floats  # (queries, systems)
+
+
+def read_scores(source: Source) -> ScoreTable:
+    """The values of a table whose first line names the systems and whose first column names the queries."""
+    with open_source(source) as content:
+        text, name = whole_text(content), content.name
+    if not text.strip():
+        raise InputError(NO_DATA, source=name)
+    first = text.split("\n", 1)[0]
+    delimiter = max(",\t;", key=first.count)
+    rows = [(number_, row) for number_, row in enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1) if row]
+    (_, head), data = rows[0], rows[1:]
+    systems = tuple(cell.strip() for cell in head[1:])
+    if not systems:
+        raise InputError("the first line names the query and then the systems; it has one column", source=name, line=1)
+    repeated = next((system for system in systems if systems.count(system) > 1), None)
+    if repeated is not None:
+        raise InputError(f"two systems are called {show_id(repeated)!r}", source=name, line=1)
+    queries: dict[str, int] = {}
+    values = np.full((len(data), len(systems)), np.nan)
+    for place, (line, row) in enumerate(data):
+        if len(row) != len(head):
+            raise InputError(f"line has {len(row)} columns, the first line has {len(head)}", source=name, line=line)
+        query = row[0].strip()
+        if query in queries:
+            raise InputError(f"query {show_id(query)} stands twice", source=name, line=line)
+        queries[query] = place
+        values[place] = [_value(cell, systems[column], name, line) for column, cell in enumerate(row[1:])]
+    if not queries:
+        raise InputError("the table has a first line and no queries", source=name)
+    return ScoreTable(tuple(queries), systems, values)
+
+
+def _value(cell: str, system: str, source: str, line: int) -> float:
+    text = cell.strip()
+    if text.casefold() in _MISSING:
+        return float("nan")
+    value = number(text)
+    if value is None:
+        raise InputError(f"'{show_id(text)}' of {show_id(system)} is not a number", source=source, line=line)
+    return value

@@ -1,0 +1,172 @@
+"""Comparisons of systems, by hand and against SciPy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from assay import Evaluator, Rules
+from assay.comparison.comparing import Study, SystemScores, compare_scores
+from assay.errors import AssayError
+
+A = [0.4, 0.3, 0.5, 0.2, 0.6]
+B = [0.9, 0.5, 0.8, 0.6, 0.6]
+
+
+def scores(*columns: list[float], measures: int = 1) -> SystemScores:
+    values = np.array([columns] * measures, float).transpose(0, 2, 1)
+    names = tuple("abcdefgh"[: len(columns)])
+    return SystemScores(names, tuple(map(str, range(len(columns[0])))), tuple(f"m{n}" for n in range(measures)), values)
+
+
+def only(study: Study = Study(), *columns: list[float]):
+    return compare_scores(scores(*(columns or (A, B))), study).pairs[0]
+
+
+def test_a_pair_by_hand() -> None:
+    pair = only()
+
+    assert ("a", "b", 5) == (pair.baseline, pair.system, pair.queries)
+    assert (0.4, 0.68) == (pytest.approx(pair.baseline_mean), pytest.approx(pair.system_mean))
+    assert 0.28 == pytest.approx(pair.difference)
+    assert 0.7 == pytest.approx(pair.relative)
+    assert (4, 1, 0) == (pair.wins, pair.ties, pair.losses)
+    assert stats.ttest_rel(B, A).pvalue == pytest.approx(pair.p, rel=1e-12)
+    assert pair.interval == pytest.approx(stats.ttest_rel(B, A).confidence_interval(), rel=1e-9)
+    assert pair.p == pair.p_corrected  # one comparison is not corrected
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=30))
+def test_swapping_the_two_turns_every_sign(rows: list[tuple[float, float]]) -> None:
+    first, second = (list(column) for column in zip(*rows, strict=True))
+    there, back = only(Study(), first, second), only(Study(), second, first)
+
+    assert there.difference == pytest.approx(-back.difference, abs=1e-12)
+    assert there.p == pytest.approx(back.p, rel=1e-9, abs=1e-300)
+    assert (there.wins, there.losses) == (back.losses, back.wins)
+    assert {there.verdict, back.verdict} in ({"better", "worse"}, {"no evidence of a difference"})
+
+
+@pytest.mark.parametrize(
+    "test", ["t", "permutation", "bootstrap", "wilcoxon", "wilcoxon-exact", "sign", "tukey", "anova"]
+)
+def test_a_system_against_itself(test: str) -> None:
+    pair = only(Study(test=test, draws=500), A, A)
+
+    assert (0.0, 1.0, "no evidence of a difference") == (pair.difference, pair.p, pair.verdict)
+
+
+def test_an_empty_run_comes_with_a_warning() -> None:
+    found = compare_scores(scores([0.0] * 60, [0.5 + n / 200 for n in range(60)]))
+
+    assert "better" == found.pairs[0].verdict
+    assert ("a has m0 0.0000 on every query: is the run empty or constant?",) == found.notes
+
+
+def test_a_constant_difference_is_never_significant() -> None:
+    pair = only(Study(), [0.1, 0.2, 0.3], [0.2, 0.3, 0.4])
+
+    assert (1.0, "no evidence of a difference", True) == (pair.p, pair.verdict, pair.constant)
+
+
+def test_few_queries_are_said() -> None:
+    assert compare_scores(scores(A, B)).notes[0].startswith("5 queries are fewer than 50: only large differences")
+
+
+def test_the_family_is_pairs_times_measures() -> None:
+    found = compare_scores(scores(A, B, [0.5, 0.4, 0.7, 0.2, 0.8], measures=3))
+
+    assert (6, "holm") == (found.family, found.correction)
+    assert all(pair.p_corrected >= pair.p for pair in found.pairs)
+    assert "none" == compare_scores(scores(A, B)).correction
+
+
+def test_baselines() -> None:
+    three = scores(A, B, [0.5, 0.4, 0.7, 0.2, 0.8])
+
+    assert [("a", "b"), ("a", "c")] == [(p.baseline, p.system) for p in compare_scores(three).pairs]
+    assert [("c", "a"), ("c", "b")] == [
+        (p.baseline, p.system) for p in compare_scores(three, Study(baselines=("c",))).pairs
+    ]
+    assert [("a", "c"), ("b", "c")] == [
+        (p.baseline, p.system) for p in compare_scores(three, Study(baselines=("a", "b"))).pairs
+    ]
+    assert 3 == compare_scores(three, Study(all_pairs=True)).family
+
+
+@pytest.mark.parametrize(
+    ("study", "message"),
+    [
+        (Study(baselines=("d",)), "no system called 'd' to be the baseline; there are a, b."),
+        (Study(baselines=("a", "b")), "every system is a baseline: nothing is left to compare with them."),
+    ],
+)
+def test_baselines_that_cannot_be(study: Study, message: str) -> None:
+    with pytest.raises(AssayError) as error:
+        compare_scores(scores(A, B), study)
+    assert message == str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"alpha": 0}, "alpha cannot be 0; it takes a number between 0 and 1, such as 0.05."),
+        ({"margin": -1}, "margin cannot be -1; it takes a number over 0, such as 0.01."),
+        ({"plan": math.inf}, "plan cannot be inf; it takes a number over 0, such as 0.01."),
+        ({"interval": "x"}, "interval cannot be 'x'; it takes t, percentile, bca."),
+        ({"test": "tt"}, "no test called 'tt'; did you mean 't'?"),
+    ],
+)
+def test_choices_that_cannot_be(choice: dict, message: str) -> None:
+    with pytest.raises(AssayError) as error:
+        Study(**choice)
+    assert message == str(error.value) or "no test called 'tt'" in str(error.value)
+
+
+def test_a_query_that_one_side_lacks_is_left_out_and_said() -> None:
+    evaluator = Evaluator({"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}, ["RR"], Rules(queries="both"))
+    whole = evaluator.evaluate({"1": {"a": 1.0}, "2": {"b": 2.0, "a": 1.0}, "3": {"a": 1.0}}, name="whole")
+    part = evaluator.evaluate({"1": {"a": 1.0}, "2": {"a": 1.0}}, name="part")
+
+    found = compare_scores(SystemScores.from_evaluations([whole, part]))
+
+    assert (2, 0.25) == (found.pairs[0].queries, found.pairs[0].difference)
+    assert any("lacks are left out" in note for note in found.notes)
+
+
+def test_equivalence_needs_a_margin() -> None:
+    near = [value + (0.001 if number % 2 else -0.001) for number, value in enumerate(A * 20)]
+
+    assert "no evidence of a difference" == only(Study(), A * 20, near).verdict
+    assert "equivalent" == only(Study(margin=0.01), A * 20, near).verdict
+
+
+def test_wider_intervals_hold_together() -> None:
+    three = scores(A, B, [0.5, 0.4, 0.7, 0.2, 0.8])
+    one, together = (compare_scores(three, Study(simultaneous=choice)).pairs[0].interval for choice in (False, True))
+
+    assert together[0] < one[0] < one[1] < together[1]
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_bootstrap_intervals_are_near_that_of_t(interval: str) -> None:
+    random = np.random.default_rng(5)
+    a, b = random.random(200).tolist(), random.random(200).tolist()
+    t, other = only(Study(), a, b).interval, only(Study(interval=interval), a, b).interval
+
+    assert t == pytest.approx(other, abs=0.01)
+
+
+def test_planning() -> None:
+    pair = only(Study(plan=0.05), A, B)
+    deviation = np.std(np.subtract(B, A), ddof=1)
+
+    power = stats.nct.sf(
+        stats.t.ppf(0.975, pair.needed - 1), pair.needed - 1, 0.05 / deviation * math.sqrt(pair.needed)
+    )
+    assert 0.8 <= power < 0.81
