@@ -2,13 +2,14 @@
 # make test      run the tests, and those of reading and judging once more without the native kernel
 # make check     format, lint, types, layers, docs, tests
 # make bench     speed and memory against other tools; bench-large with a million queries; bench-short in a minute
+# make calibration  how often tests and intervals err on real data, in a few minutes; needs ../shared/data
 # make sanitize  the kernel's tests under AddressSanitizer and UBSan; make fuzz searches it for ten minutes (needs clang)
 # make test-ranx hold the ranx convention against ranx, in an environment of its own
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help install demo test test-ranx check format docs bench bench-large bench-short sanitize fuzz clean
+.PHONY: help install demo test test-ranx check format docs bench bench-large bench-short calibration sanitize fuzz clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -52,6 +53,9 @@ bench-large: .venv/.installed-tools
 
 bench-short: .venv/.installed-tools
 	$(BIN)/python bench/run.py --short
+
+calibration: .venv/.installed-tools
+	$(BIN)/python bench/calibration.py
 
 sanitize: .venv/.installed-tools
 	$(BIN)/python tests/native/fuzz/run.py --sanitize

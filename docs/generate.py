@@ -137,6 +137,7 @@ def schema_of(record: type[Record], title: str) -> str:
         for field in _FIELD.finditer(inspect.getsource(getattr(assay.records.model, name))):
             if field["meaning"]:
                 definition["properties"][field["name"]]["description"] = field["meaning"]
+    schema["$defs"][record.__name__]["required"].insert(0, "schema")
     known = schema["$defs"][record.__name__]["properties"]["schema"]["enum"][0]
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": known, "title": title}
     return json.dumps({**head, **schema}, indent=2, ensure_ascii=False) + "\n"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assay.errors import AssayError
     from assay.evaluation import Evaluation, Evaluator, concat, evaluate
     from assay.formats import parse_qrels, parse_run, read_qrels, read_run, write_qrels, write_run
+    from assay.fusion import collapse, fuse
     from assay.judged import JudgedRanking, judge
     from assay.measures import Measure, measure, parse_measure
     from assay.rules import Rules
@@ -38,9 +39,11 @@ _PLACES = {
     "Run": "assay.tables",
     "Validation": "assay.validation.findings",
     "check_measure": "assay.checking",
+    "collapse": "assay.fusion",
     "compare_conventions": "assay.conventions",
     "concat": "assay.evaluation",
     "evaluate": "assay.evaluation",
+    "fuse": "assay.fusion",
     "judge": "assay.judged",
     "measure": "assay.measures",
     "parse_measure": "assay.measures",
@@ -85,9 +88,11 @@ __all__ = [
     "Validation",
     "__version__",
     "check_measure",
+    "collapse",
     "compare_conventions",
     "concat",
     "evaluate",
+    "fuse",
     "judge",
     "measure",
     "parse_measure",

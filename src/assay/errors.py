@@ -9,6 +9,7 @@
     │   ├── UnknownMeasureError
     │   └── ParameterError
     ├── RulesError              a rule with an impossible value
+    ├── FusionError             runs that cannot be fused or collapsed as asked
     └── MissingExtraError       a feature whose package is not installed
 
 Every message says where, what, and what to do instead. The command line prints it and exits with 2;
@@ -80,6 +81,10 @@ class ParameterError(MeasureError):
 
 class RulesError(AssayError):
     """A rule with an impossible value."""
+
+
+class FusionError(AssayError):
+    """Runs that cannot be fused or collapsed as asked."""
 
 
 class MissingExtraError(AssayError):

@@ -193,6 +193,15 @@ class Plan(NamedTuple):
     form: int
 
 
+class Ranked(NamedTuple):
+    """A run that was read once and ranked in every form that the measures need."""
+
+    name: str
+    source: str
+    joins: tuple[Join, ...]  # one for each form
+    rankings: tuple[JudgedRanking | JudgedTopics, ...]
+
+
 class Evaluator:
     """Judgments, measures and rules made ready once, for many runs.
 
@@ -212,6 +221,7 @@ class Evaluator:
         input_format: str = "auto",
     ) -> None:
         given = given_rules(rules)
+        self.given = given  # the rules that were chosen
         self.like = convention(like)
         self.rules = replace(Rules(), **{**self.like.rules, **given})
         self.requests = tuple(parse_measures(measures))
@@ -257,19 +267,26 @@ class Evaluator:
         cutoffs = {request.measure.param("cutoff") for request in self.requests} - {None}
         return tuple(sorted(cutoffs)) or (DEFAULT_CUTOFF,)
 
+    def rank(self, run: Any, *, name: str | None = None) -> Ranked:
+        """The run read and ranked, for `evaluate` and for whoever wants more of the same rankings."""
+        opened = open_run(run, name=name) if not isinstance(run, UnreadRun) else run
+        joins = tuple(self._join(opened, form) for form in self.forms)
+        rankings = tuple(self._ranking(joined, form) for joined, form in zip(joins, self.forms, strict=True))
+        return Ranked(opened.name, opened.source, joins, rankings)
+
     def evaluate(self, run: Any, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
         """The evaluation of one run; with `tie_bounds`, also how low and high ties could make each mean."""
-        opened = open_run(run, name=name) if not isinstance(run, UnreadRun) else run
-        joins = [self._join(opened, form) for form in self.forms]
-        rankings = [self._ranking(joined, form) for joined, form in zip(joins, self.forms, strict=True)]
-        ranking, joined = max(zip(map(ranking_of, rankings), joins, strict=True), key=lambda pair: len(pair[0]))
+        ranked = run if isinstance(run, Ranked) else self.rank(run, name=name)
+        rankings = ranked.rankings
+        pairs = zip(map(ranking_of, rankings), ranked.joins, strict=True)
+        ranking, joined = max(pairs, key=lambda pair: len(pair[0]))
         values = np.full((len(ranking), len(self.requests)), np.nan)
         for column, plan in enumerate(self.plans):
             judged = rankings[plan.form]
             found = values_under(plan.measure, judged, plan.rules)
             values[places_of(ranking_of(judged).queries, ranking.queries), column] = found
         return Evaluation(
-            run=opened.name,
+            run=ranked.name,
             queries=ranking.queries,
             requests=self.requests,
             values=values,
@@ -279,7 +296,7 @@ class Evaluator:
             tie_bounds=self._tie_bounds(rankings) if tie_bounds else None,
             coverage=coverage_of(self.judgments, joined, ranking, self.cutoffs),
             tag=joined.tag,
-            sources=(self.judgments.source, opened.source),
+            sources=(self.judgments.source, ranked.source),
             top_grade=self.judgments.top_grade,
         )
 

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from assay import __version__
-from assay.cli import group
+from assay.cli import LazyGroup, group
 from assay.example import QRELS, RUNS
 from assay.measures import definitions
 from assay.native import path_in_use
@@ -52,6 +52,28 @@ def test_an_unknown_command_is_wrong_usage():
 
     assert (2, "") == (done.returncode, done.stdout)
     assert "No such command 'evalaute'" in done.stderr
+
+
+def test_commands_are_found_in_the_modules_they_live_in():
+    places = {"conventions": "assay.cli.conventions", "look": "assay.cli.info:runs_info"}
+    lazy = LazyGroup("some", places=places)
+    context = click.Context(lazy)
+
+    assert ["conventions", "look"] == lazy.list_commands(context)
+    assert ["conventions", "info"] == [lazy.get_command(context, name).name for name in places]
+    assert None is lazy.get_command(context, "info")
+
+
+@pytest.mark.parametrize("group_name", ["runs", "qrels"])
+def test_the_commands_of_a_group_are_imported_when_they_are_used(group_name):
+    modules = ("numpy", "rich", "assay.cli.info", "assay.cli.convert", "assay.formats")
+
+    assert [] == loaded_by(f"import assay.cli.{group_name}", modules)
+    done = assay(group_name, "covnert")
+    assert (2, "") == (done.returncode, done.stdout)
+    assert "No such command 'covnert'" in done.stderr
+    listed = assay(group_name, "--help").stdout
+    assert all(f"\n  {name} " in listed for name in ("info", "convert"))
 
 
 def test_measures_list_names_them_all():

@@ -508,6 +508,15 @@ def test_exact_whenever_all_outcomes_are_no_more_than_asked_for(queries, draws, 
     assert [2**queries if exact else draws] == found.draws.tolist()
 
 
+@pytest.mark.parametrize("queries", [17, 62, 63, 64, 65, 1_100])
+def test_many_outcomes_are_never_counted(queries):
+    # 2**64 outcomes are 0 for a computer that counts in 64 bits
+    found = significance_of(random_table(queries, 2), [(0, 1)], "permutation", Options(draws=np.int64(200)))
+
+    assert [False] == found.exact.tolist()
+    assert [200] == found.draws.tolist()
+
+
 def test_queries_that_do_not_differ_do_not_count():
     differences = np.zeros(60)
     differences[:5] = [1, 2, 3, 4, -5]

@@ -27,7 +27,9 @@ def generate(tmp_path, monkeypatch):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     shutil.copytree(DOCS / "reference", tmp_path / "reference")
+    shutil.copytree(DOCS / "schemas", tmp_path / "schemas")
     monkeypatch.setattr(module, "FOLDER", tmp_path / "reference")
+    monkeypatch.setattr(module, "SCHEMAS", tmp_path / "schemas")
     return module
 
 
@@ -47,6 +49,17 @@ def test_a_missing_page_is_written_anew(generate, capsys):
 
     assert 0 == generate.main([])
     assert before == page.read_text()
+
+
+def test_a_stale_schema_is_named_and_written_anew(generate, capsys):
+    schema = generate.SCHEMAS / "evaluation-report-1.json"
+    before = schema.read_text()
+    schema.write_text("{}")
+
+    assert 1 == generate.main(["--check"])
+    assert "docs/schemas/evaluation-report-1.json is stale: run `make docs`\n" in capsys.readouterr().err
+    assert 0 == generate.main([])
+    assert before == schema.read_text()
 
 
 def test_pages_say_that_they_are_generated(generate):

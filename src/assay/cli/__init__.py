@@ -18,6 +18,7 @@ from assay.errors import AssayError, InputError
 
 COMMANDS = {
     "evaluate": "assay.cli.evaluate",
+    "compare": "assay.cli.compare",
     "trec_eval": "assay.cli.trec_eval",
     "measures": "assay.cli.measures",
     "conventions": "assay.cli.conventions",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from assay.cli import write
+from assay.cli.reports import Wishes, findings_of, rendered, report_options
 from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES, Evaluator
 from assay.formats import INPUT_FORMATS, parse_grades, read_qrels, read_run
@@ -34,12 +36,14 @@ _RULE_HELP = {
 }
 
 
-def rule_options(command: Command) -> Command:
+def rule_options(command: Command, without: tuple[str, ...] = ()) -> Command:
     """One option for each rule, made from the rules themselves."""
     command = click.option("--depth", type=click.IntRange(min=0), help="Only the first documents of each query.")(
         command
     )
     for name, choices in reversed(RULE_CHOICES.items()):
+        if name in without:
+            continue
         option = click.option(
             f"--{name.replace('_', '-')}",
             type=click.Choice(choices),
@@ -112,6 +116,15 @@ def input_options(command: Command) -> Command:
     return command
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How files are read, as the options say."""
+
+    qrels_format: str
+    run_format: str
+    grades: Mapping[str, float]
+
+
 def threads_option(command: Command) -> Command:
     """How many threads read a run; no value depends on it."""
     return click.option(
@@ -157,6 +170,7 @@ def read_input(
 @rule_options
 @input_options
 @threads_option
+@report_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -170,27 +184,36 @@ def command(
     run_format: str | None,
     grades: str | None,
     threads: int | None,
+    wishes: Wishes,
     **rules: Any,
 ) -> None:
     """Evaluate one or more RUNs against the judgments in QRELS.
 
     Files may be TREC, BEIR, MS MARCO, JSON, JSONL, CSV, TSV, Parquet or Arrow, plain or compressed; - is standard input.
-    A run is called by its file's name, or by NAME in NAME=PATH.
+    A run is called by its file's name, or by NAME in NAME=PATH. With --report DIR, `assay verify DIR` checks later that
+    files and numbers are still the same.
     """
     refuse_second_stdin(qrels, runs)
     given = {name: value for name, value in rules.items() if value is not None}
+    reading = Reading(qrels_format or input_format, run_format or input_format, parse_grades(grades) if grades else {})
+    experiment = wishes.begin(qrels, [path for _, path in map(_split, runs)], **asdict(reading)) if wishes else None
     evaluator = Evaluator(
         qrels,
-        measures,
+        measures if experiment is None else experiment.measures(measures),
         given,
         like=like,
-        grades=parse_grades(grades) if grades else None,
+        grades=reading.grades,
         threads=threads,
-        input_format=qrels_format or input_format,
+        input_format=reading.qrels_format,
     )
-    opened = named_runs(runs, lambda path, name: open_run(path, input_format=run_format or input_format, name=name))
-    evaluations = [evaluator.evaluate(run, tie_bounds=True) for run in opened]
-    write(RENDERERS[output_format](tabulate(evaluations, per_query=per_query)), output)
+    opened = named_runs(runs, lambda path, name: open_run(path, input_format=reading.run_format, name=name))
+    if experiment is None:
+        table = tabulate([evaluator.evaluate(run, tie_bounds=True) for run in opened], per_query=per_query)
+    else:
+        outcome = experiment.evaluate(evaluator, opened, rendered, find=findings_of(experiment))
+        table = tabulate(outcome.evaluations, per_query=per_query, targets=outcome.targets)
+    write(RENDERERS[output_format](table), output)
+    wishes.say_where()
 
 
 def named_runs(arguments: tuple[str, ...], read: Callable[[str, str | None], AnyRun]) -> Iterator[AnyRun]:

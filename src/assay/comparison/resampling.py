@@ -35,7 +35,8 @@ def permutation(paired: Paired, options: Options) -> Outcome:
     p, exact = np.ones(len(paired.pairs)), np.zeros(len(paired.pairs), np.bool_)
     done = np.full(len(paired.pairs), draws, np.int64)
     for group, numbers in paired.groups():
-        few = np.array([2 ** np.count_nonzero(apart) <= draws for apart in group.differences()], np.bool_)
+        most = draws.bit_length() - 1  # 2**n as a number of NumPy's would overflow
+        few = np.array([np.count_nonzero(apart) <= most for apart in group.differences()], np.bool_)
         for place in np.flatnonzero(few).tolist():
             p[numbers[place]], done[numbers[place]] = _exact_permutation(group.difference(place), options.alternative)
         rest = Paired(group.values, tuple(pair for pair, one in zip(group.pairs, few, strict=True) if not one))

@@ -5,12 +5,12 @@ Each record has a JSON Schema of its version in docs/schemas. Numbers that are n
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct, field
 
-REPORT_SCHEMA = "assay/evaluation-report/1"
-MANIFEST_SCHEMA = "assay/experiment-manifest/1"
+REPORT_SCHEMA: Final = "assay/evaluation-report/1"
+MANIFEST_SCHEMA: Final = "assay/experiment-manifest/1"
 
 Severity = Literal["error", "warning", "note"]
 Status = Literal["pass", "warn", "fail", "unknown"]  # worst first when several are taken together: fail, warn, unknown
@@ -20,29 +20,30 @@ class Record(Struct, frozen=True):
     """A value with named fields; fields that a later version adds are ignored when an old program reads it."""
 
 
-class Identity(Record, kw_only=True):
-    """A file by its content."""
+class Identity(Record, frozen=True, kw_only=True):
+    """Judgments or a run by their content."""
 
     name: str  # what it is called: a run's name, a file's stem
-    path: str  # as it was given, without secrets
-    sha256: str  # of the bytes in the file, compressed or not
-    size: int  # bytes
+    path: str  # as it was given, without secrets; "-" for standard input, "" for a value in memory
+    sha256: str | None  # of the bytes in the file, compressed or not; None where there is no file to read again
+    size: int | None  # bytes
     lines: int | None  # of text after decompression; None for formats without lines
     queries: int
 
 
-class TargetResult(Record, kw_only=True):
+class TargetResult(Record, frozen=True, kw_only=True):
     """What was aimed at, and whether it was reached."""
 
     status: Status
     goal: float | None  # what the mean is held against, in the measure's own unit; None if it is not known
     words: str  # "0.3812 of 0.3500 (good)", "no baseline called 'bm25'"
     baseline: str | None = None  # the run that an uplift is over
-    levels: dict[str, float] = {}  # name of level -> value: good, strong
+    levels: dict[str, float] = {}  # name of level -> value in the measure's own unit: good, strong
     reached: str | None = None  # the highest level that was reached
+    typical: tuple[float, float] | None = None  # what a usual baseline has, from and to; for comparison only
 
 
-class MeasureResult(Record, kw_only=True):
+class MeasureResult(Record, frozen=True, kw_only=True):
     """One measure over all queries."""
 
     name: str  # as the user wrote it
@@ -57,7 +58,7 @@ class MeasureResult(Record, kw_only=True):
     target: TargetResult | None = None
 
 
-class Example(Record, kw_only=True):
+class Example(Record, frozen=True, kw_only=True):
     """One place where a finding holds."""
 
     text: str  # what stands there, fit to be shown
@@ -65,7 +66,7 @@ class Example(Record, kw_only=True):
     query: str | None = None
 
 
-class FindingRecord(Record, kw_only=True):
+class FindingRecord(Record, frozen=True, kw_only=True):
     """Something that validation has to say about a file."""
 
     code: str
@@ -80,19 +81,21 @@ class FindingRecord(Record, kw_only=True):
     examples: tuple[Example, ...] = ()
 
 
-class Curves(Record, kw_only=True):
+class Curves(Record, frozen=True, kw_only=True):
     """What charts show besides the values of queries."""
 
-    precision_at_recall: tuple[float, ...]  # interpolated, at recall 0.0, 0.1 ... 1.0
+    precision_at_recall: tuple[float | None, ...]  # interpolated, at recall 0.0, 0.1 ... 1.0
     cutoffs: tuple[int, ...]  # 1 to 100, or to the depth of the run
-    at_cutoff: dict[str, tuple[float, ...]]  # measure without cutoff (nDCG, P, R, Success) -> mean at each cutoff
+    at_cutoff: dict[
+        str, tuple[float | None, ...]
+    ]  # measure without cutoff (nDCG, P, R, Success) -> mean at each cutoff
     first_relevant: dict[str, int]  # "1", "2", "3", "4-10", "11-100", "101-1000", "later", "never" -> queries
 
 
-class EvaluationReport(Record, kw_only=True):
+class EvaluationReport(Record, frozen=True, kw_only=True):
     """One run against one set of judgments."""
 
-    schema: str = REPORT_SCHEMA
+    schema: Literal["assay/evaluation-report/1"] = REPORT_SCHEMA
     experiment: str  # id of the manifest that belongs to it
     created: str  # ISO 8601, UTC
     run: Identity
@@ -109,12 +112,12 @@ class EvaluationReport(Record, kw_only=True):
     complete: bool  # whether every judged query was answered and nothing is in the way of trusting the figures
     incomplete_because: tuple[str, ...]
     findings: tuple[FindingRecord, ...]
-    curves: Curves
+    curves: Curves  # empty where none were computed
     queries: dict[str, tuple[float | None, ...]]  # query -> values in the order of `measures`
     seconds: float  # reading, judging and computing
 
 
-class Digest(Record, kw_only=True):
+class Digest(Record, frozen=True, kw_only=True):
     """A file that went in or came out."""
 
     path: str
@@ -122,10 +125,49 @@ class Digest(Record, kw_only=True):
     size: int
 
 
-class ExperimentManifest(Record, kw_only=True):
+class Target(Record, frozen=True, kw_only=True):
+    """What is aimed at for one measure."""
+
+    measure: str  # as the profile writes it
+    levels: dict[str, float]  # name of level -> value, or what is added to the baseline's value where `over` is given
+    over: str | None = None  # the run that an uplift is over
+    typical: tuple[float, float] | None = None  # what a usual baseline has, from and to
+    note: str = ""
+
+
+class Targets(Record, frozen=True, kw_only=True):
+    """A profile: what is aimed at, measure by measure."""
+
+    name: str
+    measures: tuple[Target, ...]
+    description: str = ""
+
+
+class Baseline(Record, frozen=True, kw_only=True):
+    """What uplifts are over: one of the runs, or an earlier report."""
+
+    name: str
+    means: dict[str, float | None]  # measure in its canonical form -> mean
+    path: str | None = None  # of the report; None for one of the runs
+
+
+class Config(Record, frozen=True, kw_only=True):
+    """Every choice that the numbers depend on, besides the files themselves."""
+
+    measures: tuple[str, ...]  # as they were asked for
+    like: str  # the convention that was followed
+    rules: dict[str, Any]  # those that were chosen; the others are the convention's
+    qrels_format: str = "auto"
+    run_format: str = "auto"
+    grades: dict[str, float] = {}  # letters and their values
+    targets: Targets | None = None
+    baseline: Baseline | None = None
+
+
+class ExperimentManifest(Record, frozen=True, kw_only=True):
     """What was done, with what, on what: enough to do it again."""
 
-    schema: str = MANIFEST_SCHEMA
+    schema: Literal["assay/experiment-manifest/1"] = MANIFEST_SCHEMA
     experiment: str
     created: str
     command: tuple[str, ...]  # without secrets
@@ -138,9 +180,12 @@ class ExperimentManifest(Record, kw_only=True):
     model: str | None
     parameters: dict[str, str]  # --set NAME=VALUE
     index_snapshots: dict[str, str]  # --set index.NAME=VALUE
-    config_hash: str  # sha256 of measures, rules, convention, targets and parameters in canonical JSON
+    config: Config
+    config_hash: str  # sha256 of config, dataset, model, parameters and index snapshots in canonical JSON
     runs: tuple[str, ...]
     inputs: tuple[Digest, ...]
     outputs: tuple[Digest, ...]
-    metadata: dict[str, Any] = field(default_factory=dict)  # run -> ir_metadata of its header
+    metadata: dict[str, Any] = field(
+        default_factory=dict
+    )  # run -> ir_metadata of its header, or {"raw": ..., "why": ...}
     notes: tuple[str, ...] = ()

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.report.model import ResultTable, Row
+
+if TYPE_CHECKING:
+    from assay.records.targets import TargetOutcome
 
 SCHEMA = "assay/evaluation/1"
 
@@ -32,7 +35,20 @@ def _run(row: Row, table: ResultTable, queries: dict[str, Any]) -> dict[str, Any
     run = {"name": row.run, "tag": table.tags[row.run], "mean": _values(row, table), "coverage": coverage}
     if table.tie_bounds[row.run]:
         run["tie_bounds"] = {label: list(ends) for label, ends in table.tie_bounds[row.run].items()}
+    if row.run in table.targets:
+        run["targets"] = _targets(table.targets[row.run])
     return run | ({"queries": queries} if table.per_query else {})
+
+
+def _targets(outcome: TargetOutcome) -> dict[str, Any]:
+    fields = ("status", "goal", "words", "baseline", "reached")
+    return {
+        "profile": outcome.profile,
+        "status": outcome.status,
+        "measures": {
+            label: {name: getattr(result, name) for name in fields} for label, result in outcome.results.items()
+        },
+    }
 
 
 def _values(row: Row, table: ResultTable) -> dict[str, float | None]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from assay.errors import show_id, some_of
+from assay.errors import show_id
 from assay.evaluation import Coverage, Evaluation
 from assay.measures import Request
+from assay.records.words import conventions_in_words, coverage_in_words, number_of
 from assay.rules import Rules
+
+if TYPE_CHECKING:  # only who has targets needs what they are made of
+    from assay.records.targets import TargetOutcome
 
 ALL = "all"  # the row of a run that stands for all its queries
 
@@ -39,6 +44,7 @@ class ResultTable:
     like: str  # the convention that was followed
     tie_bounds: dict[str, dict[str, tuple[float, float]]]  # by run and measure, where ties could change a shown digit
     per_query: bool
+    targets: Mapping[str, TargetOutcome] = field(default_factory=dict)  # by run, where there are any
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -66,15 +72,25 @@ class ResultTable:
         yield from self.query_rows
         yield from self.rows
 
+    def status_of(self, run: str, label: str) -> str:
+        """The status of a mean's target; empty where there is none."""
+        found = self.targets[run].results.get(label) if run in self.targets else None
+        return "" if found is None else found.status
+
+    def statuses(self) -> set[str]:
+        """All statuses that there are."""
+        return {result.status for outcome in self.targets.values() for result in outcome.results.values()}
+
     def notes(self) -> list[str]:
-        """The conventions in force and the coverage, in words."""
-        lines = [conventions_in_words(self.rules, self.like)]
+        """The targets, the conventions in force and the coverage, in words."""
+        lines = [f"{show_id(run)}: {targets_in_words(outcome)}" for run, outcome in self.targets.items()]
+        lines.append(conventions_in_words(self.rules, self.like))
         if not self.comparable:
             lines.append("The runs are averaged over different queries, so none is called the best.")
         for run, coverage in self.coverage.items():
             lines.append(f"{show_id(run)}: {coverage_in_words(coverage, self.rules)}")
             left_out = [
-                f"{_number(count, 'query')} for {label}" for label, count in self.undefined[run].items() if count
+                f"{number_of(count, 'query')} for {label}" for label, count in self.undefined[run].items() if count
             ]
             if left_out:
                 lines.append(f"{show_id(run)}: left out as undefined: {', '.join(left_out)}.")
@@ -84,8 +100,10 @@ class ResultTable:
         return lines
 
 
-def tabulate(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> ResultTable:
-    """The evaluations of one or more runs side by side."""
+def tabulate(
+    evaluations: Sequence[Evaluation], *, per_query: bool = False, targets: Mapping[str, TargetOutcome] | None = None
+) -> ResultTable:
+    """The evaluations of one or more runs side by side; with how they stand against targets, by run."""
     first = evaluations[0]
     comparable = all(evaluation.queries == first.queries for evaluation in evaluations)
     totals = [tuple(evaluation.mean().values()) for evaluation in evaluations]
@@ -102,7 +120,16 @@ def tabulate(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> R
         tie_bounds={e.run: _visible(e.tie_bounds or {}) for e in evaluations},
         undefined={e.run: {label: int(n) for label, n in e.undefined().items()} for e in evaluations},
         per_query=per_query,
+        targets=targets or {},
     )
+
+
+def targets_in_words(outcome: TargetOutcome) -> str:
+    """How a run stands against its targets: the status of all, and what there is to those that were not reached."""
+    counts = ", ".join(f"{count} {status}" for status, count in outcome.counts().items())
+    missed = [f"{label} {result.words}" for label, result in outcome.results.items() if result.status != "pass"]
+    named = f"targets {show_id(outcome.profile)}: {outcome.status}{f' ({counts})' if counts else ''}"
+    return f"{named}: {'; '.join(missed)}." if missed else f"{named}."
 
 
 def _visible(ranges: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
@@ -136,82 +163,6 @@ def _best(values: Sequence[float], request: Request) -> float | None:
     """The highest value, or None where higher is not better or all are equal."""
     known = [value for value in values if not math.isnan(value)]
     return max(known) if len(set(known)) > 1 and request.measure.definition.rewards else None
-
-
-_RULES_IN_WORDS = {
-    "order": {"score": "", "rank": "ranked by the file's rank column, not by score"},
-    "ties": {
-        "doc-desc": "equal scores by document id, descending",
-        "doc-asc": "equal scores by document id, ascending",
-        "input": "equal scores in input order",
-        "rank-column": "equal scores by the file's rank column",
-        "expected": "all orders of equal scores averaged",
-    },
-    "scores": {"float64": "", "float32": "scores as 32-bit floats"},
-    "queries": {
-        "judged": "mean over all judged queries, a missing one counts as 0",
-        "both": "mean over the judged queries that the run answers",
-        "strict": "every judged query must be answered",
-    },
-    "duplicates": {
-        "error": "",
-        "first": "of duplicate documents the first counts",
-        "best": "of duplicate documents the best counts",
-    },
-    "self_match": {"keep": "", "drop": "documents with the query's own id are dropped"},
-    "undefined": {
-        "zero": "a query without relevant documents counts as 0",
-        "nan": "queries without relevant documents are left out",
-    },
-}
-
-
-def conventions_in_words(rules: Rules, like: str = "assay") -> str:
-    """The rules in force, as one sentence."""
-    words = [choices[getattr(rules, name)] for name, choices in _RULES_IN_WORDS.items()]
-    if rules.depth is not None:
-        words.append(f"only the first {rules.depth} documents of each query")
-    settings = ", ".join(f"{name}={value}" for name, value in asdict(rules).items() if value is not None)
-    if like != "assay":
-        words.insert(0, f"as {like} has them (`assay conventions` says what that changes)")
-    return f"Conventions: {'; '.join(word for word in words if word)} ({settings})."
-
-
-def coverage_in_words(coverage: Coverage, rules: Rules) -> str:
-    """How far run and judgments meet, in a few sentences."""
-    parts = [f"{_number(coverage.judged, 'query')} judged, {coverage.answered} answered, {_missing(coverage, rules)}"]
-    parts[0] += f", {coverage.without_relevant} without relevant documents"
-    if coverage.unjudged:
-        count = len(coverage.unjudged)
-        parts.append(f"{_number(count, 'query')} of the run {_are(count)} not judged and left out")
-    shares = ", ".join(f"{share:.0%} in the top {cutoff}" for cutoff, share in coverage.judged_share.items())
-    parts.append(f"of the documents shown, judged: {shares}")
-    parts.append(f"ties: {_ties(coverage)}")
-    return "; ".join(parts) + "."
-
-
-def _missing(coverage: Coverage, rules: Rules) -> str:
-    if not coverage.missing:
-        return "0 missing"
-    effect = "counted as 0" if rules.queries == "judged" else "left out"
-    return f"{len(coverage.missing)} missing ({effect}: {some_of(coverage.missing)})"
-
-
-def _ties(coverage: Coverage) -> str:
-    if not coverage.tied:
-        return "no judged document shares its score"
-    straddling = [f"rank {cutoff} in {number}" for cutoff, number in coverage.straddling.items() if number]
-    found = f"in {_number(coverage.tied, 'query')} a judged document shares its score"
-    return f"{found}, across {', '.join(straddling)}" if straddling else f"{found}, never across a cutoff"
-
-
-def _number(count: int, noun: str) -> str:
-    plural = "queries" if noun == "query" else f"{noun}s"
-    return f"{count} {noun if count == 1 else plural}"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def four_decimals(value: float, request: Request) -> str:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import io
-import shutil
-import sys
+from collections.abc import Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from assay.errors import show_id
 from assay.report.model import ResultTable, Row, four_decimals
+from assay.report.terminal import printed, terminal_width
 
 BEST = "*"
-_FALLBACK_WIDTH = 120  # when the output is no terminal
+# Rich takes blanks away from the end of a cell. No id has this character, since it is shown escaped.
+_PAD = "\ue000"
+_STATUS_STYLES = {"pass": "green", "warn": "yellow", "fail": "bold red", "unknown": "dim"}
 
 
 def render_text(table: ResultTable) -> str:
     """Runs down, measures across; turned around where that would not fit."""
-    width = shutil.get_terminal_size((_FALLBACK_WIDTH, 0)).columns if sys.stdout.isatty() else _FALLBACK_WIDTH
+    width = terminal_width()
     cells = _grid(table)
     turned = _needed(cells) > width and not table.per_query
     if turned:
@@ -36,16 +36,27 @@ def render_text(table: ResultTable) -> str:
 
 def _grid(table: ResultTable) -> list[list[Text]]:
     head = [*map(Text, table.row_names), *map(Text, table.labels)]
-    return [head, *(_cells(row, table) for row in table.all_rows())]
+    rows = [*_all_cells(table.query_rows, table), *_all_cells(table.rows, table, means=True)]
+    return [head, *rows]
 
 
-def _cells(row: Row, table: ResultTable) -> list[Text]:
-    names = [Text(show_id(name)) for name in table.names_of(row)]
-    values = [
-        _value(four_decimals(value, request), best, table.several)
-        for value, best, request in zip(row.values, row.best, table.requests, strict=True)
+def _all_cells(rows: Sequence[Row], table: ResultTable, *, means: bool = False) -> Iterator[list[Text]]:
+    for row in rows:
+        pairs = zip(row.values, row.best, table.requests, strict=True)
+        values = [_value(four_decimals(value, request), best, table.several) for value, best, request in pairs]
+        statuses = [table.status_of(row.run, label) if means else "" for label in table.labels]
+        yield [*(Text(show_id(name)) for name in table.names_of(row)), *_with_statuses(values, statuses, table)]
+
+
+def _with_statuses(values: list[Text], statuses: list[str], table: ResultTable) -> list[Text]:
+    """Each value with its status; as wide as the longest one, so that digits stay in line."""
+    width = max((len(status) for status in table.statuses()), default=0)
+    if not width:
+        return values
+    return [
+        Text.assemble(value, _PAD, (status.ljust(width, _PAD), _STATUS_STYLES.get(status, "")))
+        for value, status in zip(values, statuses, strict=True)
     ]
-    return names + values
 
 
 def _value(text: str, best: bool, several: bool) -> Text:
@@ -67,18 +78,9 @@ def _drawn(cells: list[list[Text]], width: int) -> str:
         )
     for row in cells[1:]:
         drawing.add_row(*row)
-    return _printed(drawing, max(width, _needed(cells)))
-
-
-def _printed(what: Table | Text, width: int) -> str:
-    out = io.StringIO()
-    colours = sys.stdout.isatty()
-    console = Console(
-        file=out, width=width, force_terminal=colours, no_color=None if colours else True, highlight=False
-    )
-    console.print(what)
-    return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
+    lines = printed(drawing, max(width, _needed(cells))).replace(_PAD, " ").splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def _wrapped(note: str, width: int) -> str:
-    return _printed(Text(note, overflow="fold", style="dim"), width)
+    return printed(Text(note, overflow="fold", style="dim"), width)

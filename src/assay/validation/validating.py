@@ -96,23 +96,31 @@ def validate_qrels(
     return _validation(facts, tallies, _said(facts, "qrels"), _coverage(facts.queries, partners, name="qrels"))
 
 
-def validate_beside(evaluation: Evaluation, qrels: Any, run: Any, *, input_format: str = AUTO) -> tuple[Finding, ...]:
+def validate_beside(
+    evaluation: Evaluation,
+    qrels: Any,
+    run: Any,
+    *,
+    run_format: str = AUTO,
+    qrels_format: str = AUTO,
+    grades: Mapping[str, float] | None = None,
+) -> tuple[Finding, ...]:
     """The findings that belong beside an evaluation that has just been made of these files, in little more time.
 
     A run over `LARGE` bytes is not looked at line by line: it was read without an error, and that is said.
     """
     said = [*_seen_by_evaluation(evaluation), *_unjudged(evaluation), *_bounds(evaluation)]
     facts = RunFacts(evaluation.sources[1], "table")
-    if not _is_path(run) or run == STDIN:
+    if not _is_path(run) or not os.path.isfile(run):
         found: list[Finding] = []
     elif os.path.getsize(run) > LARGE:
         found = []
         said.append(("RUN072", Said("the run is large and was not looked at line by line")))
     else:
-        found = list(validate_run(run, input_format=input_format).findings)
-    found += [_finding(code, facts, words.count, words.examples, words.message) for code, words in said]
-    if _is_path(qrels) and qrels != STDIN and os.path.getsize(qrels) <= LARGE:
-        found += validate_qrels(qrels).findings
+        found = list(validate_run(run, input_format=run_format).findings)
+    found += [_said_finding(code, facts, words) for code, words in said]
+    if _is_path(qrels) and os.path.isfile(qrels) and os.path.getsize(qrels) <= LARGE:
+        found += validate_qrels(qrels, grades=grades, input_format=qrels_format).findings
     return tuple(sorted(found, key=_gravest_first))
 
 
@@ -486,7 +494,7 @@ def _bounds(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
     bounds = evaluation.tie_bounds or {}
     if bounds:
         words = ", ".join(f"{name} from {low:.4f} to {high:.4f}" for name, (low, high) in bounds.items())
-        yield "RUN059", Said(f"the order of equal scores decides figures: {words}", len(bounds))
+        yield "RUN059", Said(f"the order of equal scores decides figures: {words}")
 
 
 def _coverage(
@@ -510,14 +518,16 @@ def _validation(
         _finding(code, facts, tally.count, tuple(tally.examples), RULES[code].said(tally.count))
         for code, tally in tallies.items()
     ]
-    for code, words in said:
-        found = _finding(code, facts, words.count, words.examples, words.message)
-        graver = words.severity is not None and code not in facts.options.graver
-        findings.append(replace(found, severity=words.severity) if graver and words.severity else found)
+    findings += [_said_finding(code, facts, words) for code, words in said]
     findings.sort(key=_gravest_first)
     shown: dict[str, int | str] = {"format": facts.format, "lines": facts.lines, "rows": facts.rows}
     shown["queries"] = len(facts.queries)  # type: ignore[attr-defined]
     return Validation(facts.file, tallies.kind, tuple(findings), shown, coverage)
+
+
+def _said_finding(code: str, facts: FileFacts, said: Said) -> Finding:
+    found = _finding(code, facts, said.count, said.examples, said.message)
+    return found if said.severity is None or code in facts.options.graver else replace(found, severity=said.severity)
 
 
 def _gravest_first(finding: Finding) -> tuple[int, str]:

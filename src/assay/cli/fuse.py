@@ -1,0 +1,89 @@
+"""assay runs fuse."""
+
+from __future__ import annotations
+
+import click
+
+from assay.cli.derived import derived_run_options, read_inputs, write_derived
+from assay.errors import FusionError
+from assay.formats.numbers import number
+from assay.fusion import METHODS, NORMALISATIONS, RANKS, fuse_with_notes
+
+EXAMPLES = """\b
+Examples:
+  assay runs fuse bm25.run dense.run -o hybrid.run
+  assay runs fuse bm25.run dense.run -o hybrid.run -p k=20 --depth 1000
+  assay runs fuse bm25.run dense.run -o hybrid.run --method weighted --norm min-max --weights 0.3,0.7"""
+
+
+@click.command("fuse", epilog=EXAMPLES)
+@click.argument("runs", nargs=-1, required=True)
+@click.option("--method", default="rrf", show_default=True, help=f"How to fuse: {', '.join(METHODS)}.")
+@click.option("--norm", default="none", show_default=True, help=f"Normalise first: {', '.join(NORMALISATIONS)}.")
+@click.option("--weights", metavar="W,W,...", help="A number from 0 for each run, in their order.")
+@click.option(
+    "-p",
+    "parameters",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A parameter of the method: " + ", ".join(f"{m.name} {name}" for m in METHODS.values() for name in m.defaults),
+)
+@click.option(
+    "--ranks",
+    type=click.Choice(list(RANKS)),
+    default="score",
+    show_default=True,
+    help="Where ranks come from: falling scores, or the file's rank column.",
+)
+@click.option("--depth", type=int, help="Keep so many documents per query.")
+@derived_run_options
+def command(
+    runs: tuple[str, ...],
+    method: str,
+    norm: str,
+    weights: str | None,
+    parameters: tuple[str, ...],
+    ranks: str,
+    depth: int | None,
+    output: str,
+    to: str | None,
+    tag: str | None,
+    metadata: bool,
+) -> None:
+    """Fuse RUNS into one: by reciprocal rank fusion, or another method.
+
+    Each of RUNS may be in any format that is read, plain or compressed. A TREC file begins with comment lines that say how
+    it was made. What may surprise is told as a note.
+    """
+    inputs = read_inputs(runs, output, to)
+    given = _parameters(parameters)
+    fused = fuse_with_notes(inputs.tables, method, norm, _weights(weights), given, ranks=ranks, depth=depth)
+    how = {"name": fused.method, **fused.parameters, "normalisation": fused.norm, "ranks": fused.ranks}
+    how |= {} if fused.weights is None else {"weights": fused.weights}
+    how |= {} if depth is None else {"depth": depth}
+    write_derived(fused.run, {"fusion": how}, inputs, tag=tag, metadata=metadata, notes=fused.notes)
+
+
+def _weights(text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    return [_number(part, f"--weights {text}: ") for part in text.split(",")]
+
+
+def _parameters(texts: tuple[str, ...]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise FusionError(f"-p {text}: expected a name and a number, such as k=60.")
+        if name in found:
+            raise FusionError(f"-p {text}: {name} is given twice.")
+        found[name] = _number(value, f"-p {text}: ")
+    return found
+
+
+def _number(text: str, where: str) -> float:
+    found = number(text)
+    if found is None:
+        raise FusionError(f"{where}{text!r} is not a number.")
+    return int(found) if found.is_integer() else found

@@ -1,0 +1,26 @@
+"""Several runs into one, and chunks into documents. Knows tables, not files.
+
+fusing          fuse: what is checked, pooled, normalised and combined      collapsing  chunks to documents
+methods         one function for each method, with its paper                pooled      runs matched by document
+normalisations  one function for each normalisation                         registry    what these are
+"""
+
+from __future__ import annotations
+
+from assay.fusion.collapsing import WAYS, collapse
+from assay.fusion.fusing import Fused, fuse, fuse_with_notes
+from assay.fusion.pooled import RANKS
+from assay.fusion.registry import METHODS, NORMALISATIONS, Method, Normalisation
+
+__all__ = [
+    "METHODS",
+    "NORMALISATIONS",
+    "RANKS",
+    "WAYS",
+    "Fused",
+    "Method",
+    "Normalisation",
+    "collapse",
+    "fuse",
+    "fuse_with_notes",
+]

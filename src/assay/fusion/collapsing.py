@@ -1,0 +1,107 @@
+"""Chunks to documents: a run that ranks parts of documents becomes one that ranks documents. Reads no files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from itertools import repeat
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from assay.errors import FusionError, did_you_mean, some_of
+from assay.fusion.fusing import in_rank_order
+from assay.fusion.pooled import total_of
+from assay.tables import Floats, Ids, Integers, Run, encode_ids
+
+Chunks: TypeAlias = Mapping[str, str] | str | re.Pattern[str]
+OF_CHUNK = "doc"  # the named group of a regular expression that is the document, where there is one
+
+
+def collapse(run: Run, documents: Chunks, *, by: str = "max") -> Run:
+    """The run with each document once per query, scored by its chunks.
+
+    `documents` says which document a chunk belongs to: a mapping from chunk to document, or a regular expression that is
+    searched in the chunk's id, of which the group `doc`, else the first group, else all that matched is the document. A
+    chunk without a document is refused. `by` says what a document is worth: its best chunk ("max"), all its chunks
+    together ("sum"; scores under 0 take away), or the chunk whose row comes first, whatever its score ("first").
+
+    >>> run = Run.from_columns(["q", "q", "q"], ["a#1", "b#1", "a#2"], [3.0, 2.0, 1.5])
+    >>> collapse(run, r"(.+)#").doc.tolist(), collapse(run, r"(.+)#", by="sum").score.tolist()
+    (['a', 'b'], [4.5, 2.0])
+    """
+    if by not in WAYS:
+        hint = did_you_mean(str(by), WAYS)
+        raise FusionError(f"documents cannot be scored by {by!r}{hint or '.'} There are {', '.join(WAYS)}.")
+    if not isinstance(run, Run):
+        raise FusionError(
+            f"a value of type {type(run).__name__} cannot be collapsed: read it with assay.read_run(path)."
+        )
+    doc = _documents_of(run, documents)
+    names, code = encode_ids(doc)
+    pairs, pair = np.unique(run.query * max(len(names), 1) + code, return_inverse=True)
+    score = WAYS[by](run.score, pair, len(pairs))
+    if not np.isfinite(score).all():
+        raise FusionError("the sum of these scores is too large for a number; collapse by max.")
+    query, place = np.divmod(pairs, max(len(names), 1))
+    ids: Ids = np.fromiter(names, object, len(names))
+    return in_rank_order(Run(run.queries, query, ids[place], score, name=run.name, tag=run.tag, source=run.source))
+
+
+def _best(score: Floats, pair: Integers, pairs: int) -> Floats:
+    best = np.full(pairs, -np.inf)
+    np.maximum.at(best, pair, score)
+    return best
+
+
+def _sum(score: Floats, pair: Integers, pairs: int) -> Floats:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return total_of(score, pair, pairs)
+
+
+def _first(score: Floats, pair: Integers, pairs: int) -> Floats:
+    first: Integers = np.unique(pair, return_index=True)[1]
+    return score[first]
+
+
+WAYS: dict[str, Callable[[Floats, Integers, int], Floats]] = {"max": _best, "sum": _sum, "first": _first}
+
+
+def _documents_of(run: Run, documents: Any) -> list[str]:
+    """The document of each row; a chunk that has none is refused."""
+    chunks: list[str] = run.doc.tolist()
+    if isinstance(documents, Mapping):
+        found: Iterable[str | None] = map(documents.get, chunks)
+        rule = "the map"
+    else:
+        found = map(_matched, repeat(_pattern(documents)), chunks)
+        rule = "the regular expression"
+    docs = list(found)
+    without = list(dict.fromkeys(chunk for chunk, doc in zip(chunks, docs, strict=True) if not doc))
+    if without:
+        raise FusionError(
+            f"{len(without):,} of {len(set(chunks)):,} chunks of {run.source} have no document by {rule} "
+            f"(first: {some_of(without)})."
+        )
+    return [doc for doc in docs if doc]
+
+
+def _matched(pattern: re.Pattern[str], chunk: str) -> str | None:
+    match = pattern.search(chunk)
+    if match is None:
+        return None
+    return match[OF_CHUNK] if OF_CHUNK in pattern.groupindex else match[1 if pattern.groups else 0]
+
+
+def _pattern(documents: Any) -> re.Pattern[str]:
+    if isinstance(documents, re.Pattern) and isinstance(documents.pattern, str):
+        return documents
+    if not isinstance(documents, str):
+        raise FusionError(
+            f"documents cannot be a value of type {type(documents).__name__}; give a mapping from chunk to document, or a "
+            "regular expression."
+        )
+    try:
+        return re.compile(documents)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise FusionError(f"{documents!r} is no regular expression: {error}.") from None

@@ -1,0 +1,195 @@
+"""Fuse runs into one. Reads no files; the ranking of what comes out is left to the evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assay.arrays import starts
+from assay.errors import FusionError, InputError, show_id, some_of
+from assay.fusion import methods, normalisations  # noqa: F401  (they register themselves)
+from assay.fusion.pooled import RANKS, PooledRuns, pool_runs
+from assay.fusion.registry import Method, Normalisation, find_method, find_normalisation
+from assay.joining import ranks_of
+from assay.tables import Floats, Run
+
+
+class Fused(NamedTuple):
+    """A fused run, how it was made, and what to know about it."""
+
+    run: Run
+    method: str
+    norm: str
+    weights: tuple[float, ...] | None
+    parameters: dict[str, float]  # defaults too
+    ranks: str
+    notes: tuple[str, ...]  # what may surprise, a sentence each
+
+
+def fuse(
+    runs: Sequence[Run],
+    method: str = "rrf",
+    norm: str | None = None,
+    weights: Sequence[float] | None = None,
+    *,
+    ranks: str = "score",
+    depth: int | None = None,
+    **parameters: float,
+) -> Run:
+    """One run from several, by reciprocal rank fusion or another method; docs/fusion.md lists them.
+
+    `norm` makes scores comparable first ("min-max", "z-score", "sum", "rank", "borda"; None: as they are), `weights` has
+    one number for each run, `parameters` are those of the method (rrf: k=60). `depth` keeps so many documents per query.
+
+    The fused run has every query and document that one of the runs has. How a document counts in a run that lacks it is
+    up to the method; a query that a run lacks is one where it found nothing. Ranks follow the scores, and equal scores the
+    document ids, descending; with ranks="column" they are those of the file's rank column, as Pyserini takes them. Neither the order of the runs (but for interpolation) nor that of their rows changes a bit.
+    Rows come by query and rank; equal scores stay equal.
+
+    >>> one = Run.from_columns(["q", "q"], ["a", "b"], [9.0, 8.0])
+    >>> two = Run.from_columns(["q", "q"], ["b", "c"], [0.7, 0.6])
+    >>> fused = fuse([one, two], k=60)
+    >>> [(doc, round(score, 4)) for doc, score in zip(fused.doc, fused.score.tolist())]
+    [('b', 0.0325), ('a', 0.0164), ('c', 0.0161)]
+    """
+    return fuse_with_notes(runs, method, norm, weights, parameters, ranks=ranks, depth=depth).run
+
+
+def fuse_with_notes(
+    runs: Sequence[Run],
+    method: str = "rrf",
+    norm: str | None = None,
+    weights: Sequence[float] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    *,
+    ranks: str = "score",
+    depth: int | None = None,
+) -> Fused:
+    """The same with a record of how it was made and notes on what may surprise."""
+    how, way = find_method(method), find_normalisation(norm)
+    runs = _checked_runs(runs, how)
+    checked = how.checked(parameters or {})
+    given = _checked_weights(weights, runs, how)
+    if ranks not in RANKS:
+        raise FusionError(f"ranks cannot be {ranks!r}; they come from {' or '.join(RANKS)}.")
+    if depth is not None and (not isinstance(depth, (int, np.integer)) or isinstance(depth, bool) or depth < 1):
+        raise FusionError(f"depth cannot be {depth!r}; it takes a whole number of documents, from 1.")
+    pooled = pool_runs(runs, np.ones(len(runs)) if given is None else np.asarray(given), ranks)
+    with np.errstate(over="ignore", invalid="ignore"):
+        normalised = way.compute(pooled) if how.uses == "scores" else pooled
+        scores = how.compute(normalised, **checked)
+    _refuse_overflow(scores, how)
+    fused = Run(
+        pooled.queries, pooled.pair_query, pooled.pair_doc, scores, name=how.name, tag=how.name, source=how.name
+    )
+    notes = tuple(_notes(runs, pooled, how, way))
+    return Fused(in_rank_order(fused, depth), how.name, way.name, given, checked, ranks, notes)
+
+
+def in_rank_order(run: Run, depth: int | None = None) -> Run:
+    """The run with its rows by query and rank, cut at a depth if one is given; ranks and lines of the rows are dropped."""
+    rank = ranks_of(run)
+    order = np.empty(len(run), np.int64)
+    order[starts(np.bincount(run.query, minlength=len(run.queries)))[run.query] + rank - 1] = np.arange(len(run))
+    if depth is not None:
+        order = order[rank[order] <= depth]
+    return Run(
+        run.queries, run.query[order], run.doc[order], run.score[order], name=run.name, tag=run.tag, source=run.source
+    )
+
+
+# What can be wrong
+
+
+def _checked_runs(runs: Any, how: Method) -> list[Run]:
+    if isinstance(runs, Run) or not isinstance(runs, Sequence) or isinstance(runs, (str, bytes)):
+        raise FusionError("fuse takes a list of runs: fuse([run, other]).")
+    for run in runs:
+        if not isinstance(run, Run):
+            raise InputError(
+                f"a value of type {type(run).__name__} cannot be fused: read it with assay.read_run(path)."
+            )
+    if not runs:
+        raise FusionError("there is no run to fuse.")
+    if how.runs is not None and len(runs) != how.runs:
+        raise FusionError(
+            f"{how.name} takes exactly {how.runs} runs, not {len(runs)}. For more, choose weighted with a weight for each."
+        )
+    return list(runs)
+
+
+def _checked_weights(weights: Any, runs: Sequence[Run], how: Method) -> tuple[float, ...] | None:
+    if weights is None:
+        if how.weights == "required":
+            raise FusionError(f"{how.name} needs a weight for each run: {len(runs)} numbers from 0.")
+        return None
+    if how.weights == "none":
+        instead = "set alpha" if "alpha" in how.parameters else "choose weighted, combsum or rrf"
+        raise FusionError(f"{how.name} takes no weights; {instead} instead.")
+    try:
+        given = tuple(float(weight) for weight in weights)
+    except (TypeError, ValueError):
+        raise FusionError(f"weights cannot be {weights!r}; they take a number from 0 for each run.") from None
+    if len(given) != len(runs):
+        raise FusionError(
+            f"{len(given)} weight{'' if len(given) == 1 else 's'} for {len(runs)} run{'' if len(runs) == 1 else 's'} "
+            f"({some_of([run.name for run in runs], 5)}): give one for each, in the same order."
+        )
+    if not all(np.isfinite(given)) or min(given) < 0 or not any(given):
+        raise FusionError(
+            f"weights cannot be {', '.join(map(str, given))}; they are numbers from 0, one of them above."
+        )
+    return given
+
+
+def _refuse_overflow(scores: Floats, how: Method) -> None:
+    if not np.isfinite(scores).all():
+        raise FusionError(f"{how.name} of these scores is too large for a number. Normalise them: norm='min-max'.")
+
+
+# What may surprise
+
+
+def _notes(runs: Sequence[Run], pooled: PooledRuns, how: Method, way: Normalisation) -> Iterator[str]:
+    if how.uses == "ranks" and way.name != "none":
+        yield f"{how.name} looks at ranks alone: normalising with {way.name} changes nothing."
+    if how.zero and way.name in ("none", "z-score"):
+        yield from _notes_on_zero(runs, way)
+    partial = _partial_queries(runs, pooled)
+    if partial:
+        yield (
+            f"{len(partial):,} of {len(pooled.queries):,} queries {'is' if len(partial) == 1 else 'are'} not in all runs "
+            f"(first: {some_of(partial)}): fused from the runs that have them."
+        )
+    if len(runs) > 1 and len(pooled.pair) and pooled.found.max() == 1:
+        example = (
+            f"{show_id(str(runs[0].doc[0]))!r} and {show_id(str(runs[-1].doc[0]))!r}"
+            if len(runs[0]) and len(runs[-1])
+            else ""
+        )
+        yield (
+            "no document is in two runs for the same query. Check that all runs write their ids in the same way"
+            + (f" ({example})." if example else ".")
+        )
+
+
+def _notes_on_zero(runs: Sequence[Run], way: Normalisation) -> Iterator[str]:
+    if way.name == "z-score":
+        yield (
+            "under z-score a document that a run lacks counts as 0, which is the mean of those that it retrieved. "
+            "min-max puts it at the bottom."
+        )
+        return
+    negative = [run for run in runs if len(run) and run.score.min() < 0]
+    if negative:
+        yield (
+            f"{some_of([run.name for run in negative])} {'has' if len(negative) == 1 else 'have'} scores under 0: a document "
+            "that the run lacks counts as 0, above those. min-max puts it at the bottom."
+        )
+
+
+def _partial_queries(runs: Sequence[Run], pooled: PooledRuns) -> list[str]:
+    answered = pooled.retrieved.reshape(len(runs), -1) > 0
+    return [pooled.queries[place] for place in np.flatnonzero(~answered.all(axis=0))]

@@ -1,0 +1,227 @@
+"""An evaluation as a report: a value that can be kept, shown and read again. Reads and writes nothing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from assay.comparison.intervals import CONFIDENCE, mean_interval
+from assay.errors import some_of
+from assay.evaluation import GEOMETRIC_FLOOR, Coverage, Evaluation
+from assay.measures import Request
+from assay.measures.arithmetic import log
+from assay.records.curves import NO_CURVES
+from assay.records.identity import unread_identity
+from assay.records.model import Curves, EvaluationReport, FindingRecord, Identity, MeasureResult, TargetResult
+from assay.records.secrets import Secrets
+from assay.records.targets import TargetOutcome
+from assay.records.words import conventions_in_words, coverage_in_words, number_of
+from assay.rules import Rules
+from assay.tables import Floats
+
+SHALLOW = 0.5  # of the documents shown: where fewer are judged, the figures rest on guesses
+LOOKED_AT = 10  # ranks that most people look at
+Hide = Callable[[str], str]
+_NOT_TEXT = re.compile(r"[\\\ud800-\udfff]")
+
+
+def build_report(
+    evaluation: Evaluation,
+    *,
+    experiment: str = "",
+    created: str | None = None,
+    run: Identity | None = None,
+    qrels: Identity | None = None,
+    findings: Sequence[FindingRecord] = (),
+    targets: TargetOutcome | None = None,
+    curves: Curves = NO_CURVES,
+    seconds: float = 0.0,
+    confidence: float = CONFIDENCE,
+    secrets: Secrets | None = None,
+) -> EvaluationReport:
+    """The report of one run.
+
+    `run` and `qrels` say which files were read; without them the report says that it does not know. `secrets` are hidden
+    in names, paths and findings. Ids that are not UTF-8 are written as `written_ids` has them.
+    """
+    coverage, hide = evaluation.coverage, (secrets or Secrets()).hide
+    because = tuple(_incomplete_because(coverage, evaluation.rules, findings))
+    return EvaluationReport(
+        experiment=experiment,
+        created=created or timestamp(),
+        run=_shown(run or unread_identity(evaluation.run, "", queries_of_run(coverage)), hide),
+        tag=as_text(hide(evaluation.tag)),
+        qrels=_shown(qrels or unread_identity("qrels", "", coverage.judged), hide),
+        like=evaluation.like,
+        rules=asdict(evaluation.rules),
+        conventions=conventions_in_words(evaluation.rules, evaluation.like),
+        measures=tuple(_measures(evaluation, targets, confidence, hide)),
+        targets=None if targets is None else as_text(hide(targets.profile)),
+        status=None if targets is None else targets.status,
+        coverage=_coverage(coverage),
+        coverage_words=coverage_in_words(coverage, evaluation.rules),
+        complete=not because,
+        incomplete_because=because,
+        findings=tuple(_hidden(finding, hide) for finding in findings),
+        curves=curves,
+        queries=dict(zip(written_ids(evaluation.queries), _rows(evaluation.values), strict=True)),
+        seconds=seconds,
+    )
+
+
+def timestamp(now: datetime | None = None) -> str:
+    """The time in UTC, to the second, as ISO 8601 has it."""
+    return (now or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def queries_of_run(coverage: Coverage) -> int:
+    """How many queries the run has, judged or not."""
+    return coverage.answered + len(coverage.unjudged)
+
+
+def as_text(text: str) -> str:
+    r"""A text that can be written as UTF-8: bytes that are none become \xe9, and then a backslash becomes two.
+
+    >>> print(as_text("caf\udce9"), as_text("a\\b"))
+    caf\xe9 a\b
+    """
+    return _escaped(text) if any("\ud800" <= character <= "\udfff" for character in text) else text
+
+
+def written_ids(ids: Sequence[str]) -> list[str]:
+    r"""Ids as they are written: as they are, or if one of them is not UTF-8, all of them so that they stay apart.
+
+    >>> written_ids(["a\\b", "é"])
+    ['a\\b', 'é']
+    >>> print(*written_ids(["a\\b", "caf\udce9"]))
+    a\\b caf\xe9
+    """
+    try:
+        "".join(ids).encode()
+    except UnicodeEncodeError:
+        return [_escaped(text) for text in ids]
+    return list(ids)
+
+
+def _escaped(text: str) -> str:
+    return _NOT_TEXT.sub(lambda found: "\\\\" if found[0] == "\\" else f"\\x{ord(found[0]) & 0xFF:02x}", text)
+
+
+def _shown(identity: Identity, hide: Hide) -> Identity:
+    return replace(identity, name=as_text(hide(identity.name)), path=as_text(hide(identity.path)))
+
+
+def _hidden(finding: FindingRecord, hide: Hide) -> FindingRecord:
+    def shown(text: str | None) -> str | None:
+        return None if text is None else as_text(text)
+
+    examples = tuple(
+        replace(example, text=as_text(hide(example.text)), query=shown(example.query)) for example in finding.examples
+    )
+    return replace(
+        finding,
+        message=as_text(hide(finding.message)),
+        file=as_text(hide(finding.file)),
+        query=shown(finding.query),
+        examples=examples,
+    )
+
+
+def _measures(
+    evaluation: Evaluation, targets: TargetOutcome | None, confidence: float, hide: Hide
+) -> Iterator[MeasureResult]:
+    bounds = evaluation.tie_bounds or {}
+    undefined = evaluation.undefined()
+    for request, column, mean in zip(evaluation.requests, evaluation.values.T, evaluation.mean().values(), strict=True):
+        left_out = int(undefined[request.label])
+        yield MeasureResult(
+            name=request.label,
+            canonical=str(request.measure),
+            mean=_known(mean),
+            interval=_interval(request, column, confidence),
+            confidence=confidence,
+            queries=len(evaluation.queries) - left_out,
+            undefined=left_out,
+            total=request.measure.definition.total,
+            tie_bounds=bounds.get(request.label),
+            target=_target(targets, request.label, hide),
+        )
+
+
+def _target(targets: TargetOutcome | None, label: str, hide: Hide) -> TargetResult | None:
+    result = None if targets is None else targets.results.get(label)
+    if result is None or result.baseline is None:
+        return result
+    return replace(result, words=as_text(hide(result.words)), baseline=as_text(hide(result.baseline)))
+
+
+def _interval(request: Request, values: Floats, confidence: float) -> tuple[float, float] | None:
+    """Of the mean; of a geometric mean by way of the logarithms; a sum has none."""
+    total = request.measure.definition.total
+    if total == "mean":
+        return mean_interval(values, confidence)
+    if total == "sum":
+        return None
+    known = values[~np.isnan(values)]
+    ends = mean_interval(log(np.maximum(known, GEOMETRIC_FLOOR)), confidence)
+    return None if ends is None else (math.exp(ends[0]), math.exp(ends[1]))
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _rows(values: Floats) -> Iterator[tuple[float | None, ...]]:
+    if not np.isnan(values).any():
+        yield from map(tuple, values.tolist())
+        return
+    for row in values.tolist():
+        yield tuple(map(_known, row))
+
+
+def _coverage(coverage: Coverage) -> dict[str, Any]:
+    """The coverage as JSON has it: names are text, and of the queries without judgments only their number."""
+    by_cutoff = {
+        name: {str(cutoff): value for cutoff, value in getattr(coverage, name).items()}
+        for name in ("judged_share", "shown", "straddling")
+    }
+    return {
+        **asdict(coverage),
+        "missing": written_ids(coverage.missing),
+        "unjudged": len(coverage.unjudged),
+        **by_cutoff,
+    }
+
+
+def _incomplete_because(coverage: Coverage, rules: Rules, findings: Sequence[FindingRecord]) -> Iterator[str]:
+    """What is in the way of trusting the figures."""
+    missing = len(coverage.missing)
+    if missing:
+        verb, effect = ("is", "counts") if missing == 1 else ("are", "count")
+        consequence = f"and {effect} as 0" if rules.queries == "judged" else "and left out of the means"
+        yield (
+            f"{missing} of {number_of(coverage.judged, 'judged query')} {verb} missing from the run "
+            f"({some_of(coverage.missing)}) {consequence}."
+        )
+    errors = list(dict.fromkeys(finding.code for finding in findings if finding.severity == "error"))
+    if errors:
+        yield f"validation found errors: {', '.join(errors)}."
+    cutoff = _cutoff_looked_at(coverage)
+    if cutoff is not None and coverage.judged_share[cutoff] < SHALLOW:
+        yield (
+            f"only {coverage.judged_share[cutoff]:.0%} of the documents in the top {cutoff} are judged; "
+            f"the others count as not relevant, whatever they are."
+        )
+
+
+def _cutoff_looked_at(coverage: Coverage) -> int | None:
+    """Of the cutoffs with documents: 10, or the next deeper one, or the deepest."""
+    shown = [cutoff for cutoff, number in coverage.shown.items() if number]
+    return min((cutoff for cutoff in shown if cutoff >= LOOKED_AT), default=max(shown, default=None))

@@ -1,0 +1,41 @@
+"""What validation has to say beside an evaluation, as records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.evaluation import Evaluation
+from assay.records.building import as_text
+from assay.records.model import Example, FindingRecord
+from assay.validation.findings import Finding
+from assay.validation.validating import validate_beside
+
+
+def findings_beside(
+    evaluation: Evaluation,
+    qrels: str,
+    run: str,
+    *,
+    run_format: str = "auto",
+    qrels_format: str = "auto",
+    grades: Mapping[str, float] | None = None,
+) -> tuple[FindingRecord, ...]:
+    """The findings about the files of an evaluation, the gravest first."""
+    found = validate_beside(evaluation, qrels, run, run_format=run_format, qrels_format=qrels_format, grades=grades)
+    return tuple(map(as_record, found))
+
+
+def as_record(finding: Finding) -> FindingRecord:
+    """A finding as it is kept."""
+    return FindingRecord(
+        code=finding.code,
+        severity=finding.severity,
+        title=finding.title,
+        message=as_text(finding.message),
+        fix=finding.fix,
+        file=as_text(finding.file),
+        line=finding.line,
+        query=finding.query,
+        count=finding.count,
+        examples=tuple(Example(text=as_text(e.text), line=e.line, query=e.query) for e in finding.examples),
+    )

@@ -1,0 +1,132 @@
+"""Files by their content: digests, sizes and lines of what went in. Reads files as streams and understands none."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.errors import InputError
+from assay.formats.sources import STDIN, open_source, stem
+from assay.records.model import Digest, Identity
+
+_BLOCK = 1 << 20
+_BINARY = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff")  # Parquet and Arrow have rows, but no lines
+
+
+class FileContent(NamedTuple):
+    """What a file holds, without a look at what it means."""
+
+    sha256: str
+    size: int
+    lines: int | None
+
+
+class Stamp(NamedTuple):
+    """What changes when a file is written to."""
+
+    device: int
+    inode: int
+    size: int
+    written: int  # nanoseconds
+
+
+def file_digest(path: str) -> Digest:
+    """The digest of a file."""
+    content = content_of(path)
+    return Digest(path=path, sha256=content.sha256, size=content.size)
+
+
+def digest_of(path: str, data: bytes) -> Digest:
+    """The digest of a file that is about to be written."""
+    return Digest(path=path, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+
+
+def is_file(source: str) -> bool:
+    """Whether a source can be read again: not standard input, a pipe, or a value in memory."""
+    return bool(source) and source != STDIN and os.path.isfile(source)
+
+
+def identity_of(name: str, path: str, queries: int) -> Identity:
+    """A file by its content; without digest where there is no file to read again."""
+    if not is_file(path):
+        return unread_identity(name, path, queries)
+    content = content_of(path)
+    return Identity(
+        name=name, path=path, sha256=content.sha256, size=content.size, lines=content.lines, queries=queries
+    )
+
+
+def unread_identity(name: str, path: str, queries: int) -> Identity:
+    """Judgments or a run of which no file is known: standard input ("-"), a pipe, or a value in memory ("")."""
+    return Identity(name=name, path=path, sha256=None, size=None, lines=None, queries=queries)
+
+
+def name_of(path: str) -> str:
+    """What judgments are called: by their file, as runs are."""
+    return "stdin" if path == STDIN else stem(path) or "qrels"
+
+
+def content_of(path: str) -> FileContent:
+    """Digest, size and lines of a file, read once; a compressed file is read once more to count its lines."""
+    digest, size, lines = hashlib.sha256(), 0, _Lines()
+    try:
+        with open(path, "rb") as file:
+            while block := file.read(_BLOCK):
+                size += len(block)
+                digest.update(block)
+                lines.add(block)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}.", source=path) from error
+    return FileContent(digest.hexdigest(), size, _lines_of(path, lines))
+
+
+def _lines_of(path: str, raw: _Lines) -> int | None:
+    with open_source(path) as content:
+        if content.head.startswith(_BINARY):
+            return None
+        if content.compression is None:
+            return raw.count
+        unpacked = _Lines()
+        for block in content.blocks():
+            unpacked.add(block)
+        return unpacked.count
+
+
+class _Lines:
+    """Counts the lines of a text that comes block by block; a last line without its end counts too."""
+
+    def __init__(self) -> None:
+        self._ends, self._open = 0, False
+
+    def add(self, block: bytes) -> None:
+        self._ends += int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
+        self._open = not block.endswith(b"\n")
+
+    @property
+    def count(self) -> int:
+        return self._ends + self._open
+
+
+def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
+    """What to compare later, to be sure that nobody wrote to the files meanwhile."""
+    found = {}
+    for path in paths:
+        if is_file(path):
+            status = os.stat(path)
+            found[path] = Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    return found
+
+
+def refuse_changed(before: dict[str, Stamp]) -> None:
+    """Refuse files that were written to since: the digest would be of other bytes than the numbers."""
+    now = stamps(before)
+    for path, stamp in before.items():
+        if now.get(path) != stamp:
+            raise InputError(
+                "the file changed while it was evaluated, so no report can say what was. Evaluate it again.",
+                source=path,
+            )

@@ -1,0 +1,204 @@
+"""What was done, with what, on what: the manifest of an experiment. Reads only the headers of runs."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from assay._version import __version__
+from assay.errors import InputError, did_you_mean
+from assay.evaluation import Evaluator
+from assay.native import path_in_use
+from assay.records.building import as_text, timestamp
+from assay.records.identity import is_file
+from assay.records.ir_metadata import Metadata, is_raw, read_metadata
+from assay.records.model import Baseline, Config, Digest, ExperimentManifest, Targets
+from assay.records.secrets import Secrets
+
+_COMPUTING = ("numpy", "scipy")  # what every number depends on
+_READING = ("pyarrow", "pandas", "polars", "zstandard")  # what some depend on, where it is in use
+_OWN_PLACES = ("model", "dataset")
+_INDEX = "index."
+
+
+class Settings(NamedTuple):
+    """What the user tells about the experiment, since no file does."""
+
+    dataset: str | None = None
+    model: str | None = None
+    parameters: Mapping[str, str] = {}
+    index_snapshots: Mapping[str, str] = {}
+    notes: tuple[str, ...] = ()
+
+
+class Name(NamedTuple):
+    """An experiment by name and time."""
+
+    id: str
+    created: str
+
+
+def parse_settings(pairs: Iterable[str], notes: Iterable[str] = ()) -> Settings:
+    """NAME=VALUE pairs: `model`, `dataset` and `index.NAME` have places of their own, the others are parameters.
+
+    >>> parse_settings(["model=e5-base", "k=60", "index.passages=2025-01-31"]).index_snapshots
+    {'passages': '2025-01-31'}
+    """
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not equals or not name or name == _INDEX:
+            raise InputError(
+                f"--set takes NAME=VALUE, such as model=e5-base or index.passages=2025-01-31, not {pair!r}."
+            )
+        if name in found:
+            raise InputError(f"--set gives {name!r} twice; keep one of them.")
+        if name not in _OWN_PLACES and name.casefold() in _OWN_PLACES:
+            raise InputError(f"--set {name}=...: no such place{did_you_mean(name, _OWN_PLACES)}")
+        found[name] = value
+    return Settings(
+        dataset=found.get("dataset"),
+        model=found.get("model"),
+        parameters={n: v for n, v in found.items() if n not in _OWN_PLACES and not n.startswith(_INDEX)},
+        index_snapshots={n.removeprefix(_INDEX): v for n, v in found.items() if n.startswith(_INDEX)},
+        notes=tuple(notes),
+    )
+
+
+def config_of(
+    evaluator: Evaluator,
+    *,
+    qrels_format: str = "auto",
+    run_format: str = "auto",
+    grades: Mapping[str, float] | None = None,
+    targets: Targets | None = None,
+    baseline: Baseline | None = None,
+) -> Config:
+    """Every choice that the numbers depend on."""
+    return Config(
+        measures=tuple(request.label for request in evaluator.requests),
+        like=evaluator.like.name,
+        rules=dict(evaluator.given),
+        qrels_format=qrels_format,
+        run_format=run_format,
+        grades={letter: float(value) for letter, value in (grades or {}).items()},
+        targets=targets,
+        baseline=baseline,
+    )
+
+
+def config_hash(config: Config, settings: Settings) -> str:
+    """One digest for all choices: equal for equal experiments, whatever the order in which they were written."""
+    what = {
+        "config": msgspec.to_builtins(config),
+        "dataset": settings.dataset,
+        "model": settings.model,
+        "parameters": dict(settings.parameters),
+        "index_snapshots": dict(settings.index_snapshots),
+    }
+    return hashlib.sha256(msgspec.json.encode(what, order="sorted")).hexdigest()
+
+
+def settings_of(manifest: ExperimentManifest) -> Settings:
+    """The settings that a manifest keeps."""
+    return Settings(
+        manifest.dataset, manifest.model, manifest.parameters, manifest.index_snapshots, tuple(manifest.notes)
+    )
+
+
+def name_experiment(digest: str, now: datetime | None = None) -> Name:
+    """A short name that sorts by time: the second in UTC, and the start of the config's hash.
+
+    >>> name_experiment("1f3a5c7e9b", datetime(2025, 1, 31, 9, 30, 5, tzinfo=UTC)).id
+    '20250131T093005Z-1f3a5c7e'
+    """
+    now = (now or datetime.now(UTC)).astimezone(UTC)
+    return Name(f"{now:%Y%m%dT%H%M%SZ}-{digest[:8]}", timestamp(now))
+
+
+def hidden_settings(settings: Settings, secrets: Secrets) -> Settings:
+    """The settings without their secrets."""
+    return Settings(
+        dataset=None if settings.dataset is None else as_text(secrets.hide(settings.dataset)),
+        model=None if settings.model is None else as_text(secrets.hide(settings.model)),
+        parameters=_texts(secrets.hide_pairs(settings.parameters)),
+        index_snapshots=_texts(secrets.hide_pairs(settings.index_snapshots)),
+        notes=tuple(as_text(secrets.hide(note)) for note in settings.notes),
+    )
+
+
+def build_manifest(
+    experiment: Name,
+    *,
+    command: Sequence[str],
+    config: Config,
+    settings: Settings,
+    runs: Sequence[str],
+    inputs: Sequence[Digest],
+    metadata: Mapping[str, Any],
+) -> ExperimentManifest:
+    """The manifest, but for the digests of the outputs, which `storing` adds when it writes them.
+
+    All that comes in here is without secrets already.
+    """
+    return ExperimentManifest(
+        experiment=experiment.id,
+        created=experiment.created,
+        command=tuple(map(as_text, command)),
+        assay_version=__version__,
+        path_in_use=path_in_use(),
+        python=platform.python_version(),
+        platform=platform.platform(),
+        packages=packages_in_use(),
+        dataset=settings.dataset,
+        model=settings.model,
+        parameters=dict(settings.parameters),
+        index_snapshots=dict(settings.index_snapshots),
+        config=config,
+        config_hash=config_hash(config, settings),
+        runs=tuple(runs),
+        inputs=tuple(inputs),
+        outputs=(),
+        metadata=dict(metadata),
+        notes=settings.notes,
+    )
+
+
+def packages_in_use() -> dict[str, str]:
+    """The versions of the packages that the numbers depend on."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for name in (*_COMPUTING, *(name for name in _READING if name in sys.modules)):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def metadata_of(paths: Mapping[str, str]) -> dict[str, Metadata]:
+    """What the headers of run files say of themselves, by run."""
+    found = {name: read_metadata(path) for name, path in paths.items() if is_file(path)}
+    return {name: said for name, said in found.items() if said is not None}
+
+
+def hidden_metadata(metadata: Mapping[str, Metadata], secrets: Secrets) -> dict[str, Any]:
+    """The same without secrets."""
+    return {as_text(secrets.hide(name)): _hidden(said, secrets) for name, said in metadata.items()}
+
+
+def _hidden(said: Metadata, secrets: Secrets) -> Any:
+    if is_raw(said):  # the text goes first: it says what else is secret
+        return {"raw": secrets.hide_block(said["raw"]), "why": secrets.hide(said["why"])}
+    return secrets.hide_all(said)
+
+
+def _texts(pairs: Mapping[str, str]) -> dict[str, str]:
+    return {as_text(name): as_text(value) for name, value in pairs.items()}

@@ -1,0 +1,308 @@
+"""An experiment from its runs to its reports: evaluate, hold against targets, describe, write. Knows no renderer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from assay.errors import InputError, did_you_mean
+from assay.evaluation import Evaluation, Evaluator
+from assay.formats.sources import STDIN
+from assay.records.building import as_text, build_report, queries_of_run
+from assay.records.curves import NO_CURVES, curves_of
+from assay.records.identity import Stamp, file_digest, identity_of, name_of, refuse_changed, stamps, unread_identity
+from assay.records.ir_metadata import Metadata
+from assay.records.manifest import (
+    Settings,
+    build_manifest,
+    config_hash,
+    config_of,
+    hidden_metadata,
+    hidden_settings,
+    metadata_of,
+    name_experiment,
+    parse_settings,
+)
+from assay.records.model import (
+    Baseline,
+    Config,
+    Curves,
+    Digest,
+    EvaluationReport,
+    ExperimentManifest,
+    FindingRecord,
+    Identity,
+    Targets,
+)
+from assay.records.secrets import Secrets
+from assay.records.storing import REPORT_FILE, Render, checked_folder, read_report, write_reports
+from assay.records.targets import (
+    TargetOutcome,
+    baseline_of,
+    check_targets,
+    over_baseline,
+    read_targets,
+    with_targets,
+)
+
+
+class Measured(NamedTuple):
+    """A run with its values and curves."""
+
+    evaluation: Evaluation
+    curves: Curves
+    path: str  # as it was given; "-" for standard input, "" for a value in memory
+    seconds: float  # reading, judging and computing
+
+
+Find = Callable[[Measured], Sequence[FindingRecord]]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """All that is known of an experiment before its first number."""
+
+    qrels: str  # path
+    folder: str | None = None  # where reports go; None writes none
+    command: Sequence[str] = ()
+    settings: Settings = field(default_factory=Settings)
+    targets: Targets | None = None
+    baseline: str | None = None  # what uplifts are over, if asked for: one of the runs, or a folder with a report
+    qrels_format: str = "auto"
+    run_format: str = "auto"
+    grades: Mapping[str, float] = field(default_factory=dict)
+    before: Mapping[str, Stamp] = field(default_factory=dict)  # the files as they were, by `stamps`
+
+    def measures(self, asked: Sequence[str]) -> tuple[str, ...]:
+        """The measures asked for and those of the targets."""
+        return tuple(asked) if self.targets is None else with_targets(asked, self.targets)
+
+    def evaluate(
+        self,
+        evaluator: Evaluator,
+        runs: Iterable[Any],
+        render: Render,
+        *,
+        find: Find | None = None,
+    ) -> Outcome:
+        """The evaluations of all runs, and how they stand against the targets; written down if there is a folder.
+
+        `find` is asked for what validation has to say about each run that is written down.
+        """
+        measured = [measure_run(evaluator, run, curves=self.folder is not None) for run in runs]
+        evaluations = tuple(each.evaluation for each in measured)
+        names = [evaluation.run for evaluation in evaluations]
+        baseline = None if self.baseline is None else find_baseline(self.baseline, names)
+        outcomes = check_all(self.targets, evaluations, baseline)
+        if self.folder is not None:
+            findings = {each.evaluation.run: find(each) for each in measured} if find is not None else {}
+            record_experiment(self, evaluator, measured, render, baseline, outcomes, findings)
+        return Outcome(evaluations, outcomes)
+
+
+class Outcome(NamedTuple):
+    """What came of an experiment."""
+
+    evaluations: tuple[Evaluation, ...]
+    targets: dict[str, TargetOutcome]  # by run; empty without targets
+
+
+def begin_experiment(
+    qrels: str,
+    runs: Sequence[str],
+    *,
+    report: str | None = None,
+    targets: str | None = None,
+    baseline: str | None = None,
+    settings: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    **others: Any,
+) -> Experiment:
+    """Look at everything that can be wrong before a file is evaluated: the folder, the targets, the settings.
+
+    `runs` are paths. `others` are the remaining fields of `Experiment`.
+    """
+    if report is not None:
+        checked_folder(report)
+    return Experiment(
+        qrels=qrels,
+        folder=report,
+        targets=None if targets is None else read_targets(targets),
+        baseline=baseline,
+        settings=parse_settings(settings, notes),
+        before=stamps([qrels, *runs]),
+        **others,
+    )
+
+
+def measure_run(evaluator: Evaluator, run: Any, *, curves: bool = True) -> Measured:
+    """One run, read once: its values, how far ties could move them, and its curves."""
+    start = perf_counter()
+    ranked = evaluator.rank(run)
+    evaluation = evaluator.evaluate(ranked, tie_bounds=True)
+    shown = curves_of(evaluator, ranked) if curves else NO_CURVES
+    return Measured(evaluation, shown, path_of(ranked.source), perf_counter() - start)
+
+
+def path_of(source: str) -> str:
+    """The path as a user gives it."""
+    return STDIN if source == "<stdin>" else source
+
+
+# Targets and baselines
+
+
+def find_baseline(name: str, runs: Sequence[str]) -> Baseline:
+    """One of the runs by its name, or the report in a folder."""
+    if name in runs:
+        return Baseline(name=name, means={})
+    if not Path(name).is_dir():
+        hint = did_you_mean(name, runs) or "."
+        raise InputError(
+            f"no run called {name!r}{hint} A baseline is one of the runs ({', '.join(runs)}) or a folder with a report."
+        )
+    if not (Path(name) / REPORT_FILE).exists():
+        inside = sorted(path.parent.name for path in Path(name).glob(f"*/{REPORT_FILE}"))
+        if inside:
+            raise InputError(
+                f"holds the reports of several runs; name one of them, such as {name}/{inside[0]}.", source=name
+            )
+    report = read_report(name)
+    means = {result.canonical: result.mean for result in report.measures}
+    return Baseline(name=report.run.name, means=means, path=name)
+
+
+def check_all(
+    targets: Targets | None, evaluations: Sequence[Evaluation], baseline: Baseline | None = None
+) -> dict[str, TargetOutcome]:
+    """How each run stands against the targets; uplifts are over the baseline that was asked for, or one of the runs."""
+    if targets is None:
+        return {}
+    known = [baseline_of(evaluation) for evaluation in evaluations]
+    if baseline is not None and baseline.path is not None:
+        known.append(baseline)  # the last of a name counts
+    if baseline is not None:
+        targets = over_baseline(targets, baseline.name)
+    return {evaluation.run: check_targets(targets, evaluation, known) for evaluation in evaluations}
+
+
+# Writing
+
+
+def record_experiment(
+    plan: Experiment,
+    evaluator: Evaluator,
+    measured: Sequence[Measured],
+    render: Render,
+    baseline: Baseline | None = None,
+    outcomes: Mapping[str, TargetOutcome] | None = None,
+    findings: Mapping[str, Sequence[FindingRecord]] | None = None,
+) -> ExperimentManifest:
+    """Write the reports and the manifest of an experiment into its folder.
+
+    `outcomes` and `findings` are by run. What is secret in one place is hidden in all.
+    """
+    metadata = metadata_of({each.evaluation.run: each.path for each in measured if each.path in plan.before})
+    secrets = _learnt(plan, metadata)
+    command = secrets.hide_command(plan.command)
+    settings = hidden_settings(plan.settings, secrets)
+    config = _config(plan, evaluator, baseline, secrets)
+    name = name_experiment(config_hash(config, settings))
+    qrels, runs = _identities(plan, measured)
+    reports = [
+        build_report(
+            each.evaluation,
+            experiment=name.id,
+            created=name.created,
+            run=run,
+            qrels=qrels,
+            findings=(findings or {}).get(each.evaluation.run, ()),
+            targets=(outcomes or {}).get(each.evaluation.run),
+            curves=each.curves,
+            seconds=each.seconds,
+            secrets=secrets,
+        )
+        for each, run in zip(measured, runs, strict=True)
+    ]
+    manifest = build_manifest(
+        name,
+        command=command,
+        config=config,
+        settings=settings,
+        runs=[report.run.name for report in reports],
+        inputs=_inputs(reports, baseline, secrets),
+        metadata=hidden_metadata(metadata, secrets),
+    )
+    refuse_changed(dict(plan.before))
+    return write_reports(plan.folder or "", reports, manifest, render)
+
+
+def _learnt(plan: Experiment, metadata: Mapping[str, Metadata]) -> Secrets:
+    """All secrets that the experiment's texts tell, before the first of them is written."""
+    secrets = Secrets()
+    secrets.hide_command(plan.command)
+    hidden_settings(plan.settings, secrets)
+    hidden_metadata(metadata, secrets)
+    return secrets
+
+
+def _config(plan: Experiment, evaluator: Evaluator, baseline: Baseline | None, secrets: Secrets) -> Config:
+    targets = plan.targets
+    if targets is not None and baseline is not None:
+        targets = over_baseline(targets, baseline.name)
+    if targets is not None:
+        targets = _hidden_targets(targets, secrets)
+    if baseline is not None:
+        path = None if baseline.path is None else as_text(secrets.hide(baseline.path))
+        baseline = replace(baseline, name=as_text(secrets.hide(baseline.name)), path=path)
+    return config_of(
+        evaluator,
+        qrels_format=plan.qrels_format,
+        run_format=plan.run_format,
+        grades=plan.grades,
+        targets=targets,
+        baseline=baseline,
+    )
+
+
+def _hidden_targets(targets: Targets, secrets: Secrets) -> Targets:
+    def hide(text: str) -> str:
+        return as_text(secrets.hide(text))
+
+    measures = tuple(
+        replace(target, note=hide(target.note), over=None if target.over is None else hide(target.over))
+        for target in targets.measures
+    )
+    return replace(targets, name=hide(targets.name), description=hide(targets.description), measures=measures)
+
+
+def _identities(plan: Experiment, measured: Sequence[Measured]) -> tuple[Identity, list[Identity]]:
+    """The judgments and the runs by their content."""
+    judged = measured[0].evaluation.coverage.judged
+    runs = [
+        _identity(plan, each.evaluation.run, each.path, queries_of_run(each.evaluation.coverage)) for each in measured
+    ]
+    return _identity(plan, name_of(plan.qrels), plan.qrels, judged), runs
+
+
+def _identity(plan: Experiment, name: str, path: str, queries: int) -> Identity:
+    """A file by its content, if it is one that was given: a dict may be called like a file that happens to be there."""
+    return identity_of(name, path, queries) if path in plan.before else unread_identity(name, path, queries)
+
+
+def _inputs(reports: Sequence[EvaluationReport], baseline: Baseline | None, secrets: Secrets) -> list[Digest]:
+    """The digests of all files that the numbers come from."""
+    found = [
+        Digest(path=identity.path, sha256=identity.sha256, size=identity.size)
+        for identity in (reports[0].qrels, *(report.run for report in reports))
+        if identity.sha256 is not None and identity.size is not None
+    ]
+    if baseline is not None and baseline.path is not None:
+        digest = file_digest(str(Path(baseline.path) / REPORT_FILE))
+        found.append(Digest(path=as_text(secrets.hide(digest.path)), sha256=digest.sha256, size=digest.size))
+    return found

@@ -1,0 +1,185 @@
+"""Keys and passwords are kept out of what is written: told by the name beside them, by their shape, or known already.
+
+When in doubt, a value is hidden: a report that lacks a parameter is a nuisance, one that tells a password a disaster.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+HIDDEN = "***"
+_WORTH_KNOWING = 8  # characters; shorter values are hidden at their place, but not looked for elsewhere
+
+# Words that make a name secret, wherever they stand in it: API_KEY, apiKey, db-password, X-Auth-Token.
+_SECRET_WORDS = frozenset(
+    [
+        *("key", "keys", "apikey", "apikeys", "accesskey", "authkey", "privatekey", "secretkey"),
+        *("token", "tokens", "secret", "secrets", "auth", "authorization", "bearer", "jwt", "cookie"),
+        *("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "pass", "pgpassword"),
+        *("credential", "credentials"),
+    ]
+)
+_SECRET_ENDS = ("token", "secret", "password", "passwd", "passphrase")  # accesstoken, clientsecret
+_COUNTED = frozenset({"tokens", "token", "keys", "key", "pass"})  # max_tokens=512 is no secret
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+_SHAPES = (
+    r"sk-[\w-]{8,}",  # OpenAI, Anthropic and many others
+    r"[sprw]k_(?:live|test)_\w{8,}",  # Stripe
+    r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}",  # Amazon
+    r"gh[pousr]_\w{16,}|github_pat_\w{16,}",
+    r"glpat-[\w-]{16,}",
+    r"hf_[A-Za-z0-9]{16,}",
+    r"xox[abeprs]-[\w-]{10,}",  # Slack
+    r"AIza[\w-]{30,}|ya29\.[\w.-]{20,}",  # Google
+    r"(?:npm|pat|dop_v1|shpat|dapi|ntn|secret)_?[A-Fa-f0-9]{32,}",
+    r"pypi-[\w-]{16,}",
+    r"SG\.[\w-]{16,}\.[\w-]{16,}",  # SendGrid
+    r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?",  # JSON Web Token
+)
+_SHAPE = re.compile("|".join(rf"(?<![A-Za-z0-9])(?:{shape})" for shape in _SHAPES))
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
+_USER_INFO = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^/?#\s]*)@"
+)  # up to the last @: passwords may hold one
+_BEARER = re.compile(r"(?P<word>\b(?:bearer|basic)\s+)(?=\S*\d|\S{20,})[\w.~+/=-]{8,}", re.IGNORECASE)
+_QUOTED = r'"(?:[^"\\]|\\.)*"|\'[^\']*\''
+_NAME = re.compile(r"(?P<name>[\w.-]+)[\"']?\s*[=:]\s*")
+_VALUE = re.compile(rf"(?!//)(?:(?:bearer|basic)\s+)?(?:{_QUOTED}|(?:(?!&[\w.-]+=)[^\s\"'{{}}])+)", re.IGNORECASE)
+_LINE_PAIR = re.compile(r"(?P<start>[ -]*)(?P<name>[^:]+?)\s*:(?P<value>.*)")
+_WHOLE_PAIR = re.compile(r"(?P<name>-{0,2}[\w.-]+)(?P<sign>\s*[=:]\s*)(?P<value>.+)", re.DOTALL)
+
+
+def is_secret_name(name: str, value: str = "") -> bool:
+    """Whether what is called so is kept to oneself.
+
+    >>> [is_secret_name(name) for name in ("OPENAI_API_KEY", "apiKey", "X-Auth-Token", "keyword", "tokenizer")]
+    [True, True, True, False, False]
+    >>> is_secret_name("max_tokens", "512")
+    False
+    """
+    words = {word.casefold() for word in _PARTS.findall(name)}
+    found = {word for word in words if word in _SECRET_WORDS or word.endswith(_SECRET_ENDS)}
+    is_count = value.isdecimal() and len(value) < 6 and found <= _COUNTED
+    return bool(found) and not is_count
+
+
+class Secrets:
+    """What is known to be secret, and how to hide it.
+
+    A value that stood beside a secret name is hidden wherever else it stands.
+
+    >>> secrets = Secrets()
+    >>> secrets.hide_command(["assay", "--api-key", "hunter2-hunter2", "--set", "k=60"])
+    ('assay', '--api-key', '***', '--set', 'k=60')
+    >>> secrets.hide("see https://ann:pw@example.org/?q=1 with hunter2-hunter2")
+    'see https://***@example.org/?q=1 with ***'
+    """
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        self._known = set(known)
+
+    def learn(self, value: str) -> None:
+        """Hide this value from now on; values too short to be told from other text are not looked for."""
+        bare = value.strip().strip("\"'")
+        bare = re.sub(r"^(?:bearer|basic)\s+", "", bare, flags=re.IGNORECASE)
+        if len(bare) >= _WORTH_KNOWING and bare != HIDDEN:
+            self._known.add(bare)
+
+    def hide_command(self, arguments: Sequence[str]) -> tuple[str, ...]:
+        """A command line without its secrets: `--api-key VALUE`, `--api-key=VALUE`, `NAME=VALUE`, `Name: value`."""
+        shown: list[str] = []
+        value_follows = False
+        for argument in arguments:
+            if value_follows:
+                self.learn(argument)
+            shown.append(HIDDEN if value_follows else self.hide_argument(argument))
+            value_follows = not value_follows and _is_secret_option(argument)
+        return tuple(self.hide(argument) for argument in shown)  # again: some were learnt on the way
+
+    def hide_argument(self, argument: str) -> str:
+        """One argument; where it is a pair with a secret name, all that follows the name is hidden."""
+        pair = _WHOLE_PAIR.fullmatch(argument)
+        if pair is None:
+            return self.hide(argument)
+        name, sign, value = pair["name"], pair["sign"], pair["value"]
+        if is_secret_name(name, value) and not value.startswith("//"):  # auth://host is an address, not a pair
+            self.learn(value)
+            return f"{name}{sign}{HIDDEN}"
+        if name.startswith("-"):  # --set=api_key=...
+            return f"{name}{sign}{self.hide_argument(value)}"
+        return self.hide(argument)
+
+    def hide(self, text: str) -> str:
+        """A text without its secrets."""
+        text = _PRIVATE_KEY.sub(HIDDEN, text)
+        text = _USER_INFO.sub(self._without_user, text)
+        text = self._without_pairs(text)
+        text = _BEARER.sub(rf"\g<word>{HIDDEN}", text)
+        text = _SHAPE.sub(HIDDEN, text)
+        for value in sorted(self._known, key=len, reverse=True):
+            text = text.replace(value, HIDDEN)
+        return text
+
+    def hide_value(self, name: str, value: str) -> str:
+        """A value by its name: hidden as a whole if the name is secret."""
+        if is_secret_name(name, value):
+            self.learn(value)
+            return HIDDEN
+        return self.hide(value)
+
+    def hide_pairs(self, pairs: Mapping[str, str]) -> dict[str, str]:
+        """Named values without those that are secret."""
+        return {self.hide(name): self.hide_value(name, value) for name, value in pairs.items()}
+
+    def hide_all(self, value: Any, name: str = "") -> Any:
+        """Mappings and lists of texts without their secrets; numbers and the like only go where their name is secret."""
+        if isinstance(value, str):
+            return self.hide_value(name, value)
+        if isinstance(value, Mapping):
+            return {self.hide(str(key)): self.hide_all(inner, str(key)) for key, inner in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.hide_all(inner, name) for inner in value]
+        if value is not None and not isinstance(value, bool) and is_secret_name(name, str(value)):
+            return HIDDEN
+        return value
+
+    def hide_block(self, text: str) -> str:
+        """A text of `name: value` lines: what a secret name has on its line and on deeper lines below is hidden."""
+        shown: list[str] = []
+        deeper_than: int | None = None
+        for line in text.split("\n"):
+            indent = len(line) - len(line.lstrip(" -"))
+            if deeper_than is not None and (indent > deeper_than or not line.strip()):
+                self.learn(line)
+                continue
+            pair = _LINE_PAIR.fullmatch(line)
+            hidden = pair is not None and is_secret_name(pair["name"], pair["value"].strip())
+            deeper_than = indent if hidden else None
+            if pair is None or not hidden:
+                shown.append(line)
+                continue
+            self.learn(pair["value"])
+            shown.append(f"{pair['start']}{pair['name']}: {HIDDEN}")
+        return self.hide("\n".join(shown))
+
+    def _without_user(self, found: re.Match[str]) -> str:
+        self.learn(found["user"].partition(":")[2])
+        return f"{found['scheme']}{HIDDEN}@"
+
+    def _without_pairs(self, text: str) -> str:
+        """A text in which what follows a secret name is hidden: up to a blank, or to the closing quote."""
+        parts, done = [], 0
+        for found in _NAME.finditer(text):
+            value = _VALUE.match(text, found.end())
+            if found.start() >= done and value is not None and is_secret_name(found["name"], value[0]):
+                self.learn(value[0])
+                parts += [text[done : found.end()], HIDDEN]
+                done = value.end()
+        return "".join([*parts, text[done:]])
+
+
+def _is_secret_option(argument: str) -> bool:
+    return argument.startswith("-") and "=" not in argument and is_secret_name(argument)

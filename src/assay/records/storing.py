@@ -1,0 +1,344 @@
+"""Reports in folders: written whole or not at all, and read again.
+
+    DIR/EvaluationReport.json        one run: all files stand in the folder itself
+    DIR/EvaluationReport.md, .html
+    DIR/charts/*.svg
+    DIR/ExperimentManifest.json      with the digests of all other files
+    DIR/RUN/EvaluationReport.json    several runs: a folder for each, one manifest for all
+
+A new report is made in a folder beside DIR and then changes places with it in one step. So whoever looks, and whenever the
+process is killed, finds the old report or the new one, never a mixture. What else lies in DIR is kept.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import socket
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from time import time
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from assay.errors import InputError, some_of
+from assay.files import exchange, flush_folder, locked_folder, write_whole
+from assay.records.identity import digest_of
+from assay.records.model import MANIFEST_SCHEMA, REPORT_SCHEMA, Digest, EvaluationReport, ExperimentManifest
+
+REPORT_FILE, MANIFEST_FILE = "EvaluationReport.json", "ExperimentManifest.json"
+
+Render = Callable[[EvaluationReport], Mapping[str, str]]  # a report -> file name, in its folder, -> text
+Kept = TypeVar("Kept", EvaluationReport, ExperimentManifest)
+
+_LONGEST_NAME = 100  # characters of a folder's name
+_DAY = 86400
+_CANNOT_MOVE = {errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS}  # mounted, or in a folder of others
+_RESERVED = re.compile(
+    r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE
+)  # names that Windows keeps for itself
+
+
+# Writing
+
+
+def write_reports(
+    folder: str | os.PathLike[str],
+    reports: Sequence[EvaluationReport],
+    manifest: ExperimentManifest,
+    render: Render,
+) -> ExperimentManifest:
+    """Write the reports of one experiment into a folder; gives the manifest with the digests of all that was written.
+
+    A folder that holds a report already is replaced; one that holds other things only is refused.
+    """
+    target = checked_folder(folder)
+    files = dict(_files(reports, render))
+    whole = replace(manifest, outputs=tuple(digest_of(name, data) for name, data in files.items()))
+    files[MANIFEST_FILE] = encode(whole)  # the last one: it vouches for the others
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(target)
+        _write_files(target, files)
+    except OSError as error:
+        raise InputError(f"the report cannot be written: {error.strerror}.", source=os.fspath(folder)) from None
+    return whole
+
+
+def encode(record: EvaluationReport | ExperimentManifest) -> bytes:
+    """A record as JSON."""
+    return msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
+
+
+def checked_folder(folder: str | os.PathLike[str]) -> Path:
+    """The folder as it may be written to: new, empty, or with a report of ours in it."""
+    if not os.fspath(folder):
+        raise InputError("no folder to write the report to: the name is empty.")
+    target = Path(os.path.realpath(folder))
+    _put_back(target)
+    if target.exists() and not target.is_dir():
+        raise InputError("is a file; a report needs a folder.", source=os.fspath(folder))
+    try:
+        others = sorted(entry.name for entry in target.iterdir()) if target.exists() else []
+    except OSError as error:
+        raise InputError(f"cannot be looked into: {error.strerror}.", source=os.fspath(folder)) from None
+    # Looked for by its path: the folder that was listed may have been replaced by another process meanwhile.
+    if others and not (target / MANIFEST_FILE).exists():
+        raise InputError(
+            f"holds other files and no report ({some_of(others)}). Name a new folder, or one with a report to replace.",
+            source=os.fspath(folder),
+        )
+    return target
+
+
+def _files(reports: Sequence[EvaluationReport], render: Render) -> Iterator[tuple[str, bytes]]:
+    """All files but the manifest, by their path below the folder."""
+    folders = run_folders([report.run.name for report in reports]) if len(reports) > 1 else [""]
+    for report, folder in zip(reports, folders, strict=True):
+        before = f"{folder}/" if folder else ""
+        yield f"{before}{REPORT_FILE}", encode(report)
+        for name, text in render(report).items():
+            yield before + name, text.encode("utf-8", "backslashreplace")
+
+
+def run_folders(names: Sequence[str]) -> list[str]:
+    """A folder for each run: its name, made safe for all file systems, and no two alike.
+
+    >>> run_folders(["bm25", "a/b", "BM25", "..", "nul"])
+    ['bm25', 'a_b', 'BM25-2', 'run', 'nul_']
+    """
+    taken = {MANIFEST_FILE.casefold()}
+    found = []
+    for name in names:
+        safe = candidate = _safe_name(name)
+        number = 1
+        while candidate.casefold() in taken:
+            number += 1
+            candidate = f"{safe}-{number}"
+        taken.add(candidate.casefold())
+        found.append(candidate)
+    return found
+
+
+def _safe_name(name: str) -> str:
+    plain = unicodedata.normalize("NFC", name)
+    safe = re.sub(r"[^\w.+=@-]+", "_", plain)[:_LONGEST_NAME].strip(". ").lstrip("-")
+    while len(safe.encode("utf-8", "replace")) > 2 * _LONGEST_NAME:
+        safe = safe[:-1]
+    return f"{safe}_" if _RESERVED.fullmatch(safe) else safe or "run"
+
+
+def _write_files(target: Path, files: Mapping[str, bytes]) -> None:
+    if _somebody_stands_in(target):
+        _write_in_place(target, files)
+        return
+    try:
+        _write_beside(target, files)
+    except OSError as error:
+        if error.errno not in _CANNOT_MOVE or not target.is_dir():
+            raise
+        _write_in_place(target, files)
+
+
+def _write_beside(target: Path, files: Mapping[str, bytes]) -> None:
+    """Write to a folder beside the target, and let the two change places."""
+    beside = target.with_name(f".{target.name}.{_owner()}.part")
+    try:
+        _fill(beside, files)
+        with locked_folder(target.parent):
+            if not target.exists():
+                os.rename(beside, target)
+            else:
+                shutil.copymode(target, beside)
+                _carry_over(target, beside, files)
+                _change_places(beside, target)
+        flush_folder(target.parent)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
+    """All files of a new folder, on the disk before anyone sees them."""
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    for inner in sorted({(folder / name).parent for name in files} | {folder}, reverse=True):
+        flush_folder(inner)
+
+
+def _change_places(new: Path, target: Path) -> None:
+    """The new folder takes the name; the old one is left under the name of the new one, to be removed."""
+    if exchange(new, target):
+        return
+    # Without a step that does both, the folder has no name for a moment. `_put_back` mends it if that was the last one.
+    aside = new.with_suffix(".old")
+    os.rename(target, aside)
+    try:
+        os.rename(new, target)
+    except OSError:
+        os.rename(aside, target)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _put_back(target: Path) -> None:
+    """Give a report its name back, if a process was killed while it had none."""
+    if target.exists() or not target.parent.is_dir():
+        return
+    asides = [path for path in _leftovers(target, "old") if _is_abandoned(path)]
+    if asides:
+        with suppress(OSError):
+            os.rename(asides[-1], target)
+
+
+def _carry_over(old: Path, new: Path, files: Mapping[str, bytes]) -> None:
+    """What lies in the old folder and is no part of its report gets a place in the new one too."""
+    ours = {MANIFEST_FILE, *(output.path for output in _outputs(old))}
+    our_folders = {parent.as_posix() for name in ours for parent in Path(name).parents}
+    for path in sorted(old.rglob("*")):
+        name = path.relative_to(old).as_posix()
+        place = new / name
+        if path.is_dir() and not path.is_symlink():
+            if name not in our_folders:
+                place.mkdir(parents=True, exist_ok=True)
+        elif name not in ours and name not in files:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            _link(path, place)
+
+
+def _link(path: Path, place: Path) -> None:
+    try:
+        os.link(path, place, follow_symlinks=False)
+    except OSError:  # a file system without hard links
+        shutil.copy2(path, place, follow_symlinks=False)
+
+
+def _outputs(folder: Path) -> Sequence[Digest]:
+    try:
+        return read_manifest(folder).outputs
+    except InputError:
+        return ()
+
+
+def _somebody_stands_in(target: Path) -> bool:
+    """Whether the current folder is the target or below it: whoever is there should not be left in a removed folder."""
+    here = Path(os.path.realpath(os.curdir))
+    return here == target or target in here.parents
+
+
+def _write_in_place(target: Path, files: Mapping[str, bytes]) -> None:
+    """Write into the folder itself, file by file.
+
+    Each file is whole at any time. The manifest goes first and comes last: in between there is no report, rather than a
+    mixture of two that looks like one.
+    """
+    old = [output.path for output in _outputs(target)]
+    (target / MANIFEST_FILE).unlink(missing_ok=True)
+    flush_folder(target)
+    for name in old:
+        if name not in files and _is_below(target, name):
+            (target / name).unlink(missing_ok=True)
+    for name, data in files.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target / name, data)
+
+
+def _is_below(folder: Path, name: str) -> bool:
+    """Whether a path of a manifest, which anyone may have written, stays in the folder."""
+    return Path(os.path.realpath(folder / name)).is_relative_to(folder)
+
+
+# What is left behind by processes that were killed
+
+
+def _owner() -> str:
+    """Who writes: the machine, among those that may share the disk, the process, and which of its reports."""
+    host = re.sub(r"[^A-Za-z0-9]", "-", socket.gethostname())
+    return f"{host}-{os.getpid()}-{os.urandom(3).hex()}"
+
+
+def _leftovers(target: Path, kind: str) -> list[Path]:
+    return sorted(target.parent.glob(re.sub(r"([*?\[])", r"[\1]", f".{target.name}.") + f"*.{kind}"))
+
+
+def _remove_leftovers(target: Path) -> None:
+    abandoned = [path for path in _leftovers(target, "part") if _is_abandoned(path)]
+    if target.exists():
+        abandoned += [path for path in _leftovers(target, "old") if _is_abandoned(path)]
+    for path in abandoned:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_abandoned(path: Path) -> bool:
+    """Whether the process that made a folder is gone; of processes on other machines, only a day tells that."""
+    host, process, *_ = [*path.stem.rpartition(".")[2].rsplit("-", 2), "", ""]
+    if os.name == "posix" and host == _owner().rsplit("-", 2)[0] and process.isdecimal():
+        return not _is_running(int(process))
+    try:
+        return path.stat().st_mtime < time() - _DAY
+    except OSError:
+        return False
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+# Reading
+
+
+def read_manifest(folder: str | os.PathLike[str]) -> ExperimentManifest:
+    """The manifest in a folder."""
+    return _read(Path(folder) / MANIFEST_FILE, ExperimentManifest, MANIFEST_SCHEMA)
+
+
+def read_report(folder: str | os.PathLike[str]) -> EvaluationReport:
+    """The report of one run in a folder."""
+    return _read(Path(folder) / REPORT_FILE, EvaluationReport, REPORT_SCHEMA)
+
+
+def report_folders(manifest: ExperimentManifest) -> list[str]:
+    """The folders of the reports that a manifest names, below its own; "" is its own."""
+    return [path.rpartition("/")[0] for path in (o.path for o in manifest.outputs) if Path(path).name == REPORT_FILE]
+
+
+def _read(path: Path, kind: type[Kept], schema: str) -> Kept:
+    _put_back(Path(os.path.realpath(path.parent)))
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"there is no {path.name} here, so this is no report.", source=str(path.parent)) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}.", source=str(path)) from None
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InputError(_unreadable(data, schema, error), source=str(path)) from None
+
+
+def _unreadable(data: bytes, schema: str, error: Exception) -> str:
+    """What is wrong with a file: not JSON at all, another version, or another shape."""
+    try:
+        found = msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return f"is damaged: {error}."
+    given = found.get("schema") if isinstance(found, dict) else None
+    if given != schema:
+        return f"is of the kind {given!r}; this version of assay reads {schema!r}."
+    return f"does not have the shape of {schema!r}: {error}."

@@ -1,0 +1,338 @@
+"""Targets: what is aimed at, read from a profile, and whether it was reached. Evaluates nothing.
+
+A profile is a TOML file, or the same in JSON:
+
+    name = "web"
+
+    [measures."nDCG@10"]
+    good = 0.35                # levels have any names; all are values to reach or to pass
+    strong = 0.40
+    baseline = [0.30, 0.32]    # what a usual system has; shown, not checked
+
+    [measures."AP"]
+    uplift = 0.03              # over the mean of a run; levels are written {good = 0.03, strong = 0.05}
+    over = "bm25"
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from msgspec.structs import replace
+
+from assay.errors import InputError, MeasureError, did_you_mean
+from assay.evaluation import Evaluation
+from assay.measures import Measure, parse_measure, parse_measures
+from assay.records.model import Baseline, Status, Target, TargetResult, Targets
+
+PROFILES = Path(__file__).parent / "profiles"
+WARN_WITHIN = 0.1  # of the goal: so little below it is a warning, not a failure
+# 0.25 + 0.03 is a little more than 0.28: a goal is reached also where only the last bits of a sum lack.
+_LAST_BITS = 1e-12
+
+_WORST_FIRST: tuple[Status, ...] = ("fail", "warn", "unknown", "pass")
+_PROFILE_KEYS = ("name", "description", "measures")
+_OWN_KEYS = ("uplift", "over", "baseline", "note")  # in the table of a measure; all others are levels
+
+
+def built_in_profiles() -> list[str]:
+    """The names of the profiles that come with assay."""
+    return sorted(path.stem for path in PROFILES.glob("*.toml"))
+
+
+def read_targets(name_or_path: str | os.PathLike[str]) -> Targets:
+    """A profile that comes with assay, by its name, or one in a TOML or JSON file.
+
+    >>> read_targets("trec-rag").measures[0].levels
+    {'good': 0.35, 'strong': 0.4}
+    """
+    given = os.fspath(name_or_path)
+    built_in = PROFILES / f"{given}.toml"
+    if given in built_in_profiles():
+        return parse_targets(built_in.read_text(encoding="utf-8"), source=given)
+    try:
+        text = Path(given).read_text(encoding="utf-8")
+    except (FileNotFoundError, IsADirectoryError):
+        hint = did_you_mean(given, built_in_profiles()) or "."
+        known = ", ".join(built_in_profiles())
+        raise InputError(
+            f"no targets called {given!r}{hint} Give a TOML or JSON file, or a profile that comes with assay: {known}."
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError("targets are text in UTF-8.", source=given) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}.", source=given) from None
+    return parse_targets(text, source=given)
+
+
+def parse_targets(text: str, *, source: str = "<targets>") -> Targets:
+    """Targets from the text of a profile, TOML or JSON; `source` is what messages and an unnamed profile are called by."""
+    profile = _Profile(source)
+    table = _decoded(text, source)
+    for key in table:
+        if key not in _PROFILE_KEYS:
+            profile.refuse(key, _unknown_key(key))
+    measures = table.get("measures", {})
+    if not isinstance(measures, dict) or not measures:
+        profile.refuse("measures", 'there is none; name at least one: [measures."nDCG@10"] with good = 0.35.')
+    found = tuple(profile.target(name, entry) for name, entry in measures.items())
+    profile.refuse_repeats(found)
+    return Targets(
+        name=profile.text("name", table.get("name", Path(source).stem)),
+        description=profile.text("description", table.get("description", "")),
+        measures=found,
+    )
+
+
+def _decoded(text: str, source: str) -> dict[str, Any]:
+    try:
+        table = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"is no JSON: {error.msg} in column {error.colno}.", source=source, line=error.lineno
+        ) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"is no TOML: {error}.", source=source) from None
+    if not isinstance(table, dict):
+        raise InputError("targets are a table with the key 'measures'.", source=source)
+    return table
+
+
+def _unknown_key(key: str) -> str:
+    try:
+        parse_measure(key)
+    except MeasureError:
+        hint = did_you_mean(key, _PROFILE_KEYS) or f"; there are {', '.join(_PROFILE_KEYS)}."
+        return f"no such key{hint}"
+    return f'measures stand one level below; write [measures."{key}"].'
+
+
+class _Profile:
+    """Checks the parts of a profile; every complaint names the file and the key."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def refuse(self, key: str, complaint: str) -> NoReturn:
+        raise InputError(f"{key}: {complaint}", source=self._source)
+
+    def text(self, key: str, value: Any) -> str:
+        if not isinstance(value, str):
+            self.refuse(key, f"{value!r} is not text; write it in quotes.")
+        return value
+
+    def target(self, name: str, entry: Any) -> Target:
+        key = f'measures."{name}"'
+        measure = self._measure(key, name)
+        if _is_number(entry):
+            entry = {"target": entry}
+        if not isinstance(entry, dict):
+            self.refuse(key, f"{entry!r} is neither a number nor a table of levels; write good = 0.35.")
+        levels = {
+            level: self._level(f"{key}.{level}", level, value)
+            for level, value in entry.items()
+            if self._is_level(level)
+        }
+        over = entry.get("over")
+        if "uplift" in entry:
+            if levels:
+                self.refuse(key, f"has the level {next(iter(levels))!r} and an uplift; keep one of them.")
+            levels, over = self._uplifts(f"{key}.uplift", entry["uplift"]), self._over(key, over)
+        elif over is not None:
+            self.refuse(f"{key}.over", "there is nothing to be over it; add uplift = 0.03.")
+        if not levels:
+            self.refuse(key, "nothing is aimed at; add a level such as good = 0.35.")
+        self._check_bounds(key, measure, levels, uplift=over is not None)
+        return Target(
+            measure=name,
+            levels=dict(sorted(levels.items(), key=lambda level: level[1])),
+            over=over,
+            typical=self._typical(f"{key}.baseline", entry.get("baseline")),
+            note=self.text(f"{key}.note", entry.get("note", "")),
+        )
+
+    def refuse_repeats(self, targets: Sequence[Target]) -> None:
+        seen: dict[Measure, str] = {}
+        for target in targets:
+            first = seen.setdefault(parse_measure(target.measure), target.measure)
+            if first != target.measure:
+                self.refuse(f'measures."{target.measure}"', f"is the same measure as {first!r}; keep one of them.")
+
+    def _measure(self, key: str, name: str) -> Measure:
+        try:
+            return parse_measure(name)
+        except MeasureError as error:
+            self.refuse(key, str(error))
+
+    def _is_level(self, name: str) -> bool:
+        return name not in _OWN_KEYS
+
+    def _level(self, key: str, name: str, value: Any) -> float:
+        near = did_you_mean(name, _OWN_KEYS)  # `uplfit = 0.03` would else be a level that is reached at once
+        if near:
+            self.refuse(key, f"no such key{near} A level needs a name that cannot be mistaken for it.")
+        return self._number(key, value)
+
+    def _number(self, key: str, value: Any) -> float:
+        if not _is_number(value):
+            self.refuse(key, f"{value!r} is not a number; write it like 0.35, without quotes.")
+        return float(value)
+
+    def _uplifts(self, key: str, value: Any) -> dict[str, float]:
+        if isinstance(value, dict) and value:
+            return {level: self._number(f"{key}.{level}", uplift) for level, uplift in value.items()}
+        return {"uplift": self._number(key, value)}
+
+    def _over(self, key: str, over: Any) -> str:
+        if over is None:
+            self.refuse(f"{key}.uplift", 'over which run? Add over = "bm25" with the name of the baseline.')
+        return self.text(f"{key}.over", over)
+
+    def _typical(self, key: str, value: Any) -> tuple[float, float] | None:
+        if value is None:
+            return None
+        if isinstance(value, list) and len(value) == 2:
+            low, high = (self._number(key, end) for end in value)
+            return min(low, high), max(low, high)
+        if isinstance(value, list):
+            self.refuse(key, "takes one number, or two: from and to.")
+        only = self._number(key, value)
+        return only, only
+
+    def _check_bounds(self, key: str, measure: Measure, levels: Mapping[str, float], *, uplift: bool) -> None:
+        bounds = measure.definition.bounds
+        for level, value in levels.items():
+            low, high = bounds or (-math.inf, math.inf)
+            if (uplift and abs(value) > high - low) or (not uplift and not low <= value <= high):
+                kind = "an uplift" if uplift else "a value"
+                self.refuse(
+                    f"{key}.{level}",
+                    f"{value:g} is {kind} that {measure} cannot have: it goes from {low:g} to {high:g}.",
+                )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+# Adding measures
+
+
+def with_targets(measures: Iterable[str], targets: Targets) -> tuple[str, ...]:
+    """The measures asked for, and those of the targets that are not among them under any name."""
+    asked = list(measures)
+    known = {request.measure for request in parse_measures(asked)}
+    return (*asked, *(t.measure for t in targets.measures if parse_measure(t.measure) not in known))
+
+
+# Judging
+
+
+@dataclass(frozen=True)
+class TargetOutcome:
+    """How one run stands against a profile."""
+
+    profile: str
+    status: Status
+    results: dict[str, TargetResult]  # by the name that the measure was asked for
+
+    def counts(self) -> dict[Status, int]:
+        """How many measures have which status, worst first."""
+        found = [result.status for result in self.results.values()]
+        return {status: found.count(status) for status in _WORST_FIRST if status in found}
+
+
+def check_targets(targets: Targets, evaluation: Evaluation, baselines: Iterable[Baseline] = ()) -> TargetOutcome:
+    """The status of each measure that the targets name, and of all together.
+
+    `baselines` are what uplifts may be over. Where the run itself is the baseline, it has nothing to reach.
+    """
+    by_measure = {parse_measure(target.measure): target for target in targets.measures}
+    known = {baseline.name: baseline for baseline in baselines}
+    results: dict[str, TargetResult] = {}
+    for request, mean in zip(evaluation.requests, evaluation.mean().values(), strict=True):
+        target = by_measure.get(request.measure)
+        if target is None or (target.over is not None and _is_baseline(evaluation, known.get(target.over))):
+            continue
+        results[request.label] = _result(target, str(request.measure), mean, known)
+    return TargetOutcome(targets.name, overall(result.status for result in results.values()), results)
+
+
+def overall(statuses: Iterable[Status]) -> Status:
+    """The worst of several: fail, then warn, then unknown.
+
+    >>> overall(["pass", "unknown", "warn"])
+    'warn'
+    """
+    found = set(statuses)
+    return next((status for status in _WORST_FIRST if status in found), "unknown")
+
+
+def over_baseline(targets: Targets, name: str) -> Targets:
+    """The same targets with all uplifts over this run."""
+    moved = tuple(replace(target, over=name) if target.over is not None else target for target in targets.measures)
+    return replace(targets, measures=moved)
+
+
+def baseline_of(evaluation: Evaluation) -> Baseline:
+    """A run as a baseline."""
+    means = zip(evaluation.measures, evaluation.mean().values(), strict=True)
+    return Baseline(name=evaluation.run, means={str(m): None if math.isnan(mean) else mean for m, mean in means})
+
+
+def _is_baseline(evaluation: Evaluation, baseline: Baseline | None) -> bool:
+    return baseline is not None and baseline.path is None and baseline.name == evaluation.run
+
+
+def _result(target: Target, measure: str, mean: float, baselines: Mapping[str, Baseline]) -> TargetResult:
+    levels, base = dict(target.levels), None
+    if target.over is not None:
+        found = baselines.get(target.over)
+        base = None if found is None else found.means.get(measure)
+        if base is None:
+            return _unknown(target, _no_baseline(target.over, measure, found))
+        levels = {level: base + uplift for level, uplift in levels.items()}
+    if math.isnan(mean):
+        return _unknown(target, "there is no value: no query has one")
+    goal = min(levels.values())
+    reached = [level for level, value in levels.items() if mean >= value - _LAST_BITS]
+    return TargetResult(
+        status="pass" if reached else "warn" if mean >= goal - WARN_WITHIN * abs(goal) - _LAST_BITS else "fail",
+        goal=goal,
+        words=_words(target, mean, levels, reached, base),
+        baseline=target.over,
+        levels=levels,
+        reached=reached[-1] if reached else None,
+        typical=target.typical,
+    )
+
+
+def _unknown(target: Target, words: str) -> TargetResult:
+    levels = target.levels if target.over is None else {}
+    goal = min(levels.values()) if levels else None
+    return TargetResult(
+        status="unknown", goal=goal, words=words, baseline=target.over, levels=levels, typical=target.typical
+    )
+
+
+def _no_baseline(name: str, measure: str, found: Baseline | None) -> str:
+    if found is None:
+        return f"no baseline called {name!r}: evaluate that run too, or name another with --baseline"
+    return f"the baseline {name!r} has no value for {measure}"
+
+
+def _words(target: Target, mean: float, levels: Mapping[str, float], reached: Sequence[str], base: float | None) -> str:
+    """'0.3812 of 0.3500 (good)', and how much is lacking or what else was reached."""
+    lowest, goal = min(levels.items(), key=lambda level: level[1])
+    what = lowest if base is None else f"{target.levels[lowest]:.4f} over {target.over}, which has {base:.4f}"
+    text = f"{mean:.4f} of {goal:.4f} ({what})"
+    if not reached:
+        return f"{text}: {goal - mean:.4f} short"
+    return text if len(reached) == 1 else f"{text}, also {reached[-1]} ({levels[reached[-1]]:.4f})"

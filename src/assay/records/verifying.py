@@ -1,0 +1,297 @@
+"""Whether a report still holds: every digest, and every number computed anew from the files. Prints nothing."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from assay.errors import AssayError, InputError
+from assay.evaluation import Evaluator
+from assay.formats.unread import open_run
+from assay.records.building import build_report
+from assay.records.identity import content_of, is_file
+from assay.records.manifest import config_hash, settings_of
+from assay.records.model import Digest, EvaluationReport, ExperimentManifest, Identity, MeasureResult
+from assay.records.recording import Measured, check_all, measure_run
+from assay.records.secrets import HIDDEN
+from assay.records.storing import MANIFEST_FILE, read_manifest, read_report, report_folders
+
+Kind = Literal["manifest", "output", "input", "number"]
+
+# Another machine may differ in the last bits of a logarithm or of Student's t; a changed judgment changes more.
+_RELATIVE, _ABSOLUTE = 1e-9, 1e-12
+_SHOWN = 3  # examples of what differs
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at."""
+
+    kind: Kind
+    name: str  # of the file, or of the number
+    holds: bool | None  # None: it could not be checked
+    words: str
+    run: str | None = None  # whose number it is
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All that was looked at."""
+
+    folder: str
+    experiment: str
+    created: str
+    checks: tuple[Check, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything was checked and still holds."""
+        return all(check.holds for check in self.checks)
+
+    def count(self, holds: bool | None) -> int:
+        """How many checks came out so."""
+        return sum(check.holds is holds for check in self.checks)
+
+
+def verify(folder: str | os.PathLike[str]) -> Verification:
+    """Check the report in a folder: its own files, the files it was made from, and all its numbers.
+
+    Inputs are looked for under their recorded paths, from the current folder and from the report's.
+    """
+    place = Path(folder)
+    if not (place / MANIFEST_FILE).exists() and (place.parent / MANIFEST_FILE).exists():
+        raise InputError(
+            f"is one of several runs; their manifest is in {place.parent}: verify that.", source=str(folder)
+        )
+    manifest = read_manifest(place)
+    reports = dict(_readable_reports(place, manifest))
+    if not reports:
+        raise InputError("no report in this folder can be read; make it again with --report.", source=str(folder))
+    checks = [
+        *_manifest_checks(manifest, reports.values()),
+        *(_output_check(place, output) for output in manifest.outputs),
+        *(_input_check(place, digest) for digest in manifest.inputs),
+        *_number_checks(place, manifest, list(reports.values())),
+    ]
+    return Verification(os.fspath(folder), manifest.experiment, manifest.created, tuple(checks))
+
+
+def _readable_reports(folder: Path, manifest: ExperimentManifest) -> Iterator[tuple[str, EvaluationReport]]:
+    for name in report_folders(manifest):
+        try:
+            yield name, read_report(folder / name)
+        except InputError:
+            continue  # the check of its digest says so
+
+
+# Files
+
+
+def _manifest_checks(manifest: ExperimentManifest, reports: Any) -> Iterator[Check]:
+    hashed = config_hash(manifest.config, settings_of(manifest))
+    same = hashed == manifest.config_hash
+    words = f"config hash {hashed[:12]}" if same else f"config hash is {hashed[:12]}, was {manifest.config_hash[:12]}"
+    yield Check("manifest", "settings", same, words)
+    for report in reports:
+        same = report.experiment == manifest.experiment
+        words = "belongs to the manifest" if same else f"belongs to {report.experiment!r}, not {manifest.experiment!r}"
+        yield Check("manifest", "experiment", same, words, run=report.run.name)
+
+
+def _output_check(folder: Path, digest: Digest) -> Check:
+    path = folder / digest.path
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        return Check("output", digest.path, False, "leads out of the folder")
+    return _digest_check("output", digest, [str(path)])
+
+
+def _input_check(folder: Path, digest: Digest) -> Check:
+    if HIDDEN in digest.path:
+        return Check("input", digest.path, None, "its path holds a secret and was not recorded")
+    return _digest_check("input", digest, candidates(folder, digest.path))
+
+
+def candidates(folder: Path, path: str) -> list[str]:
+    """Where a recorded path may lead: from the current folder, or from that of the report."""
+    return [path] if os.path.isabs(path) else [path, str(folder / path)]
+
+
+def _digest_check(kind: Kind, digest: Digest, paths: Sequence[str]) -> Check:
+    there = [path for path in paths if is_file(path)]
+    if not there:
+        return Check(kind, digest.path, False, "no such file" + (f" (nor {paths[1]})" if len(paths) > 1 else ""))
+    try:
+        found = [content_of(path) for path in there]
+    except InputError as error:
+        return Check(kind, digest.path, False, str(error))
+    if any(content.sha256 == digest.sha256 for content in found):
+        return Check(kind, digest.path, True, f"sha256 {digest.sha256[:12]}")
+    first = found[0]
+    sizes = "" if first.size == digest.size else f", {first.size} bytes instead of {digest.size}"
+    return Check(
+        kind, digest.path, False, f"has changed: sha256 is {first.sha256[:12]}, was {digest.sha256[:12]}{sizes}"
+    )
+
+
+# Numbers
+
+
+def _number_checks(folder: Path, manifest: ExperimentManifest, reports: Sequence[EvaluationReport]) -> Iterator[Check]:
+    try:
+        again = _evaluated_again(folder, manifest, reports)
+    except _CannotRead as error:
+        for report in reports:
+            yield Check("number", "all numbers", None, str(error), run=report.run.name)
+        return
+    except AssayError as error:
+        for report in reports:
+            yield Check("number", "all numbers", False, f"cannot be computed: {error}", run=report.run.name)
+        return
+    for before, now in zip(reports, again, strict=True):
+        yield from _compared(before, now)
+
+
+class _CannotRead(Exception):
+    """An input of which no file is known, or whose file is gone."""
+
+
+def _evaluated_again(
+    folder: Path, manifest: ExperimentManifest, reports: Sequence[EvaluationReport]
+) -> list[EvaluationReport]:
+    """The reports as they would be today."""
+    config = manifest.config
+    evaluator = Evaluator(
+        _found(folder, reports[0].qrels),
+        config.measures,
+        config.rules,
+        like=config.like,
+        grades=config.grades or None,
+        input_format=config.qrels_format,
+    )
+    runs = [
+        open_run(_found(folder, report.run), input_format=config.run_format, name=report.run.name) for report in reports
+    ]
+    measured = [measure_run(evaluator, run) for run in runs]
+    outcomes = check_all(config.targets, [each.evaluation for each in measured], config.baseline)
+    return [_rebuilt(each, before, outcomes) for each, before in zip(measured, reports, strict=True)]
+
+
+def _rebuilt(measured: Measured, before: EvaluationReport, outcomes: Mapping[str, Any]) -> EvaluationReport:
+    return build_report(
+        measured.evaluation,
+        findings=before.findings,
+        targets=outcomes.get(measured.evaluation.run),
+        curves=measured.curves,
+        confidence=before.measures[0].confidence if before.measures else 0.95,
+    )
+
+
+def _found(folder: Path, identity: Identity) -> str:
+    """The file of a run or of judgments; where there are two, the one that has not changed."""
+    if identity.sha256 is None:
+        came = "standard input" if identity.path == "-" else identity.path or "a value in memory"
+        raise _CannotRead(f"{identity.name} came from {came}, which cannot be read again")
+    there = [path for path in candidates(folder, identity.path) if is_file(path)]
+    if not there:
+        raise _CannotRead(f"{identity.path} is not there to be read")
+    same = [path for path in there if len(there) > 1 and content_of(path).sha256 == identity.sha256]
+    return (same or there)[0]
+
+
+def _compared(before: EvaluationReport, now: EvaluationReport) -> Iterator[Check]:
+    """Every number of a report against the same number computed today."""
+    run = before.run.name
+    results = {result.name: (place, result) for place, result in enumerate(now.measures)}
+    for place, old in enumerate(before.measures):
+        if old.name not in results or results[old.name][1].canonical != old.canonical:
+            yield Check("number", old.name, False, f"stands no longer for {old.canonical}", run=run)
+            continue
+        new_place, new = results[old.name]
+        yield _measure_check(run, old, new)
+        yield _queries_check(run, old.name, _column(before, place), _column(now, new_place))
+    for name in ("rules", "status", "coverage", "complete", "curves"):
+        yield _part_check(run, name, getattr(before, name), getattr(now, name))
+
+
+def _measure_check(run: str, old: MeasureResult, new: MeasureResult) -> Check:
+    """Mean, interval, counts, tie bounds and target of one measure."""
+    before, now = _known_fields(_numbers(old), _numbers(new))
+    differences = list(_differences(before, now))
+    if differences:
+        return Check("number", old.name, False, _in_words(differences), run=run)
+    mean = "no value" if old.mean is None else f"{old.mean:.4f}"
+    ends = "" if old.interval is None else f" [{old.interval[0]:.4f}, {old.interval[1]:.4f}]"
+    return Check("number", old.name, True, f"{mean}{ends}", run=run)
+
+
+def _numbers(result: MeasureResult) -> dict[str, Any]:
+    """A result without the words that go with its target, which may be put in another way one day."""
+    found: dict[str, Any] = msgspec.to_builtins(result)
+    target = found["target"]
+    return {**found, "target": target and {name: value for name, value in target.items() if name != "words"}}
+
+
+def _known_fields(old: Any, new: Any) -> tuple[Any, Any]:
+    """Of today's fields only those that there were then: a later version may have more to say."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        new = {name: value for name, value in new.items() if name in old}
+    return old, new
+
+
+def _column(report: EvaluationReport, place: int) -> dict[str, float | None]:
+    return {query: values[place] if place < len(values) else None for query, values in report.queries.items()}
+
+
+def _queries_check(run: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Check:
+    differences = list(_differences(old, new))
+    words = _in_words(differences) if differences else f"{len(old)} queries"
+    return Check("number", f"{name} by query", not differences, words, run=run)
+
+
+def _part_check(run: str, name: str, old: Any, new: Any) -> Check:
+    old, new = _known_fields(msgspec.to_builtins(old), msgspec.to_builtins(new))
+    differences = list(_differences(old, new, name))
+    return Check("number", name, not differences, _in_words(differences) if differences else "the same", run=run)
+
+
+def _differences(old: Any, new: Any, at: str = "") -> Iterator[str]:
+    """What differs, as 'place is X, was Y'."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in {**old, **new}:
+            yield from _differences(old.get(key, _NOTHING), new.get(key, _NOTHING), f"{at}.{key}" if at else str(key))
+    elif _is_list(old) and _is_list(new) and len(old) == len(new):
+        for number, (one, other) in enumerate(zip(old, new, strict=True)):
+            yield from _differences(one, other, f"{at}[{number}]")
+    elif not _same(old, new):
+        yield f"{at} is {_shown(new)}, was {_shown(old)}"
+
+
+_NOTHING = "absent"
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+def _same(old: Any, new: Any) -> bool:
+    if isinstance(old, float) and isinstance(new, float):
+        return math.isclose(old, new, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
+    return bool(old == new)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = "nothing" if value is None else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _in_words(differences: Sequence[str]) -> str:
+    more = len(differences) - _SHOWN
+    return "; ".join(differences[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")

@@ -1,0 +1,73 @@
+"""A verification as text and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+from assay.errors import show_id
+from assay.records.verifying import Check, Verification
+
+SCHEMA = "assay/verification/1"
+_MARKS = {True: "holds", False: "DIFFERS", None: "unknown"}
+_TITLES = {"manifest": "manifest", "output": "files of the report", "input": "files that were evaluated"}
+_LONGEST = 400  # characters of what there is to a check
+
+
+def verification_as_text(verification: Verification) -> str:
+    """A block for each kind of check, and the verdict."""
+    lines: list[str] = []
+    for title, checks in groupby(verification.checks, key=_title):
+        members = list(checks)
+        width = max(len(show_id(check.name)) for check in members)
+        lines.append(title)
+        lines += [
+            f"  {_MARKS[check.holds]:<8} {show_id(check.name):<{width}}  {show_id(check.words, _LONGEST)}"
+            for check in members
+        ]
+    return "\n".join([*lines, verdict(verification)]) + "\n"
+
+
+def _title(check: Check) -> str:
+    if check.kind == "number":
+        return f"numbers of {show_id(check.run or '')}, computed anew"
+    return _TITLES[check.kind]
+
+
+def verdict(verification: Verification) -> str:
+    """What comes of it, in one sentence."""
+    total = len(verification.checks)
+    if verification.holds:
+        return f"Everything holds: {total} of {total} checks."
+    parts = list(_counts(verification))
+    return f"Not everything holds: of {total} checks, {', '.join(parts)}."
+
+
+def _counts(verification: Verification) -> Iterator[str]:
+    for holds, words in ((False, "differ"), (None, "could not be made")):
+        count = verification.count(holds)
+        if count:
+            yield f"{count} {words if count > 1 or holds is None else 'differs'}"
+
+
+def verification_as_json(verification: Verification) -> str:
+    """All checks."""
+    document = {
+        "schema": SCHEMA,
+        "folder": verification.folder,
+        "experiment": verification.experiment,
+        "created": verification.created,
+        "holds": verification.holds,
+        "checks": [
+            {"kind": c.kind, "run": c.run, "name": c.name, "holds": c.holds, "words": c.words}
+            for c in verification.checks
+        ],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+VERIFICATION_RENDERERS: dict[str, Callable[[Verification], str]] = {
+    "table": verification_as_text,
+    "json": verification_as_json,
+}

@@ -1,0 +1,200 @@
+"""What is refused, with its message word for word, what is noted, and odd input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay import Run, fuse, parse_run
+from assay.errors import DuplicateError, FusionError, InputError
+from assay.fusion import METHODS, fuse_with_notes
+from fusion.small import ONE, THREE, TWO, runs, scores_of
+from strategies import run_of
+
+
+def refusal(*given, **options) -> str:
+    with pytest.raises(FusionError) as caught:
+        fuse(*given, **options)
+    return str(caught.value)
+
+
+KNOWN = "rrf, isr, logisr, rbc, borda, condorcet, combsum, weighted, combmnz, combanz, combmax, combmin, combmed, "
+KNOWN += "average, interpolation"
+
+
+def test_unknown_names():
+    both = runs(ONE, TWO)
+
+    assert f"no method of fusion called 'comsum'; did you mean 'combsum'? There are {KNOWN}." == refusal(both, "comsum")
+    assert f"no method of fusion called 'x'. There are {KNOWN}." == refusal(both, "x")
+    assert f"no method of fusion called 7. There are {KNOWN}." == refusal(both, 7)
+    assert (
+        "no normalisation called 'minmx'; did you mean 'min-max'? There are none, min-max, sum, z-score, rank, borda."
+    ) == refusal(both, norm="minmx")
+    assert "ranks cannot be 'rank'; they come from score or column." == refusal(both, ranks="rank")
+
+
+def test_parameters():
+    both = runs(ONE, TWO)
+
+    assert "combsum has no parameter 'k'. It takes no parameters." == refusal(both, "combsum", k=60)
+    assert "rbc has no parameter 'ph'; did you mean 'phi'? It takes phi." == refusal(both, "rbc", ph=0.5)
+    assert "rrf: k cannot be -1; it takes a number from 0." == refusal(both, k=-1)
+    assert "rrf: k cannot be '60'; it takes a number from 0." == refusal(both, k="60")
+    assert "rrf: k cannot be True; it takes a number from 0." == refusal(both, k=True)
+    assert "rrf: k cannot be inf; it takes a number from 0." == refusal(both, k=float("inf"))
+    assert "rbc: phi cannot be 1; it takes a number between 0 and 1." == refusal(both, "rbc", phi=1)
+    assert "interpolation: alpha cannot be 1.5; it takes a number from 0 to 1." == refusal(
+        both, "interpolation", alpha=1.5
+    )
+    assert "interpolation: alpha cannot be nan; it takes a number from 0 to 1." == refusal(
+        both, "interpolation", alpha=float("nan")
+    )
+
+
+def test_weights():
+    both = [run.named(name) for run, name in zip(runs(ONE, TWO), ("bm25", "dense"), strict=True)]
+
+    assert "1 weight for 2 runs (bm25, dense): give one for each, in the same order." == refusal(both, weights=[1])
+    assert "3 weights for 1 run (bm25): give one for each, in the same order." == refusal(both[:1], weights=[1, 2, 3])
+    assert "weighted needs a weight for each run: 2 numbers from 0." == refusal(both, "weighted")
+    assert "combmax takes no weights; choose weighted, combsum or rrf instead." == refusal(
+        both, "combmax", weights=[1, 2]
+    )
+    assert "interpolation takes no weights; set alpha instead." == refusal(both, "interpolation", weights=[1, 2])
+    assert "weights cannot be -1.0, 2.0; they are numbers from 0, one of them above." == refusal(both, weights=[-1, 2])
+    assert "weights cannot be 0.0, 0.0; they are numbers from 0, one of them above." == refusal(both, weights=[0, 0])
+    assert "weights cannot be nan, 1.0; they are numbers from 0, one of them above." == refusal(
+        both, weights=[float("nan"), 1]
+    )
+    assert "weights cannot be 3; they take a number from 0 for each run." == refusal(both, weights=3)
+    assert "weights cannot be ['1', 'x']; they take a number from 0 for each run." == refusal(both, weights=["1", "x"])
+
+
+def test_runs():
+    assert "there is no run to fuse." == refusal([])
+    assert "fuse takes a list of runs: fuse([run, other])." == refusal(run_of(ONE))
+    assert "fuse takes a list of runs: fuse([run, other])." == refusal("bm25.run")
+    assert ("interpolation takes exactly 2 runs, not 3. For more, choose weighted with a weight for each.") == refusal(
+        runs(ONE, TWO, THREE), "interpolation"
+    )
+    with pytest.raises(InputError) as caught:
+        fuse(["bm25.run", "dense.run"])
+    assert "a value of type str cannot be fused: read it with assay.read_run(path)." == str(caught.value)
+
+
+@pytest.mark.parametrize("depth", [0, -1, 2.5, True, "3"])
+def test_depth(depth):
+    assert f"depth cannot be {depth!r}; it takes a whole number of documents, from 1." == refusal(
+        runs(ONE, TWO), depth=depth
+    )
+
+
+def test_a_document_twice_in_a_run():
+    twice = parse_run("q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 a 3 1 t\np Q0 a 1 1 t\n")
+    with pytest.raises(DuplicateError) as caught:
+        fuse([run_of(ONE), twice])
+
+    assert (
+        "<text>:3: document a is retrieved more than once for query q (1 such row in all). Collapse the run first, so that "
+        "each document stands once: `assay runs collapse`, in Python assay.collapse."
+    ) == str(caught.value)
+    assert (("q", "a"),) == caught.value.pairs
+
+
+def test_scores_too_large_to_be_added():
+    huge = {"q": {"a": 1.7e308, "b": 1.0}}
+
+    assert ("combsum of these scores is too large for a number. Normalise them: norm='min-max'.") == refusal(
+        runs(huge, huge), "combsum"
+    )
+    assert {"a": 2.0, "b": 0.0} == scores_of(fuse(runs(huge, huge), "combsum", norm="min-max"))["q"]
+    assert {"a": 1.7e308, "b": 1.0} == scores_of(fuse(runs(huge, huge), "combmed"))["q"]
+
+
+def test_ranks_of_the_column():
+    run = parse_run("q Q0 a 5 1 t\nq Q0 b 1 2 t\nq Q0 c 1 3 t\n")
+
+    assert {"b": 0.5, "c": 0.5, "a": 1 / 6} == scores_of(fuse([run], k=1, ranks="column"))["q"]
+    assert {"c": 0.5, "b": 1 / 3, "a": 0.25} == scores_of(fuse([run], k=1))["q"]
+    assert "run 'run' has no rank column; ranks='column' needs one." == refusal(runs(ONE), ranks="column")
+    for rank in (0, 2**31):
+        odd = Run.from_columns(["q"], ["a"], [1.0], rank=[rank], name="odd")
+        assert f"run 'odd' has ranks from {rank} to {rank}; ranks='column' needs them from 1." == refusal(
+            [odd], ranks="column"
+        )
+
+
+def test_a_query_that_a_run_lacks_is_fused_from_the_others():
+    one, two = {"q": {"a": 1}, "p": {"b": 1}}, {"q": {"a": 1}}
+
+    assert {"p": {"b": 1 / 61}, "q": {"a": 2 / 61}} == scores_of(fuse(runs(one, two)))
+    assert {"p": {"b": 0.5}, "q": {"a": 1.0}} == scores_of(fuse(runs(one, two), "average"))
+
+
+def test_ties_within_a_run_are_ranked_by_document_id_descending():
+    assert {"b": 1 / 61, "a": 1 / 62} == scores_of(fuse(runs({"q": {"a": 1, "b": 1}})))["q"]
+
+
+def test_name_tag_and_source():
+    run = fuse(runs(ONE, TWO), "CombMNZ")
+
+    assert ("combmnz", "combmnz", "combmnz", None) == (run.name, run.tag, run.source, run.rank)
+
+
+def notes(*tables, **options):
+    named = [run.named(f"run{number}") for number, run in enumerate(runs(*tables), 1)]
+    return fuse_with_notes(named, **options).notes
+
+
+def test_nothing_to_note():
+    assert () == notes(ONE, TWO)
+    assert () == notes(ONE, TWO, method="combsum", norm="min-max")
+
+
+def test_notes():
+    assert ("rrf looks at ranks alone: normalising with min-max changes nothing.",) == notes(ONE, TWO, norm="min-max")
+    below = {"q": {"a": -1.0, "b": 1.0}}
+    assert (
+        "run2 has scores under 0: a document that the run lacks counts as 0, above those. min-max puts it at the bottom.",
+    ) == notes(ONE, below, method="combsum")
+    assert () == notes(ONE, below, method="combmax")
+    assert (
+        "under z-score a document that a run lacks counts as 0, which is the mean of those that it retrieved. min-max puts "
+        "it at the bottom.",
+    ) == notes(ONE, TWO, method="average", norm="z-score")
+    more = {**ONE, "p": {"a": 1.0}}
+    assert ("1 of 2 queries is not in all runs (first: p): fused from the runs that have them.",) == notes(more, TWO)
+
+
+def test_runs_that_have_no_document_in_common():
+    assert (
+        "no document is in two runs for the same query. Check that all runs write their ids in the same way ('1' and "
+        "'MED-1').",
+    ) == notes({"q": {"1": 2.0}}, {"q": {"MED-1": 1.0}})
+    assert {"1": 1 / 61, "MED-1": 1 / 61} == scores_of(fuse(runs({"q": {"1": 2.0}}, {"q": {"MED-1": 1.0}})))["q"]
+
+
+HOSTILE = ["", " ", "a b", "\x00", "\udce9", "é", "e\u0301", "=1+1", "#x", "x" * 1000, "\u2028"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_ids_are_only_compared(method):
+    table = {query: {doc: 1.0 + place for place, doc in enumerate(HOSTILE)} for query in HOSTILE}
+    options = {"weights": [1, 1]} if method == "weighted" else {}
+    found = scores_of(fuse(runs(table, table), method, **options))
+
+    assert {query: set(docs) for query, docs in table.items()} == {query: set(docs) for query, docs in found.items()}
+
+
+def test_a_million_rows_take_seconds():
+    """Not a measurement: it fails only where rows are gone through one by one, more than once."""
+    import time
+
+    query, doc = np.repeat(np.arange(300), 300), np.array([f"d{n}" for n in range(90_000)], dtype=object)
+    names = tuple(f"q{number:03d}" for number in range(300))
+    large = [Run(names, query, np.roll(doc, 7 * n), np.tile(np.arange(300.0), 300)) for n in range(3)]
+    start = time.process_time()
+    fuse(large)
+
+    assert time.process_time() - start < 10

@@ -1,0 +1,66 @@
+"""A small experiment that can be checked by hand, and renderers that need no browser."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from assay.evaluation import Evaluator
+from assay.formats.unread import open_run
+from assay.records.model import EvaluationReport
+from assay.records.recording import Experiment, Outcome, begin_experiment
+from assay.records.storing import MANIFEST_FILE
+
+MEASURES = ("P@1", "RR", "AP")
+
+# Two queries: for q1 the relevant document is second, for q2 first.
+QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n"
+RUN = "q1 Q0 b 1 2.0 sample\nq1 Q0 a 2 1.0 sample\nq2 Q0 c 1 1.0 sample\n"
+# The same the other way round for q1: everything is first.
+BETTER = "q1 Q0 a 1 2.0 sample\nq1 Q0 b 2 1.0 sample\nq2 Q0 c 1 1.0 sample\n"
+
+
+def write_files(folder: Path) -> Path:
+    """qrels.txt, plain.run and better.run in a folder."""
+    (folder / "qrels.txt").write_text(QRELS)
+    (folder / "plain.run").write_text(RUN)
+    (folder / "better.run").write_text(BETTER)
+    return folder
+
+
+def render(report: EvaluationReport) -> dict[str, str]:
+    """Stand-ins for the page and the charts, with the run and a number in them."""
+    mean = report.measures[0].mean
+    return {
+        "EvaluationReport.html": f"<p>{report.run.name} {mean} {report.run.path}</p>",
+        "EvaluationReport.md": f"# {report.run.name}\n",
+        "charts/first.svg": "<svg/>",
+    }
+
+
+def conduct(
+    qrels: str, runs: list[str], *, measures: tuple[str, ...] = MEASURES, rules: dict | None = None, **others
+) -> Outcome:
+    """An experiment from its files to its report, as the command does it."""
+    experiment = begin_experiment(qrels, runs, **{"command": ("assay", "evaluate", qrels, *runs), **others})
+    return evaluate(experiment, runs, measures, rules)
+
+
+def evaluate(experiment: Experiment, runs: list[str], measures: tuple[str, ...], rules: dict | None = None) -> Outcome:
+    evaluator = Evaluator(
+        experiment.qrels,
+        experiment.measures(measures),
+        rules or {},
+        grades=experiment.grades,
+        input_format=experiment.qrels_format,
+    )
+    opened = [open_run(run, input_format=experiment.run_format) for run in runs]
+    return experiment.evaluate(evaluator, opened, render)
+
+
+def manifest(folder: Path) -> dict:
+    return json.loads((folder / MANIFEST_FILE).read_bytes())
+
+
+def files_below(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())

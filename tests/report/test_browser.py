@@ -1,0 +1,226 @@
+"""The HTML report in a browser without a network: it sorts, searches, and runs nothing but our script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.report.charts import draw_charts
+from assay.report.html import render_report_html
+from report.samples import HOSTILE, hostile_report, large_report, measure, report
+
+CHROMIUM = Path("/usr/bin/chromium")
+sync_api = pytest.importorskip("playwright.sync_api", reason="opening pages needs playwright")
+if not CHROMIUM.exists():
+    pytest.skip(f"opening pages needs {CHROMIUM} (apt-get install chromium)", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Opened:
+    """A page, and all that went wrong in it."""
+
+    def __init__(self, browser: Any, folder: Path, some_report: Any, **context: Any) -> None:
+        file = folder / "report.html"
+        file.write_text(render_report_html(some_report, draw_charts(some_report)), encoding="utf-8")
+        self.context = browser.new_context(**context)
+        self.context.set_offline(True)
+        self.trouble: list[str] = []
+        self.context.route("**/*", self._answer)
+        self.page = self.context.new_page()
+        self.page.on("console", lambda message: self.trouble.append(message.text))
+        self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
+        self.page.add_init_script(
+            "window.violations = []; document.addEventListener("
+            "'securitypolicyviolation', (event) => window.violations.push(event.violatedDirective))"
+        )
+        self.page.goto(file.as_uri())
+
+    def _answer(self, route: Any) -> None:
+        if route.request.url.startswith("file:") and route.request.is_navigation_request():
+            route.continue_()
+        else:
+            self.trouble.append(f"asked for {route.request.url}")
+            route.abort()
+
+    def check(self) -> None:
+        assert [] == self.trouble
+        if self.page.evaluate("typeof window.violations") == "object":
+            assert [] == self.page.evaluate("window.violations")
+
+    def column(self, number: int) -> list[str]:
+        return self.page.locator(f"#table tbody tr > :nth-child({number})").all_inner_texts()
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    pages: list[Opened] = []
+
+    def open_page(some_report: Any, **context: Any) -> Opened:
+        pages.append(Opened(browser, tmp_path, some_report, **context))
+        return pages[-1]
+
+    yield open_page
+    for each in pages:
+        each.check()
+        each.context.close()
+
+
+def values(some_report: Any, column: int) -> list[str]:
+    return sorted(f"{row[column]:.4f}" for row in some_report.queries.values())
+
+
+def test_sorting_by_any_measure_both_ways(opened):
+    some = report()
+    seen = opened(some)
+
+    assert values(some, 0)[:25] == seen.column(2)
+    seen.page.get_by_role("button", name="AP", exact=True).click()
+
+    assert values(some, 1)[:25] == seen.column(3)
+    assert "ascending" == seen.page.get_by_role("columnheader", name="AP").get_attribute("aria-sort")
+    seen.page.get_by_role("button", name="AP", exact=True).press("Enter")
+
+    assert values(some, 1)[::-1][:25] == seen.column(3)
+    assert "1 to 25 of 50, by AP, highest first" == seen.page.inner_text("#shown")
+    seen.page.get_by_role("button", name="Query", exact=True).click()
+
+    assert [f"q{number}" for number in range(1, 26)] == seen.column(1)
+
+
+def test_worst_and_best_queries(opened):
+    some = report()
+    seen = opened(some)
+    seen.page.select_option("#by", label="R@100")
+    seen.page.click("#highest")
+
+    assert values(some, 3)[::-1][:25] == seen.column(5)
+    seen.page.click("#lowest")
+
+    assert values(some, 3)[:25] == seen.column(5)
+    seen.page.select_option("#show", label="those at 0")
+
+    assert {"0.0000"} == set(seen.column(5))
+
+
+def test_searching_6980_queries(opened, tmp_path):
+    seen = opened(large_report())
+
+    assert "1 to 25 of 6,980, by nDCG@10, lowest first" == seen.page.inner_text("#shown")
+    seen.page.fill("#search", "Q6979")
+
+    assert ["q6979"] == seen.column(1)
+    assert "1 to 1 of 1, of 6,980 in all, by nDCG@10, lowest first" == seen.page.inner_text("#shown")
+    seen.page.fill("#search", "nothing like it")
+
+    assert [] == seen.column(1)
+    assert "No query is like that." == seen.page.inner_text("#shown")
+    seen.page.screenshot(path=tmp_path / "large.png", full_page=True)
+
+    assert (tmp_path / "large.png").stat().st_size > 10_000
+
+
+def test_paging(opened):
+    seen = opened(large_report())
+    seen.page.select_option("#by", label="Query")
+    seen.page.select_option("#rows", "100")
+    seen.page.click("#next")
+
+    assert ["q101", "q200"] == [seen.column(1)[0], seen.column(1)[-1]]
+    seen.page.click("#last")
+
+    assert ["q6901", "q6980"] == [seen.column(1)[0], seen.column(1)[-1]]
+    assert seen.page.is_disabled("#next")
+    seen.page.click("#first")
+
+    assert "q1" == seen.column(1)[0]
+    assert seen.page.is_disabled("#previous")
+
+
+def test_all_controls_are_reached_by_the_keyboard(opened):
+    seen = opened(report())
+    seen.page.focus("#search")
+    reached = []
+    for _ in range(14):
+        reached.append(seen.page.evaluate("document.activeElement.id || document.activeElement.innerText"))
+        seen.page.keyboard.press("Tab")
+
+    assert ["search", "by", "lowest", "highest", "show", "rows"] == reached[:6]
+    assert ["Query", "nDCG@10", "AP", "RR@10", "R@100", "next", "last"] == reached[7:]
+
+
+def test_numbers_are_those_of_python(opened):
+    """JavaScript rounds an exact half up, Python to the even digit."""
+    numbers = [at / 32 for at in range(33)] + [1 / 3, 2 / 3, 0.00005, 0.99995]
+    some = report(queries={f"q{at}": (value,) for at, value in enumerate(numbers)}, measures=(measure("AP", 0.5),))
+    seen = opened(some)
+    seen.page.select_option("#rows", "100")
+
+    assert values(some, 0) == seen.column(2)
+
+
+def test_undefined_values_stand_last_both_ways(opened):
+    some = report(queries={"a": (None,), "b": (0.5,), "c": (0.25,)}, measures=(measure("AP", 0.375),))
+    seen = opened(some)
+
+    assert ["c", "b", "a"] == seen.column(1)
+    seen.page.click("#highest")
+
+    assert ["b", "c", "a"] == seen.column(1)
+
+
+def test_no_queries_and_no_measures(opened):
+    assert [] == opened(report(queries={}, measures=(measure("AP", None),))).column(1)
+    assert [] == opened(report(queries={}, measures=())).column(1)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_do_nothing(opened, text):
+    seen = opened(hostile_report(text))
+    seen.page.fill("#search", "2")
+    seen.page.fill("#search", "")
+    seen.page.click("#highest")
+    seen.page.select_option("#by", index=0)
+
+    assert 3 == len(seen.column(1))
+    assert seen.page.evaluate("window.hacked === undefined")
+    assert 2 == seen.page.locator("script").count()
+    assert 0 == seen.page.locator("img").count()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("text", ["long", "pipes"])
+def test_the_page_fits_the_screen(opened, tmp_path, scheme, width, text):
+    seen = opened(hostile_report(HOSTILE[text]), viewport={"width": width, "height": 900}, color_scheme=scheme)
+
+    assert width == seen.page.evaluate("document.documentElement.scrollWidth")
+    seen.page.screenshot(path=tmp_path / "page.png", full_page=True)
+
+
+def test_dark_paper_has_light_ink(opened):
+    seen = opened(report(), color_scheme="dark")
+    ink = "getComputedStyle(document.querySelector('.chart text')).fill"
+
+    assert "rgb(162, 173, 187)" == seen.page.evaluate(ink)
+    seen.page.emulate_media(media="print")
+
+    assert "rgb(86, 96, 112)" == seen.page.evaluate(ink)
+
+
+def test_without_javascript_everything_but_the_controls_is_there(opened):
+    seen = opened(large_report(), java_script_enabled=False)
+
+    assert 50 == len(seen.column(1))
+    assert not seen.page.is_visible("#controls")
+    assert seen.page.is_visible("text=With JavaScript on, all queries can be sorted and searched here.")
+    assert 5 == seen.page.locator(".chart svg").count()

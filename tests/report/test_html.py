@@ -1,0 +1,228 @@
+"""The HTML report: it says what the report says, and no text of a report becomes markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from assay.errors import show_id
+from assay.report.charts import draw_charts
+from assay.report.html import render_report_html
+from report.pages import Page
+from report.samples import HOSTILE, finding, hostile_report, identity, large_report, measure, report, reports
+
+PLAIN = Page(render_report_html(hostile_report("plain text"), {})).tags
+
+
+def sha256(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def page(some_report) -> Page:
+    return Page(render_report_html(some_report, {}))
+
+
+def said(found: Page) -> str:
+    return " ".join(" ".join(found.texts).split())
+
+
+def check_that_texts_are_data(text: str, found: Page, html: str) -> None:
+    html.encode("utf-8")
+    assert PLAIN == found.tags
+    assert [] == found.comments
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\u202e]", html)
+    assert [text, text + "2", "plain"] == found.data["ids"]
+    assert not re.search("[<>&\u2028\u2029]", found.raw["data"])
+    assert show_id(text, 80) in found.texts
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_are_data(text):
+    html = render_report_html(hostile_report(text), {})
+
+    check_that_texts_are_data(text, Page(html), html)
+    assert "<" not in text or text not in html
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_are_data_with_charts(text):
+    charts = draw_charts(hostile_report(text))
+    found = Page(render_report_html(hostile_report(text), charts))
+
+    assert {"script": 2, "style": 1} == {
+        tag: sum(1 for each in found.tags if each[0] == tag) for tag in ("script", "style")
+    }
+    assert not [name for _, name, _ in found.attributes if name.startswith("on") or name == "style"]
+
+
+anything = st.text(st.characters(exclude_categories=()), min_size=1, max_size=60).filter(
+    lambda text: text not in ("plain", "missing", "AP", "-") and text.strip()
+)
+
+
+@given(anything)
+@example("2026-11-15")
+def test_no_text_changes_the_page(text):
+    html = render_report_html(hostile_report(text), {})
+
+    check_that_texts_are_data(text, Page(html), html)
+
+
+@given(reports())
+def test_any_report_makes_a_page_that_holds_its_values(some_report):
+    html = render_report_html(some_report, {})
+    data = Page(html).data
+
+    html.encode("utf-8")
+    assert list(some_report.queries) == data["ids"]
+    assert list(some_report.queries.values()) == list(zip(*data["values"], strict=True)) or not some_report.queries
+    assert [each.name for each in some_report.measures] == [each["name"] for each in data["measures"]]
+
+
+@given(reports())
+def test_no_id_changes_the_page(some_report):
+    found = page(some_report)
+    renamed = {f"q{number}": values for number, values in enumerate(some_report.queries.values())}
+
+    assert page(replace(some_report, queries=renamed)).tags == found.tags
+    assert {show_id(query, 80) for query in some_report.queries} <= set(found.texts)
+
+
+def test_the_policy_allows_our_script_and_style_and_nothing_else():
+    found = page(report())
+    [policy] = [
+        value for tag, name, value in found.attributes if (tag, name) == ("meta", "content") and "-src" in value
+    ]
+
+    assert (
+        f"default-src 'none'; script-src '{sha256(found.raw['script'])}'; style-src '{sha256(found.raw['style'])}'; "
+        "base-uri 'none'; form-action 'none'"
+    ) == policy
+
+
+def test_the_policy_stands_before_all_that_it_governs():
+    tags = [tag for tag, *_ in page(report()).tags]
+
+    assert ["html", "head", "meta", "meta"] == tags[:4]
+
+
+def test_nothing_is_fetched():
+    html = render_report_html(report(), draw_charts(report()))
+    found = Page(html)
+
+    assert [] == found.values_of("src")
+    assert all(value.startswith("#") for value in found.values_of("href"))
+    assert not {"link", "iframe", "object", "embed", "img", "image", "use", "foreignobject"} & {
+        tag for tag, *_ in found.tags
+    }
+    assert not re.search(r"@import|url\(", found.raw["style"])
+
+
+def test_links_lead_to_parts_of_the_page_and_ids_are_unique():
+    found = Page(render_report_html(report(), draw_charts(report())))
+    ids = found.values_of("id")
+
+    assert len(ids) == len(set(ids))
+    assert {value[1:] for value in found.values_of("href")} <= set(ids)
+    assert set(found.values_of("aria-labelledby")) <= set(ids)
+
+
+def test_what_was_measured_and_how_sure():
+    text = said(page(report()))
+
+    assert "nDCG@10 is 0.3812 over 50 queries; 95% interval 0.3412 to 0.4212." in text
+    assert "0.3812 of 0.3500 (good)" in text
+    assert "strong from 0.4500; usual 0.3000 to 0.3200" in text
+    assert "Targets of trec-dl: 1 pass, 1 unknown, 1 fail" in text
+    assert "0.5211 to 0.5498 under any order of equal scores" in text
+    assert "Equal scores by document id, descending; mean over all judged queries" in text
+    assert "50 queries judged, 48 answered, 2 missing" in text
+    assert "2 of 50 judged queries are missing from run 'bm25' (first: q9, q31)." in text
+    assert "Documents of 3 queries share their score" in text
+    assert "runs/bm25.txt:1041, query q7" in text
+    assert "Fix. Give documents different scores" in text
+    assert "exp-20261115-225512-4f1c9a" in text
+    assert "15 November 2026, 22:55 UTC" in text
+    assert "292,411 bytes" in text
+    assert report().run.sha256 in text
+
+
+def test_findings_are_grouped_worst_first():
+    text = said(page(report(findings=(finding("note"), finding("error"), finding("warning")))))
+
+    assert text.index("Errors") < text.index("Warnings") < text.index("Notes")
+
+
+def test_a_complete_report_without_targets_and_findings():
+    text = said(
+        page(
+            report(
+                complete=True,
+                incomplete_because=(),
+                findings=(),
+                targets=None,
+                status=None,
+                measures=tuple(replace(each, target=None) for each in report().measures),
+            )
+        )
+    )
+
+    assert "Complete" in text
+    assert "Not complete" not in text
+    assert "Target" not in text
+    assert "Findings None." in text
+
+
+def test_values_in_memory_have_no_file():
+    unread = identity("bm25", path="", sha256=None, size=None, lines=None)
+    text = said(page(report(run=unread, qrels=replace(unread, path="-"))))
+
+    assert "not known: there is no file to read again" in text
+    assert "standard input" in text
+
+
+def test_without_drawings_the_words_remain():
+    text = said(page(report()))
+
+    assert "pip install 'assay-ir[report]'" in text
+    assert "11 queries are at 0." in text
+
+
+def test_each_drawing_has_its_words_for_those_who_cannot_see_it():
+    found = Page(render_report_html(report(), draw_charts(report())))
+    labels = [value for tag, name, value in found.attributes if (tag, name) == ("div", "aria-label")]
+
+    assert 5 == len([label for label in labels if label.endswith(".")])
+    assert "11 queries are at 0." in " ".join(labels)
+
+
+def test_without_a_script_the_lowest_50_queries_are_there():
+    some = large_report()
+    found = page(some)
+    expected = sorted(some.queries, key=lambda query: some.queries[query][0])[:50]
+
+    assert expected == [text for text in found.texts if re.fullmatch(r"q\d+", text)]
+    assert "1 to 50 of 6,980, by nDCG@10, lowest first" in said(found)
+
+
+def test_undefined_values_stand_last_and_are_null():
+    some = report(queries={"a": (None,), "b": (0.5,), "c": (0.25,)}, measures=(measure("AP", 0.375, undefined=1),))
+    found = page(some)
+
+    assert ["c", "b", "a"] == [text for text in found.texts if text in ("a", "b", "c")]
+    assert [[None, 0.5, 0.25]] == found.data["values"]
+    assert "1 query left out as not defined" in said(found)
+
+
+def test_no_queries_at_all():
+    assert "No query has a value." in said(page(report(queries={}, measures=(measure("AP", None),))))
+
+
+def test_a_large_page_stays_small():
+    assert 3_000_000 > len(render_report_html(large_report(), draw_charts(large_report())).encode())
