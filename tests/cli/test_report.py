@@ -68,7 +68,13 @@ def test_charts_are_drawn_and_linked(here):
 
 def test_without_the_package_that_draws_there_are_no_charts_and_all_the_rest(here):
     (here / "vl_convert.py").write_text("raise ImportError")
-    done = evaluate(here, "keyword.run", "--report", "out", env={"PYTHONPATH": str(here)})
+    done = evaluate(
+        here,
+        "keyword.run",
+        "--report",
+        "out",
+        env={"PYTHONPATH": os.pathsep.join([str(here), os.environ.get("PYTHONPATH", "")])},
+    )
 
     assert 0 == done.returncode, done.stderr
     assert not (here / "out" / "charts").exists()

@@ -74,6 +74,11 @@ def test_a_constant_difference_is_never_significant() -> None:
     assert (1.0, "no evidence of a difference", True) == (pair.p, pair.verdict, pair.constant)
 
 
+def test_a_system_is_equivalent_to_itself_within_any_margin() -> None:
+    assert "equivalent" == only(Study(margin=0.01), A, A).verdict
+    assert "no evidence of a difference" == only(Study(margin=0.01), [0.1, 0.2, 0.3], [0.2, 0.3, 0.4]).verdict
+
+
 def test_few_queries_are_said() -> None:
     assert compare_scores(scores(A, B)).notes[0].startswith("5 queries are fewer than 50: only large differences")
 

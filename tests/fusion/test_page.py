@@ -7,7 +7,7 @@ import pytest
 from assay.fusion import METHODS, NORMALISATIONS, WAYS
 from docs.blocks import DOCS
 
-PAGE = (DOCS / "fusion.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "fusion.md").read_text(encoding="utf-8").replace("\n  ", " ")  # list entries on one line
 WEIGHTS = {"optional": "yes", "required": "needed", "none": "no"}
 
 

@@ -10,13 +10,12 @@ from assay.fusion import WAYS, collapse
 from assay.fusion.collapsing import Chunks
 from assay.records.identity import file_digest, is_file
 
-EXAMPLES = r"""\b
-Examples:
-  assay runs collapse chunks.run --regex '^(.+)#\d+$' -o documents.run
-  assay runs collapse chunks.run --map chunk-to-document.tsv --by sum -o documents.run"""
+EXAMPLES = r"""Example: assay runs collapse chunks.run --regex '^(.+)#\d+$' -o documents.run
+
+Example: assay runs collapse chunks.run --map chunk-to-document.tsv --by sum -o documents.run"""
 
 
-@click.command("collapse", epilog=EXAMPLES.replace("\\b\n", "\b\n", 1))
+@click.command("collapse", epilog=EXAMPLES)
 @click.argument("run")
 @click.option("--map", "chunk_map", metavar="FILE", help="Chunk and document on each line, or a JSON object.")
 @click.option(
@@ -26,7 +25,7 @@ Examples:
     "--by",
     default="max",
     show_default=True,
-    help=f"What a document is worth: its best chunk, all together, or the one whose row comes first ({', '.join(WAYS)}).",
+    help=f"What a document is worth: its best chunk, all together, or the one that comes first ({', '.join(WAYS)}).",
 )
 @derived_run_options
 def command(
@@ -41,8 +40,8 @@ def command(
 ) -> None:
     """Turn a RUN of chunks into one of documents, each once per query.
 
-    A measure that counts documents cannot be computed from chunks: a document that comes twice would count twice. A chunk
-    without a document is refused. A TREC file begins with comment lines that say how it was made.
+    A measure that counts documents cannot be computed from chunks: a document that comes twice would count twice. A
+    chunk without a document is refused. A TREC file begins with comment lines that say how it was made.
     """
     inputs = read_inputs((run,), output, to)
     documents, rule = _documents(chunk_map, regex)

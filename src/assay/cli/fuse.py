@@ -9,11 +9,11 @@ from assay.errors import FusionError
 from assay.formats.numbers import number
 from assay.fusion import METHODS, NORMALISATIONS, RANKS, fuse_with_notes
 
-EXAMPLES = """\b
-Examples:
-  assay runs fuse bm25.run dense.run -o hybrid.run
-  assay runs fuse bm25.run dense.run -o hybrid.run -p k=20 --depth 1000
-  assay runs fuse bm25.run dense.run -o hybrid.run --method weighted --norm min-max --weights 0.3,0.7"""
+EXAMPLES = """Example: assay runs fuse bm25.run dense.run -o hybrid.run
+
+Example: assay runs fuse bm25.run dense.run -p k=20 --depth 1000 -o hybrid.run
+
+Example: assay runs fuse bm25.run dense.run --method weighted --norm min-max --weights 0.3,0.7 -o hybrid.run"""
 
 
 @click.command("fuse", epilog=EXAMPLES)
@@ -52,8 +52,8 @@ def command(
 ) -> None:
     """Fuse RUNS into one: by reciprocal rank fusion, or another method.
 
-    Each of RUNS may be in any format that is read, plain or compressed. A TREC file begins with comment lines that say how
-    it was made. What may surprise is told as a note.
+    Each of RUNS may be in any format that is read, plain or compressed. A TREC file begins with comment lines that say
+    how it was made. What may surprise is told as a note.
     """
     inputs = read_inputs(runs, output, to)
     given = _parameters(parameters)

@@ -223,7 +223,7 @@ def _pair(
         detectable=detectable_difference(deviation, len(known), alpha=study.alpha) if shown else None,
         needed=queries_needed(study.plan, deviation, alpha=study.alpha) if shown and study.plan else None,
         p_equivalence=equal,
-        verdict=_verdict(difference, corrected, equal, study.alpha),
+        verdict=_verdict(difference, corrected, equal, study) if shown else _verdict_without_spread(difference, study),
         constant=not shown,
     )
 
@@ -236,13 +236,19 @@ def _interval(difference: Floats, study: Study, family: int) -> Interval | None:
     return intervals(difference[:, None], confidence, seed=study.seed)[0]
 
 
-def _verdict(difference: float, corrected: float, equal: float | None, alpha: float) -> Verdict:
+def _verdict(difference: float, corrected: float, equal: float | None, study: Study) -> Verdict:
     """In words, from the corrected p: a difference within the margin does not matter, however sure it is."""
-    if equal is not None and equal < alpha:
+    if equal is not None and equal < study.alpha:
         return "equivalent"
-    if corrected < alpha:
+    if corrected < study.alpha:
         return "better" if difference > 0 else "worse"
     return "no evidence of a difference"
+
+
+def _verdict_without_spread(difference: float, study: Study) -> Verdict:
+    """Where the two differ by the same amount on every query no test can say anything; a margin still can."""
+    within = study.margin is not None and abs(difference) < study.margin
+    return "equivalent" if within else "no evidence of a difference"
 
 
 def _notes(scores: SystemScores, pairs: Sequence[PairResult]) -> Iterator[str]:

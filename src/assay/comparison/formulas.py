@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from assay.comparison.paired import Moments, Options, Outcome, Overall, Paired, moments, p_value, paired_test
+from assay.comparison.paired import TIE, Moments, Options, Outcome, Overall, Paired, moments, p_value, paired_test
 from assay.tables import Floats, Integers
 
 
@@ -53,7 +53,7 @@ def anova(paired: Paired, options: Options) -> Outcome:
     left = values - means - values.mean(axis=1, keepdims=True) + values.mean()
     degrees = (systems - 1) * (queries - 1)
     residual = float((left**2).sum()) / degrees
-    if math.sqrt(residual) <= 1e-12 * float(np.abs(whole.values).max()):
+    if math.sqrt(residual) <= TIE * float(np.abs(whole.values).max()):
         return Outcome.of(nothing, counted)
     outcome = Outcome.of(_pairs_from_residual(whole, means, residual, options), counted)
     return Outcome(

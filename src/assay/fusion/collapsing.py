@@ -21,9 +21,9 @@ OF_CHUNK = "doc"  # the named group of a regular expression that is the document
 def collapse(run: Run, documents: Chunks, *, by: str = "max") -> Run:
     """The run with each document once per query, scored by its chunks.
 
-    `documents` says which document a chunk belongs to: a mapping from chunk to document, or a regular expression that is
-    searched in the chunk's id, of which the group `doc`, else the first group, else all that matched is the document. A
-    chunk without a document is refused. `by` says what a document is worth: its best chunk ("max"), all its chunks
+    `documents` says which document a chunk belongs to: a mapping from chunk to document, or a regular expression that
+    is searched in the chunk's id, of which the group `doc`, else the first group, else all that matched is the
+    document. A chunk without a document is refused. `by` says what a document is worth: its best chunk ("max"), all its chunks
     together ("sum"; scores under 0 take away), or the chunk whose row comes first, whatever its score ("first").
 
     >>> run = Run.from_columns(["q", "q", "q"], ["a#1", "b#1", "a#2"], [3.0, 2.0, 1.5])
@@ -98,8 +98,8 @@ def _pattern(documents: Any) -> re.Pattern[str]:
         return documents
     if not isinstance(documents, str):
         raise FusionError(
-            f"documents cannot be a value of type {type(documents).__name__}; give a mapping from chunk to document, or a "
-            "regular expression."
+            f"documents cannot be a value of type {type(documents).__name__}; give a mapping from chunk to document, or "
+            "a regular expression."
         )
     try:
         return re.compile(documents)

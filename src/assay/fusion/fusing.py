@@ -40,13 +40,14 @@ def fuse(
 ) -> Run:
     """One run from several, by reciprocal rank fusion or another method; docs/fusion.md lists them.
 
-    `norm` makes scores comparable first ("min-max", "z-score", "sum", "rank", "borda"; None: as they are), `weights` has
-    one number for each run, `parameters` are those of the method (rrf: k=60). `depth` keeps so many documents per query.
+    `norm` makes scores comparable first ("min-max", "z-score", "sum", "rank", "borda"; None: as they are), `weights` are
+    one number for each run, `parameters` those of the method (rrf: k=60). `depth` keeps so many documents per query.
 
-    The fused run has every query and document that one of the runs has. How a document counts in a run that lacks it is
-    up to the method; a query that a run lacks is one where it found nothing. Ranks follow the scores, and equal scores the
-    document ids, descending; with ranks="column" they are those of the file's rank column, as Pyserini takes them. Neither the order of the runs (but for interpolation) nor that of their rows changes a bit.
-    Rows come by query and rank; equal scores stay equal.
+    The fused run has every query and document that one of the runs has. How a document counts in a run that lacks it
+    is up to the method; a query that a run lacks is one where it found nothing. Ranks follow the scores, and equal
+    scores the document ids, descending; with ranks="column" they are those of the file's rank column, as Pyserini takes
+    them. Neither the order of the runs (but for interpolation) nor that of their rows changes a bit. Rows come by query
+    and rank; equal scores stay equal.
 
     >>> one = Run.from_columns(["q", "q"], ["a", "b"], [9.0, 8.0])
     >>> two = Run.from_columns(["q", "q"], ["b", "c"], [0.7, 0.6])
@@ -89,7 +90,7 @@ def fuse_with_notes(
 
 
 def in_rank_order(run: Run, depth: int | None = None) -> Run:
-    """The run with its rows by query and rank, cut at a depth if one is given; ranks and lines of the rows are dropped."""
+    """The run with its rows by query and rank, cut at a depth if one is given; its rank column and lines are dropped."""
     rank = ranks_of(run)
     order = np.empty(len(run), np.int64)
     order[starts(np.bincount(run.query, minlength=len(run.queries)))[run.query] + rank - 1] = np.arange(len(run))
@@ -115,7 +116,8 @@ def _checked_runs(runs: Any, how: Method) -> list[Run]:
         raise FusionError("there is no run to fuse.")
     if how.runs is not None and len(runs) != how.runs:
         raise FusionError(
-            f"{how.name} takes exactly {how.runs} runs, not {len(runs)}. For more, choose weighted with a weight for each."
+            f"{how.name} takes exactly {how.runs} runs, not {len(runs)}. For more, choose weighted with a weight for "
+            "each."
         )
     return list(runs)
 
@@ -160,8 +162,8 @@ def _notes(runs: Sequence[Run], pooled: PooledRuns, how: Method, way: Normalisat
     partial = _partial_queries(runs, pooled)
     if partial:
         yield (
-            f"{len(partial):,} of {len(pooled.queries):,} queries {'is' if len(partial) == 1 else 'are'} not in all runs "
-            f"(first: {some_of(partial)}): fused from the runs that have them."
+            f"{len(partial):,} of {len(pooled.queries):,} queries {'is' if len(partial) == 1 else 'are'} not in all "
+            f"runs (first: {some_of(partial)}): fused from the runs that have them."
         )
     if len(runs) > 1 and len(pooled.pair) and pooled.found.max() == 1:
         example = (
@@ -185,8 +187,8 @@ def _notes_on_zero(runs: Sequence[Run], way: Normalisation) -> Iterator[str]:
     negative = [run for run in runs if len(run) and run.score.min() < 0]
     if negative:
         yield (
-            f"{some_of([run.name for run in negative])} {'has' if len(negative) == 1 else 'have'} scores under 0: a document "
-            "that the run lacks counts as 0, above those. min-max puts it at the bottom."
+            f"{some_of([run.name for run in negative])} {'has' if len(negative) == 1 else 'have'} scores under 0: a "
+            "document that the run lacks counts as 0, above those. min-max puts it at the bottom."
         )
 
 

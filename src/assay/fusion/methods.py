@@ -1,7 +1,7 @@
 """The methods of fusion, each one function with its paper. Knows the pooled runs, not where they come from.
 
-Every method gives one score for each pair of query and document. What a run says of a document that it lacks differs from
-method to method; `missing` says it. A query that a run lacks is one where it retrieved nothing.
+Every method gives one score for each pair of query and document. What a run says of a document that it lacks differs
+from method to method; `missing` says it. A query that a run lacks is one where it retrieved nothing.
 """
 
 from __future__ import annotations

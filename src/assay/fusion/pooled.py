@@ -165,8 +165,8 @@ def _refuse_repeats(runs: Sequence[Run], pair: Integers, pairs: int) -> None:
         repeated = [(run.queries[run.query[row]], str(run.doc[row])) for row in rows]
         raise DuplicateError(
             f"document {show_id(repeated[0][1])} is retrieved more than once for query {show_id(repeated[0][0])} "
-            f"({len(rows)} such row{'s' if len(rows) > 1 else ''} in all). Collapse the run first, so that each document "
-            "stands once: `assay runs collapse`, in Python assay.collapse.",
+            f"({len(rows)} such row{'s' if len(rows) > 1 else ''} in all). Collapse the run first, so that each "
+            "document stands once: `assay runs collapse`, in Python assay.collapse.",
             pairs=repeated,
             source=run.source,
             line=None if run.lines is None else int(run.lines[rows[0]]),

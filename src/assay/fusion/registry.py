@@ -41,7 +41,8 @@ class Parameter(NamedTuple):
         """The allowed values in words."""
         if self.high == math.inf:
             return f"a number from {self.low:g}"
-        return f"a number {'between' if self.open_ends else 'from'} {self.low:g} {'and' if self.open_ends else 'to'} {self.high:g}"
+        first, then = ("between", "and") if self.open_ends else ("from", "to")
+        return f"a number {first} {self.low:g} {then} {self.high:g}"
 
     def allows(self, value: float) -> bool:
         """Whether the parameter may have this value."""

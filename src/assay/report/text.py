@@ -66,7 +66,8 @@ def _value(text: str, best: bool, several: bool) -> Text:
 
 
 def _needed(cells: list[list[Text]]) -> int:
-    return sum(max(cell_len(cell.plain) for cell in column) + 2 for column in zip(*cells, strict=True)) + 2
+    """The width of the table: three blanks stand between columns."""
+    return sum(max(cell_len(cell.plain) for cell in column) + 3 for column in zip(*cells, strict=True)) - 3
 
 
 def _drawn(cells: list[list[Text]], width: int) -> str:
