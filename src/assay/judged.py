@@ -78,13 +78,14 @@ class JudgedRanking(Remembers):
         """How many hits of each query are marked."""
         return count_per_segment(mask, self.hit_start)
 
-    def total(self, values: npt.NDArray[Any]) -> Floats:
-        """Sum of the hits' values per query, from the first rank to the last.
+    def total(self, values: npt.NDArray[Any], hits: Integers | None = None) -> Floats:
+        """Sum of the hits' values per query, from the first rank to the last; of some hits, if their numbers are given.
 
         Left to right: pairwise sums change the last printed digit against trec_eval (tests/golden/test_rounding.py).
         np.bincount adds in that order; np.sum and np.add.reduceat do not.
         """
-        return np.asarray(np.bincount(self.hit_query, weights=values, minlength=len(self)), np.float64)
+        query = self.hit_query if hits is None else self.hit_query[hits]
+        return np.asarray(np.bincount(query, weights=values, minlength=len(self)), np.float64)
 
     def so_far(self, mask: Booleans) -> Integers:
         """At each hit, how many marked hits the query has had, this one included."""

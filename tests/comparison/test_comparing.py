@@ -91,6 +91,13 @@ def test_the_family_is_pairs_times_measures() -> None:
     assert "none" == compare_scores(scores(A, B)).correction
 
 
+def test_tukey_has_corrected_for_its_pairs() -> None:
+    three, study = [A, B, [0.5, 0.4, 0.7, 0.2, 0.8]], Study(test="tukey", draws=200)
+
+    assert "none" == compare_scores(scores(*three), study).correction
+    assert "holm" == compare_scores(scores(*three, measures=2), study).correction
+
+
 def test_baselines() -> None:
     three = scores(A, B, [0.5, 0.4, 0.7, 0.2, 0.8])
 

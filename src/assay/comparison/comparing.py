@@ -162,7 +162,7 @@ def compare_scores(scores: SystemScores, study: Study = Study()) -> Comparison:
         for number in range(len(scores.measures))
     )
     p = np.array([test.p for test in tests])  # (measures, pairs)
-    correction = study.correction or ("holm" if p.size > 1 else "none")
+    correction = study.correction or _usual_correction(study, p)
     corrected = corrected_p(p, correction)
     found = tuple(
         _pair(scores, study, measure, pair, float(p[measure, number]), float(corrected[measure, number]), p.size)
@@ -170,6 +170,12 @@ def compare_scores(scores: SystemScores, study: Study = Study()) -> Comparison:
         for number, pair in enumerate(pairs)
     )
     return Comparison(scores, study, correction, found, tests, tuple(_notes(scores, found)))
+
+
+def _usual_correction(study: Study, p: Floats) -> str:
+    """Holm's beyond one comparison; Tukey's test has made up for the number of pairs itself."""
+    compared_once = p.size == 1 or (study.test == "tukey" and len(p) == 1)
+    return "none" if compared_once else "holm"
 
 
 def chosen_pairs(scores: SystemScores, study: Study) -> list[tuple[int, int]]:

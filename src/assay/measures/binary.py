@@ -160,8 +160,10 @@ def AP(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1, norm
 
 def sum_of_precisions(judged: JudgedRanking, cutoff: int | None, rel: float) -> Floats:
     """Precision at each relevant document found, summed per query."""
-    hit = judged.relevant(rel, cutoff)
-    return judged.total(hit * judged.so_far(hit) / judged.hit_rank)
+    found = np.flatnonzero(judged.relevant(rel, cutoff))
+    query = judged.hit_query[found]
+    so_far = np.arange(1, len(found) + 1) - np.searchsorted(query, np.arange(len(judged)))[query]
+    return judged.total(so_far / judged.hit_rank[found], found)
 
 
 @measure(

@@ -95,8 +95,11 @@ def discounted_gain(judged: JudgedRanking, gain: Gain, cutoff: Integers | int | 
     """Gain over discount, summed from the first rank down to the cutoff, per query."""
     worth = judged.remember(("discounted", gain), lambda: gain_of(judged.hit_rel, gain) / discount(judged.hit_rank))
     if isinstance(cutoff, int):
-        worth = worth if cutoff >= judged.deepest else worth * (judged.hit_rank <= cutoff)
-    elif cutoff is not None:
+        if cutoff >= judged.deepest:
+            return judged.total(worth)
+        within = np.flatnonzero(judged.hit_rank <= cutoff)  # most hits are not: less to add up
+        return judged.total(worth[within], within)
+    if cutoff is not None:
         worth = worth * (judged.hit_rank <= cutoff[judged.hit_query])
     return judged.total(worth)
 
