@@ -23,9 +23,11 @@ class JudgedTable {
     }
   }
 
-  // The judgment of a document, or kNone.
-  ASSAY_INLINE uint32_t find(PyObject* key) const {
-    const auto full = static_cast<uint64_t>(PyObject_Hash(key));
+  // False if no judged document has such a hash.
+  ASSAY_INLINE bool may_hold(uint64_t full) const { return slots_[full & (slots_.size() - 1)].judgment != kNone; }
+
+  // The judgment of a document with its hash, or kNone.
+  uint32_t find(PyObject* key, uint64_t full) const {
     const size_t mask = slots_.size() - 1;
     for (size_t slot = full & mask; slots_[slot].judgment != kNone; slot = (slot + 1) & mask) {
       const Slot found = slots_[slot];
@@ -64,11 +66,7 @@ class DictRanking {
     }
     if (!few || !look_up(documents, judged)) {
       placed_.clear();
-      table_.fill(with_.docs, judged);
-      read(documents, [this](PyObject* key) {
-        const uint32_t judgment = table_.find(key);
-        if (judgment != kNone) placed_.push({list_.size(), judgment});
-      });
+      find_judged(documents, judged);
       list_.arrange();
       if (list_.rearranged()) replace_rows();
     }
@@ -84,6 +82,23 @@ class DictRanking {
   }
 
  private:
+  // The rows of judged documents. Those that may be judged are put down first, without a branch: whether the next
+  // document is one of them nobody foresees, and a wrong guess costs as much as all the rest.
+  void find_judged(PyObject* documents, const JudgedDocuments& judged) {
+    table_.fill(with_.docs, judged);
+    candidates_.resize(static_cast<size_t>(PyDict_Size(documents)) + 1);
+    size_t count = 0;
+    read(documents, [&](PyObject* key) {
+      const auto full = static_cast<uint64_t>(PyObject_Hash(key));
+      candidates_[count] = {full, list_.size()};
+      count += table_.may_hold(full);
+    });
+    for (size_t i = 0; i < count; i++) {
+      const uint32_t row = candidates_[i].row, judgment = table_.find(keys_[row], candidates_[i].hash);
+      if (judgment != kNone) placed_.push({row, judgment});
+    }
+  }
+
   // All keys and scores.
   template <class Visit>
   void read(PyObject* documents, Visit visit) {
@@ -154,11 +169,17 @@ class DictRanking {
     std::sort(placed_.begin(), placed_.end(), [](const Found& a, const Found& b) { return a.place < b.place; });
   }
 
+  struct Candidate {
+    uint64_t hash;
+    uint32_t row;
+  };
+
   const DictJoin& with_;
   const RankingRules rules_;
   RankedList list_;
   Rows<PyObject*> keys_;  // of each row; the dict holds them
   JudgedTable table_;
+  std::vector<Candidate> candidates_;
   Rows<Found> placed_;
   PyTypeObject* known_type_ = nullptr;
   Arena arena_;
