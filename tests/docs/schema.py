@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any
 
 _TYPES: dict[str, Callable[[Any], bool]] = {
@@ -15,6 +16,16 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "null": lambda value: value is None,
     "boolean": lambda value: isinstance(value, bool),
 }
+
+
+def changed(value: dict[str, Any], *path: Any, to: object) -> dict[str, Any]:
+    """The value with something else at one place."""
+    copy = deepcopy(value)
+    place: Any = copy
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = to
+    return copy
 
 
 def problems(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = None, at: str = "$") -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 
 import pytest
 
@@ -13,7 +12,7 @@ from assay.report import RENDERERS, tabulate
 from assay.report.json import SCHEMA
 from assay.rules import RULE_CHOICES
 from docs.blocks import DOCS
-from docs.schema import problems
+from docs.schema import changed, problems
 
 DOCUMENT = json.loads((DOCS / "schemas" / "evaluation-1.json").read_text(encoding="utf-8"))
 
@@ -48,16 +47,6 @@ def test_the_schema_knows_the_rules_and_its_own_name():
     assert {name: list(values) for name, values in RULE_CHOICES.items()} == {
         name: rule["enum"] for name, rule in rules.items() if "enum" in rule
     }
-
-
-def changed(value: dict, *path: object, to: object) -> dict:
-    """The value with something else at one place."""
-    copy = deepcopy(value)
-    place = copy
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = to
-    return copy
 
 
 @pytest.mark.parametrize(

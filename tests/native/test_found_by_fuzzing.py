@@ -180,6 +180,36 @@ def test_ids_of_the_same_bytes_are_two_in_a_table() -> None:
     assert 0.0 == nothing.mean()["RR"]
 
 
+@pytest.mark.parametrize("lines", [3, 300_000])
+def test_a_header_behind_more_blank_lines_than_a_buffer_holds(qrels: Path, tmp_path: Path, lines: int) -> None:
+    run = written(tmp_path, "run.tsv", "\n" * lines + "query_id\tdoc_id\tscore\nq\tb\t2.0\nq\ta\t1.0\n")
+
+    assert 0.5 == evaluate(qrels, run, ["RR"]).mean()["RR"]
+
+
+@pytest.mark.parametrize("blanks", [" ", "  ", "\t", " \t "])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", " \n", "\n\n", "\n# a comment of more than six words here\n"])
+def test_blanks_in_all_ways_mean_the_same(tmp_path: Path, blanks: str, line_end: str) -> None:
+    """A text of more than one buffer, whose blanks stand side by side or alone."""
+    rows = [f"q{query:03} Q0 d{rank} {rank} {50 - rank} x" for query in range(300) for rank in range(1, 50)]
+    run = written(tmp_path, "run", line_end.join(row.replace(" ", blanks) for row in rows) + line_end)
+    qrels = {f"q{query:03}": {f"d{1 + query % 49}": 1} for query in range(300)}
+
+    found = evaluate(qrels, run, ["RR"]).per_query()
+
+    assert all(1 / (1 + query % 49) == found[f"q{query:03}"]["RR"] for query in range(300))
+
+
+def test_a_number_sign_behind_blanks_is_an_id(tmp_path: Path) -> None:
+    """Only at the very start of a line does it begin a comment."""
+    assert (
+        1.0
+        == evaluate({"#1": {"a": 1}}, written(tmp_path, "run", "q Q0 a 1 1.0 x\n  #1 Q0 a 1 1.0 x\n"), ["RR"]).mean()[
+            "RR"
+        ]
+    )
+
+
 # Inputs that once took the square of their size: with that, these would take minutes
 
 

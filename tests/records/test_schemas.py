@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 
 import pytest
 
 from assay.records.model import MANIFEST_SCHEMA, REPORT_SCHEMA
 from assay.records.storing import MANIFEST_FILE, REPORT_FILE
 from docs.blocks import DOCS
-from docs.schema import problems
+from docs.schema import changed, problems
 from records.samples import conduct, write_files
 
 REPORT, MANIFEST = (
@@ -63,16 +62,6 @@ def test_fields_say_what_they_mean():
 
     assert "the rules in words" == report["conventions"]["description"]
     assert "sha256" in REPORT["$defs"]["Identity"]["properties"]
-
-
-def changed(value: dict, *path: object, to: object) -> dict:
-    """The value with something else at one place."""
-    copy = deepcopy(value)
-    place = copy
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = to
-    return copy
 
 
 @pytest.mark.parametrize(

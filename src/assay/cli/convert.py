@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from assay.cli import write
-from assay.cli.one_file import grades_option, input_format_option
+from assay.cli.one_file import grades_option, input_format_option, out_option
 from assay.errors import InputError
 from assay.files import is_same_file
 from assay.formats import parse_grades, read_qrels, read_run
@@ -24,15 +24,7 @@ def _output_options(command: Command) -> Command:
         type=click.Choice(OUTPUT_FORMATS),
         help="Format to write; else OUT's ending says it (.run and .txt are trec).",
     )(command)
-    return click.option(
-        "-o",
-        "--output",
-        "output",
-        metavar="OUT",
-        type=click.Path(dir_okay=False, allow_dash=True),
-        required=True,
-        help="File to write; .gz, .bz2, .xz and .zst compress it. - is standard output and needs --to.",
-    )(command)
+    return out_option(command)
 
 
 @click.command("convert", epilog="Example: assay runs convert bm25.run -o bm25.parquet")

@@ -9,6 +9,7 @@ import click
 
 from assay._version import __version__
 from assay.cli import write
+from assay.cli.one_file import out_option
 from assay.errors import InputError
 from assay.files import is_same_file
 from assay.formats import read_run
@@ -40,15 +41,7 @@ def derived_run_options(command: Command) -> Command:
         ),
         click.option("--tag", help="Run tag to write instead of our own."),
         click.option("--to", type=click.Choice(OUTPUT_FORMATS), help="Format to write; else OUT's ending says it."),
-        click.option(
-            "-o",
-            "--output",
-            "output",
-            metavar="OUT",
-            type=click.Path(dir_okay=False, allow_dash=True),
-            required=True,
-            help="File to write; .gz, .bz2, .xz and .zst compress it. - is standard output and needs --to.",
-        ),
+        out_option,
     ):
         command = option(command)
     return command

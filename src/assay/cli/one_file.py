@@ -1,4 +1,4 @@
-"""The options of commands that read one file."""
+"""The options of commands that read one file, or write one."""
 
 from __future__ import annotations
 
@@ -26,3 +26,16 @@ def input_format_option(command: Command) -> Command:
 def grades_option(command: Command) -> Command:
     """--grades, for judgments in letters."""
     return click.option("--grades", help="Letters as grades, such as E=3,S=2,C=1,I=0.")(command)
+
+
+def out_option(command: Command) -> Command:
+    """-o, for a file that cannot be left out."""
+    return click.option(
+        "-o",
+        "--output",
+        "output",
+        metavar="OUT",
+        type=click.Path(dir_okay=False, allow_dash=True),
+        required=True,
+        help="File to write; .gz, .bz2, .xz and .zst compress it. - is standard output and needs --to.",
+    )(command)

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from assay.cli import write
-from assay.formats import INPUT_FORMATS, parse_grades
+from assay.cli.one_file import grades_option, input_format_option
+from assay.formats import parse_grades
 from assay.report.findings import RENDERERS, rule_as_text, rules_as_text
 from assay.validation.findings import Validation
 from assay.validation.fixing import Repairs, fix_qrels, fix_run
@@ -36,13 +37,7 @@ def _common_options(command: Command) -> Command:
         ),
         click.option("--strict", is_flag=True, help="Warnings count as errors do."),
         click.option("--fix", type=click.Path(dir_okay=False), metavar="OUT", help="Write a repaired copy to OUT."),
-        click.option(
-            "--input-format",
-            type=click.Choice(["auto", *INPUT_FORMATS]),
-            default="auto",
-            show_default=True,
-            help="Format of the file; auto recognises it from the content.",
-        ),
+        input_format_option,
         click.option(
             "--queries", type=click.Path(dir_okay=False), help="Topics: TSV, JSONL, TREC topics, or one id per line."
         ),
@@ -97,7 +92,7 @@ def runs_validate(
 
 @click.command("validate", epilog="Example: assay qrels validate qrels.txt --queries topics.tsv")
 @click.argument("qrels")
-@click.option("--grades", help="Letters as grades, such as E=3,S=2,C=1,I=0.")
+@grades_option
 @_common_options
 def qrels_validate(
     qrels: str,
