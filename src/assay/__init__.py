@@ -12,7 +12,10 @@ from assay._version import __version__
 
 if TYPE_CHECKING:
     from assay.checking import CheckReport, check_measure
+    from assay.comparison.comparing import Comparison, compare
     from assay.conventions import compare_conventions
+    from assay.diagnosis.diagnosing import diagnose
+    from assay.diagnosis.findings import Diagnosis
     from assay.errors import AssayError
     from assay.evaluation import Evaluation, Evaluator, concat, evaluate
     from assay.formats import parse_qrels, parse_run, read_qrels, read_run, write_qrels, write_run
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 _PLACES = {
     "AssayError": "assay.errors",
     "CheckReport": "assay.checking",
+    "Comparison": "assay.comparison.comparing",
+    "Diagnosis": "assay.diagnosis.findings",
     "Evaluation": "assay.evaluation",
     "Evaluator": "assay.evaluation",
     "Finding": "assay.validation.findings",
@@ -40,8 +45,10 @@ _PLACES = {
     "Validation": "assay.validation.findings",
     "check_measure": "assay.checking",
     "collapse": "assay.fusion",
+    "compare": "assay.comparison.comparing",
     "compare_conventions": "assay.conventions",
     "concat": "assay.evaluation",
+    "diagnose": "assay.diagnosis.diagnosing",
     "evaluate": "assay.evaluation",
     "fuse": "assay.fusion",
     "judge": "assay.judged",
@@ -77,6 +84,8 @@ def __dir__() -> list[str]:
 __all__ = [
     "AssayError",
     "CheckReport",
+    "Comparison",
+    "Diagnosis",
     "Evaluation",
     "Evaluator",
     "Finding",
@@ -89,8 +98,10 @@ __all__ = [
     "__version__",
     "check_measure",
     "collapse",
+    "compare",
     "compare_conventions",
     "concat",
+    "diagnose",
     "evaluate",
     "fuse",
     "judge",

@@ -203,6 +203,27 @@ def ranks_of(run: Run) -> Integers:
     return rank
 
 
+def ranked_documents(run: Run, rules: Rules, depth: int | None = None) -> dict[str, list[str]]:
+    """The documents of each query in rank order, under the rules, down to a depth.
+
+    >>> run = Run.from_columns(["q", "q", "q", "p"], ["a", "b", "c", "a"], [1.0, 1.0, 2.0, 0.5])
+    >>> ranked_documents(run, Rules()), ranked_documents(run, Rules(ties="doc-asc"), 2)
+    ({'p': ['a'], 'q': ['c', 'b', 'a']}, {'p': ['a'], 'q': ['c', 'a']})
+    """
+    rows = _sorted_rows(run.query, run, rules)
+    starts_new = changes(rows.query)
+    rank = _places_in_segments(starts_new) + 1
+    everything = np.arange(len(rank))
+    rank = _ranks(rows, everything, _Ties(rank, *_tie_groups(rows, starts_new)), rules)
+    limits = [limit for limit in (depth, rules.depth) if limit is not None]
+    kept = np.flatnonzero(rank <= min(limits)) if limits else everything
+    kept = kept[np.lexsort((rank[kept], rows.query[kept]))]
+    found: dict[str, list[str]] = {query: [] for query in run.queries}
+    for query, doc in zip(rows.query[kept].tolist(), rows.doc[kept].tolist(), strict=True):
+        found[run.queries[query]].append(doc)
+    return found
+
+
 def _places_in_segments(starts_new: Booleans) -> Integers:
     places = np.arange(len(starts_new))
     return places - np.maximum.accumulate(np.where(starts_new, places, 0))

@@ -38,7 +38,7 @@ def test_json_is_what_its_schema_says(files):
         assert [] == list(problems(json.loads(done.stdout), schema))
 
 
-@pytest.mark.parametrize("output_format", ["table", "json", "markdown", "latex"])
+@pytest.mark.parametrize("output_format", ["table", "json", "markdown", "latex", "html"])
 def test_hostile_names_are_data(files, output_format):
     done = assay(
         "compare",
@@ -106,3 +106,97 @@ def test_wrong_usage(files, arguments, message):
 
     assert (2, "") == (done.returncode, done.stdout)
     assert message in done.stderr
+
+
+@pytest.fixture
+def more(files):
+    """A segment file, texts of queries and documents beside the runs."""
+    kinds = "".join(f"q{n},{'buy' if n % 2 else 'know'}\n" for n in range(60))
+    (files / "kinds.csv").write_text(f"query,kind\n{kinds}")
+    (files / "queries.tsv").write_text("".join(f"q{n}\t{'word ' * (n % 4 + 1)}\n" for n in range(60)))
+    (files / "corpus.jsonl").write_text(
+        '{"_id": "a", "title": "All of A", "text": "x"}\n{"_id": "b", "text": "Of <b>"}\n'
+    )
+    return files
+
+
+LOOKS = [
+    *("--segments", "kinds.csv", "--segments", "length", "--segments", "difficulty", "--segments", "relevant"),
+    *("--queries", "queries.tsv", "--corpus", "corpus.jsonl", "--moves", "2", "--agreement"),
+]
+
+
+def test_segments_moves_and_agreement_in_a_table(more):
+    done = assay("compare", "qrels", "bm25.run", "hybrid.run", "-m", "RR", "-m", "P@1", *LOOKS, cwd=more)
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "Segments by kind\nRR against bm25\n" in done.stdout
+    assert "buy            30   0.5000     hybrid   0.8333      +0.3333" in done.stdout
+    assert "no evidence that it differs between segments" in done.stdout
+    assert "Segments by query length" in done.stdout
+    assert "regression to the mean" in done.stdout
+    assert "up q1 +0.5000 (0.5000 to 1.0000): word word\n" in done.stdout
+    assert "entered      2 → 1  grade 1   a  All of A" in done.stdout  # the first document alone counts for P@1
+    assert "bm25     hybrid               100%    0.9333         -0.3333        60" in done.stdout
+    assert "RR        P@1        100% of 40" in done.stdout
+
+
+def test_everything_that_is_looked_at_is_in_the_json_and_in_its_schema(more):
+    schema = json.loads((DOCS / "schemas" / "comparison-1.json").read_text())
+    done = assay("compare", "qrels", "bm25.run", "hybrid.run", *LOOKS, "--format", "json", cwd=more)
+    found = json.loads(done.stdout)
+
+    assert [] == list(problems(found, schema))
+    assert ["kind", "query length", "difficulty for bm25", "relevant documents"] == [
+        each["name"] for each in found["segments"]
+    ]
+    assert "Of <b>" == found["moves"][0]["up"][0]["moved"][1]["text"]
+    assert 60 == found["runs_alike"][0]["queries"]
+    assert "judged" == found["rules"]["queries"]
+
+
+def test_three_systems_stand_in_one_table_with_letters(files):
+    (files / "third.run").write_text((files / "hybrid.run").read_text())
+    args = ("compare", "qrels", "bm25.run", "hybrid.run", "third.run", "-m", "RR", "--all-pairs")
+    done = assay(*args, cwd=files)
+    markdown = assay(*args, "--format", "markdown", cwd=files)
+    latex = assay(*args, "--format", "latex", cwd=files)
+
+    assert "bm25 (a)     0.5000 -b,c" in done.stdout
+    assert "hybrid (b)      0.8333 a" in done.stdout
+    assert "| bm25 (a) | 0.5000<sup>-b,c</sup> |" in markdown.stdout
+    assert r"hybrid $^{(b)}$ & 0.8333$^{a}$ \\" in latex.stdout
+
+
+def test_queries_is_a_file_and_the_rule_has_another_name(files):
+    wrong = assay("compare", "qrels", "bm25.run", "hybrid.run", "--queries", "both", cwd=files)
+    right = assay("compare", "qrels", "bm25.run", "hybrid.run", "--query-set", "both", cwd=files)
+
+    assert (2, "Error: --queries is a file with the texts of queries; the rule is --query-set both.\n") == (
+        wrong.returncode,
+        wrong.stderr,
+    )
+    assert "queries=both" in right.stdout
+
+
+def test_a_query_that_a_run_lacks_is_said(files):
+    lines = (files / "hybrid.run").read_text().splitlines(keepends=True)
+    (files / "hybrid.run").write_text("".join(lines[2:]))
+    counted = assay("compare", "qrels", "bm25.run", "hybrid.run", "-m", "RR", cwd=files)
+    left_out = assay("compare", "qrels", "bm25.run", "hybrid.run", "-m", "RR", "--query-set", "both", cwd=files)
+
+    assert "hybrid: 60 queries judged, 59 answered, 1 missing (counted as 0: q0)" in " ".join(counted.stdout.split())
+    assert "Queries that one of two systems lacks are left out of their comparison (hybrid)." in left_out.stdout
+
+
+def test_a_table_of_values_can_be_cut_into_segments_too(tmp_path):
+    (tmp_path / "scores.csv").write_text("query,a,b\n" + "".join(f"{n},0.{n % 9},0.{n % 7}\n" for n in range(40)))
+    (tmp_path / "kinds.csv").write_text("".join(f"{n},{n % 2}\n" for n in range(40)))
+    done = assay("compare", "--scores", "scores.csv", "--segments", "kinds.csv", cwd=tmp_path)
+    refused = assay("compare", "--scores", "scores.csv", "--segments", "relevant", cwd=tmp_path)
+
+    assert "Segments by segment\nscore against a\n" in done.stdout
+    assert (2, "Error: segments by relevant documents need judgments; a table of values has none.\n") == (
+        refused.returncode,
+        refused.stderr,
+    )

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from assay.report.charts import draw_charts
+from assay.report.comparison import render_html
 from assay.report.html import render_report_html
 from report.samples import HOSTILE, hostile_report, large_report, measure, report
+from report.test_comparison_page import comparison
 
 CHROMIUM = Path("/usr/bin/chromium")
 sync_api = pytest.importorskip("playwright.sync_api", reason="opening pages needs playwright")
@@ -29,9 +31,9 @@ def browser() -> Iterator[Any]:
 class Opened:
     """A page, and all that went wrong in it."""
 
-    def __init__(self, browser: Any, folder: Path, some_report: Any, **context: Any) -> None:
-        file = folder / "report.html"
-        file.write_text(render_report_html(some_report, draw_charts(some_report)), encoding="utf-8")
+    def __init__(self, browser: Any, folder: Path, html: str, **context: Any) -> None:
+        file = folder / "page.html"
+        file.write_text(html, encoding="utf-8")
         self.context = browser.new_context(**context)
         self.context.set_offline(True)
         self.trouble: list[str] = []
@@ -66,7 +68,10 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
     pages: list[Opened] = []
 
     def open_page(some_report: Any, **context: Any) -> Opened:
-        pages.append(Opened(browser, tmp_path, some_report, **context))
+        html = (
+            some_report if isinstance(some_report, str) else render_report_html(some_report, draw_charts(some_report))
+        )
+        pages.append(Opened(browser, tmp_path, html, **context))
         return pages[-1]
 
     yield open_page
@@ -224,3 +229,21 @@ def test_without_javascript_everything_but_the_controls_is_there(opened):
     assert not seen.page.is_visible("#controls")
     assert seen.page.is_visible("text=With JavaScript on, all queries can be sorted and searched here.")
     assert 5 == seen.page.locator(".chart svg").count()
+
+
+def test_a_comparison_opens_without_a_network_and_its_details_open(opened):
+    script = HOSTILE["script"]
+    page = opened(render_html(comparison(script, "q", script, script))).page
+    charts = page.locator(".chart svg")
+
+    assert 4 == charts.count()
+    assert all(charts.nth(at).bounding_box()["width"] > 300 for at in range(4))
+    page.locator("details summary").first.click()
+    assert page.locator("details[open] td").first.is_visible()
+    assert page.screenshot(full_page=True).startswith(b"\x89PNG")
+
+
+def test_a_comparison_fits_a_telephone(opened):
+    page = opened(render_html(comparison()), viewport={"width": 390, "height": 844}).page
+
+    assert 390 >= page.evaluate("document.documentElement.scrollWidth")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -17,17 +19,21 @@ from assay.cli.evaluate import (
     rule_options,
     threads_option,
 )
-from assay.comparison.comparing import IntervalKind, Study, SystemScores, compare_scores
+from assay.comparison.comparing import MOVES, Comparison, compare_runs, compare_scores, segmentations
 from assay.comparison.corrections import CORRECTIONS
 from assay.comparison.paired import Alternative
+from assay.comparison.pairs import IntervalKind, Study, SystemScores
+from assay.comparison.segments import MINIMUM
 from assay.comparison.significance import names_of_tests
 from assay.errors import InputError
 from assay.evaluation import Evaluator
 from assay.formats import parse_grades
+from assay.formats.queries import read_queries
 from assay.formats.scores import read_scores
 from assay.formats.unread import open_run
 from assay.measures.conventions import CONVENTIONS
 from assay.report.comparison import RENDERERS
+from assay.rules import RULE_CHOICES
 
 
 @click.command(
@@ -90,7 +96,35 @@ from assay.report.comparison import RENDERERS
     show_default=True,
     help="Follow the conventions of this tool.",
 )
-@partial(rule_options, without=("scores",))  # which is the table here; --like trec_eval-9 has 32-bit scores
+@click.option(
+    "--segments",
+    multiple=True,
+    help="Also compare within segments: a FILE (query id, then any columns), or length, relevant, difficulty; may be repeated.",
+)
+@click.option(
+    "--segment-minimum",
+    "minimum_segment",
+    type=click.IntRange(min=2),
+    default=MINIMUM,
+    show_default=True,
+    help="Queries that a segment needs to be tested.",
+)
+@click.option(
+    "--moves",
+    type=click.IntRange(min=0),
+    help=f"Queries that moved most, with their documents.  [default: {MOVES}, without]",
+)
+@click.option("--agreement", is_flag=True, help="Also say how alike the runs rank, and whether the measures agree.")
+@click.option("--queries", type=click.Path(), help="FILE with the texts of queries, to be shown.")
+@click.option(
+    "--corpus", type=click.Path(), help="FILE with documents, whose titles are shown with queries that moved."
+)
+@click.option(
+    "--query-set",
+    type=click.Choice(RULE_CHOICES["queries"]),
+    help="Queries that count; strict refuses a run that lacks one.  [default: judged]",
+)
+@partial(rule_options, without=("scores", "queries"))  # which are files here; --like trec_eval-9 has 32-bit scores
 @input_options
 @threads_option
 def command(
@@ -107,27 +141,59 @@ def command(
     Says how large each difference is, how sure one can be of it, and whether it is more than chance. With --scores FILE the values of each query come from a table instead of QRELS and RUNs.
     """
     study = Study(**{name: given.pop(name) for name in Study.__dataclass_fields__ if name in given})
-    if scores is not None:
-        if qrels is not None:
-            raise InputError("give either QRELS and RUNs or --scores FILE, not both.")
-        given_scores = read_scores(scores)
-        table = SystemScores(given_scores.systems, given_scores.queries, ("score",), given_scores.values[None])
+    asked = given.pop("moves")
+    page = output_format == "html"
+    looks = {
+        "segments": given.pop("segments"),
+        "minimum_segment": given.pop("minimum_segment"),
+        "moves": MOVES if asked is None else asked,
+        "texts": _texts(given.pop("queries")),
+        "corpus": given.pop("corpus"),
+        "documents": page or asked is not None,
+        "agreement": given.pop("agreement") or page,
+    }
+    if scores is None:
+        found = _of_runs(qrels, runs, measures, study, looks, given)
+    elif qrels is None:
+        found = _of_table(scores, study, looks)
     else:
-        table = _evaluated(qrels, runs, measures, given)
-    write(RENDERERS[output_format](compare_scores(table, study)), output)
+        raise InputError("give either QRELS and RUNs or --scores FILE, not both.")
+    write(RENDERERS[output_format](found), output)
 
 
-def _evaluated(
-    qrels: str | None, runs: tuple[str, ...], measures: tuple[str, ...], given: dict[str, Any]
-) -> SystemScores:
+def _texts(path: str | None) -> dict[str, str]:
+    if path in RULE_CHOICES["queries"] and not Path(path).exists():
+        raise InputError(f"--queries is a file with the texts of queries; the rule is --query-set {path}.")
+    return {} if path is None else read_queries(path)
+
+
+def _of_table(path: str, study: Study, looks: dict[str, Any]) -> Comparison:
+    given = read_scores(path)
+    table = SystemScores(given.systems, given.queries, ("score",), given.values[None])
+    segments = segmentations(looks["segments"], table, study, looks["texts"], {})
+    found = compare_scores(
+        table, study, segments=segments, minimum_segment=looks["minimum_segment"], moves=looks["moves"]
+    )
+    return replace(found, texts=looks["texts"])
+
+
+def _of_runs(
+    qrels: str | None,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    study: Study,
+    looks: dict[str, Any],
+    given: dict[str, Any],
+) -> Comparison:
     if qrels is None or len(runs) < 2:
         raise InputError("comparing takes QRELS and two RUNs or more, or --scores FILE.")
     refuse_second_stdin(qrels, runs)
     whole, grades = given.pop("input_format"), given.pop("grades")
     of_qrels, of_runs = given.pop("qrels_format") or whole, given.pop("run_format") or whole
     like, threads = given.pop("like"), given.pop("threads")
+    given["queries"] = given.pop("query_set")
     rules = {name: value for name, value in given.items() if value is not None}
     letters = parse_grades(grades) if grades else None
     evaluator = Evaluator(qrels, measures, rules, like=like, grades=letters, threads=threads, input_format=of_qrels)
     opened = named_runs(runs, lambda path, name: open_run(path, input_format=of_runs, name=name))
-    return SystemScores.from_evaluations([evaluator.evaluate(run) for run in opened])
+    return compare_runs(evaluator, list(opened), study, **looks)

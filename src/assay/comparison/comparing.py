@@ -1,133 +1,51 @@
-"""Compare systems over the same queries: differences with intervals, corrected tests and a verdict in words.
+"""Compare systems over the same queries: the pairs, the segments, the queries that moved, and how alike they are.
 
-Reads no files and prints nothing. Difference = system - baseline, always, and systems are paired by query id.
+Prints nothing. `compare_scores` knows values only; `compare` evaluates runs first and can then look at their documents.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 
-from assay.comparison.corrections import corrected_p
-from assay.comparison.effects import effect
-from assay.comparison.equivalence import equivalence
-from assay.comparison.intervals import CONFIDENCE, Interval, bca_intervals, mean_interval, percentile_intervals
-from assay.comparison.paired import Alternative, Options, Significance, difference_moments
-from assay.comparison.power import detectable_difference, queries_needed
-from assay.comparison.significance import definition_of, significance_of
-from assay.errors import AssayError, did_you_mean, show_id
-from assay.evaluation import Evaluation
-from assay.tables import Floats
+from assay.comparison.agreement import MeasureAgreement, RunAgreement, measure_agreements, run_agreements
+from assay.comparison.moves import Moves, Ranking, most_moved, with_documents
+from assay.comparison.paired import Significance
+from assay.comparison.pairs import PairResult, Study, SystemScores, pair_results, tests_of
+from assay.comparison.segments import (
+    MINIMUM,
+    Segmentation,
+    SegmentComparison,
+    by_difficulty,
+    by_length,
+    by_relevant,
+    compare_segments,
+)
+from assay.errors import AssayError, InputError, show_id
+from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator
+from assay.formats.documents import read_documents
+from assay.formats.queries import read_queries
+from assay.formats.segments import read_segments
+from assay.formats.unread import open_run
+from assay.joining import UnreadRun, ranked_documents
+from assay.measures import Measure
+from assay.rules import Rules
+from assay.tables import Run
 
-IntervalKind = Literal["t", "percentile", "bca"]
-Verdict = Literal["better", "worse", "equivalent", "no evidence of a difference"]
+__all__ = ["Comparison", "PairResult", "Segmentation", "Study", "SystemScores", "compare", "compare_scores"]
+
 FEW_QUERIES = 50
-
-
-@dataclass(frozen=True, eq=False)
-class SystemScores:
-    """What each system gets on each query, for one or more measures; not a number where it has no value."""
-
-    systems: tuple[str, ...]
-    queries: tuple[str, ...]
-    measures: tuple[str, ...]
-    values: Floats  # (measures, queries, systems)
-
-    def __post_init__(self) -> None:
-        shape = (len(self.measures), len(self.queries), len(self.systems))
-        if self.values.shape != shape:
-            raise AssayError(f"scores of {shape} measures, queries and systems have the shape {self.values.shape}.")
-        for name in self.systems:
-            if self.systems.count(name) > 1:
-                raise AssayError(f"two systems are called {show_id(name)!r}; name them apart.")
-
-    @classmethod
-    def from_evaluations(cls, evaluations: Sequence[Evaluation]) -> SystemScores:
-        """The evaluations of several runs side by side; a query that one of them lacks has no value there."""
-        first = evaluations[0]
-        labels = tuple(request.label for request in first.requests)
-        if any(tuple(request.label for request in other.requests) != labels for other in evaluations):
-            raise AssayError("the runs were evaluated with different measures.")
-        queries = tuple(dict.fromkeys(query for other in evaluations for query in other.queries))
-        place = {query: number for number, query in enumerate(queries)}
-        values = np.full((len(labels), len(queries), len(evaluations)), np.nan)
-        for column, other in enumerate(evaluations):
-            values[:, [place[query] for query in other.queries], column] = other.values.T
-        return cls(tuple(other.run for other in evaluations), queries, labels, values)
-
-    def column(self, measure: int, system: int) -> Floats:
-        """The values of one system."""
-        return self.values[measure, :, system]
-
-
-@dataclass(frozen=True)
-class Study:
-    """What is asked of a comparison."""
-
-    baselines: tuple[str, ...] = ()  # none: the first system; every other system is compared with each
-    all_pairs: bool = False
-    test: str = "t"
-    correction: str | None = None  # None: Holm's beyond one comparison
-    alpha: float = 0.05
-    alternative: Alternative = "two-sided"
-    draws: int | None = None
-    seed: int = 1
-    minimum: float = 0.0  # differences up to this are ties
-    interval: IntervalKind = "t"
-    simultaneous: bool = False  # intervals so wide that all of them hold together
-    margin: float | None = None  # differences up to this do not matter
-    plan: float | None = None  # a difference that somebody wants to be able to show
-
-    def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
-            raise AssayError(f"alpha cannot be {self.alpha!r}; it takes a number between 0 and 1, such as 0.05.")
-        if self.interval not in get_args(IntervalKind):
-            raise AssayError(f"interval cannot be {self.interval!r}; it takes {', '.join(get_args(IntervalKind))}.")
-        for name in ("margin", "plan"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise AssayError(f"{name} cannot be {value!r}; it takes a number over 0, such as 0.01.")
-        definition_of(self.test)
-
-    @property
-    def options(self) -> Options:
-        """The part that the tests need."""
-        return Options(self.alternative, self.draws, self.seed, self.minimum)
-
-
-@dataclass(frozen=True)
-class PairResult:
-    """A system against a baseline, by one measure."""
-
-    measure: str
-    baseline: str
-    system: str
-    baseline_mean: float
-    system_mean: float
-    difference: float
-    relative: float | None  # to the baseline; None where that is 0
-    interval: Interval | None  # of the difference
-    p: float
-    p_corrected: float
-    effect_size: float | None  # Cohen's d_z
-    wins: int
-    ties: int
-    losses: int
-    queries: int
-    detectable: float | None  # the smallest difference that these queries show with 80 % power
-    needed: int | None  # queries that the planned difference needs
-    p_equivalence: float | None
-    verdict: Verdict
-    constant: bool  # the two differ by the same amount on every query: no test can say anything
+MOVES = 3  # queries that moved most, up and down, where nobody says how many
+BUILT_IN = ("length", "relevant", "difficulty")  # segments that need no file
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """All pairs by all measures, and what was done to get them."""
+    """All pairs by all measures, what was done to get them, and what else was looked at."""
 
     scores: SystemScores
     study: Study
@@ -135,6 +53,13 @@ class Comparison:
     pairs: tuple[PairResult, ...]
     tests: tuple[Significance, ...]  # one for each measure
     notes: tuple[str, ...]
+    moves: tuple[Moves, ...] = ()
+    measures_alike: tuple[MeasureAgreement, ...] = ()
+    runs_alike: tuple[RunAgreement, ...] = ()  # where it was asked for
+    segments: tuple[SegmentComparison, ...] = ()
+    evaluations: tuple[Evaluation, ...] = ()  # none where the values came from a table
+    texts: Mapping[str, str] = field(default_factory=dict)  # query -> text, where known
+    documents: Mapping[str, str] = field(default_factory=dict)  # of the queries that moved: id -> title or text
 
     @property
     def family(self) -> int:
@@ -145,8 +70,21 @@ class Comparison:
         """The pairs of one measure."""
         return [pair for pair in self.pairs if pair.measure == measure]
 
+    def best(self, measure: str) -> tuple[str, ...]:
+        """The systems with the highest mean over the queries that all of them have."""
+        table = self.scores.values[self.scores.measures.index(measure)]
+        means = table[~np.isnan(table).any(axis=1)].mean(axis=0)
+        return tuple(self.scores.systems[at] for at in np.flatnonzero(means == means.max(initial=-np.inf)))
 
-def compare_scores(scores: SystemScores, study: Study = Study()) -> Comparison:
+
+def compare_scores(
+    scores: SystemScores,
+    study: Study = Study(),
+    *,
+    segments: Sequence[Segmentation] = (),
+    minimum_segment: int = MINIMUM,
+    moves: int = MOVES,
+) -> Comparison:
     """Each system against each baseline, by every measure; p values are corrected over all of them together.
 
     >>> values = np.array([[[0.4, 0.9], [0.3, 0.5], [0.5, 0.8], [0.2, 0.6]]])
@@ -154,107 +92,192 @@ def compare_scores(scores: SystemScores, study: Study = Study()) -> Comparison:
     >>> found.pairs[0].verdict, round(found.pairs[0].difference, 2), round(found.pairs[0].p, 4)
     ('better', 0.35, 0.0123)
     """
-    pairs = chosen_pairs(scores, study)
-    tests = tuple(
-        significance_of(
-            scores.values[number], [(system, baseline) for baseline, system in pairs], study.test, study.options
-        )
-        for number in range(len(scores.measures))
+    tests = tests_of(scores, study)
+    correction = study.correction or _usual_correction(study, tests)
+    (pairs,) = pair_results([scores], [tests], study, correction)
+    return Comparison(
+        scores,
+        study,
+        correction,
+        pairs,
+        tests,
+        tuple(_notes(scores, pairs)),
+        moves=most_moved(scores, study, moves),
+        measures_alike=measure_agreements(scores, study),
+        segments=tuple(compare_segments(scores, study, each, minimum=minimum_segment) for each in segments),
     )
-    p = np.array([test.p for test in tests])  # (measures, pairs)
-    correction = study.correction or _usual_correction(study, p)
-    corrected = corrected_p(p, correction)
-    found = tuple(
-        _pair(scores, study, measure, pair, float(p[measure, number]), float(corrected[measure, number]), p.size)
-        for measure in range(len(scores.measures))
-        for number, pair in enumerate(pairs)
-    )
-    return Comparison(scores, study, correction, found, tests, tuple(_notes(scores, found)))
 
 
-def _usual_correction(study: Study, p: Floats) -> str:
+def compare(
+    qrels: Any,
+    runs: Mapping[str, Any] | Sequence[Any],
+    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    baseline: str | Sequence[str] = (),
+    study: Study = Study(),
+    rules: Rules | Mapping[str, Any] = Rules(),
+    like: str = "assay",
+    segments: Any = (),
+    minimum_segment: int = MINIMUM,
+    queries: Any = None,
+    moves: int = MOVES,
+    documents: bool = False,
+    corpus: Any = None,
+    agreement: bool = False,
+    **options: Any,
+) -> Comparison:
+    """Runs compared query by query.
+
+    `runs` are whatever `evaluate` takes, by name or in a row; further options are those of `Study`, such as
+    `test="permutation"`. `segments` are "length", "relevant", "difficulty", a file, or a dict of query and segment (or
+    of column, query and segment), or several of these; "length" needs `queries`, a dict or file of query and text. With
+    `documents` the queries that moved most come with the documents that entered, left and changed rank, and with
+    `corpus`, a dict or file of documents, with their texts; with `agreement` it is also said how alike the runs rank.
+
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
+    >>> bm25 = {"q1": {"x": 2.0, "a": 1.0}, "q2": {"x": 2.0, "b": 1.0}, "q3": {"c": 1.0}}
+    >>> dense = {"q1": {"a": 2.0}, "q2": {"b": 1.0}, "q3": {"c": 1.0}}
+    >>> found = compare(qrels, {"bm25": bm25, "dense": dense}, ["RR"], test="sign")
+    >>> found.pairs[0].wins, found.pairs[0].ties, found.pairs[0].losses
+    (2, 1, 0)
+    """
+    if baseline:
+        options["baselines"] = (baseline,) if isinstance(baseline, str) else tuple(baseline)
+    try:
+        study = replace(study, **options)
+    except TypeError as error:
+        raise AssayError(f"a study takes {', '.join(Study.__dataclass_fields__)}: {error}.") from None
+    evaluator = Evaluator(qrels, measures, rules, like=like)
+    named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
+    opened = [open_run(run, name=name) for name, run in named]
+    return compare_runs(
+        evaluator,
+        opened,
+        study,
+        segments=segments,
+        minimum_segment=minimum_segment,
+        texts=_texts(queries),
+        moves=moves,
+        documents=documents,
+        corpus=corpus,
+        agreement=agreement,
+    )
+
+
+def compare_runs(
+    evaluator: Evaluator,
+    runs: Sequence[Run | UnreadRun],
+    study: Study,
+    *,
+    segments: Any = (),
+    minimum_segment: int = MINIMUM,
+    texts: Mapping[str, str] | None = None,
+    moves: int = MOVES,
+    documents: bool = False,
+    corpus: Any = None,
+    agreement: bool = False,
+) -> Comparison:
+    """Runs compared by an evaluator that is ready."""
+    evaluations = tuple(evaluator.evaluate(run) for run in runs)
+    scores = SystemScores.from_evaluations(evaluations)
+    wanted = segmentations(segments, scores, study, texts or {}, relevant_counts(evaluator))
+    found = compare_scores(scores, study, segments=wanted, minimum_segment=minimum_segment, moves=moves)
+    found = replace(found, evaluations=evaluations, texts=texts or {})
+    ranking = _rankings(evaluator, runs)
+    if documents or corpus is not None:
+        found = replace(found, moves=with_documents(found.moves, ranking, _grades(evaluator)))
+    if corpus is not None:
+        found = replace(found, documents=_document_texts(corpus, found.moves))
+    if agreement:
+        found = replace(found, runs_alike=run_agreements(scores.systems, scores.queries, ranking))
+    return found
+
+
+def segmentations(
+    given: Any, scores: SystemScores, study: Study, texts: Mapping[str, str], relevant: Mapping[str, int]
+) -> list[Segmentation]:
+    """What somebody gave as segments, made ready."""
+    if isinstance(given, Segmentation):
+        return [given]
+    if isinstance(given, (list, tuple)):
+        return [found for each in given for found in segmentations(each, scores, study, texts, relevant)]
+    if isinstance(given, Mapping):
+        nested = all(isinstance(value, Mapping) for value in given.values())
+        columns = given if nested else {"segment": given}
+        return [Segmentation.from_labels(name, _as_text(labels)) for name, labels in columns.items()]
+    if given in BUILT_IN:
+        return [_built_in(given, scores, study, texts, relevant)]
+    return [Segmentation.from_labels(name, labels) for name, labels in read_segments(given).items()]
+
+
+def _built_in(
+    name: str, scores: SystemScores, study: Study, texts: Mapping[str, str], relevant: Mapping[str, int]
+) -> Segmentation:
+    if name == "length" and not any(text.strip() for text in texts.values()):
+        raise InputError("segments by length need the texts of the queries: give a file of queries and texts.")
+    if name == "relevant" and not relevant:
+        raise InputError("segments by relevant documents need judgments; a table of values has none.")
+    if name == "difficulty":
+        return by_difficulty(scores, (*study.baselines, *scores.systems)[0])
+    return by_length(texts) if name == "length" else by_relevant(relevant)
+
+
+def relevant_counts(evaluator: Evaluator) -> dict[str, int]:
+    """How many relevant documents each judged query has."""
+    judgments = evaluator.judgments
+    return dict(zip(judgments.queries, judgments.pool.at_least(1).tolist(), strict=True))
+
+
+def _usual_correction(study: Study, tests: Sequence[Significance]) -> str:
     """Holm's beyond one comparison; Tukey's test has made up for the number of pairs itself."""
-    compared_once = p.size == 1 or (study.test == "tukey" and len(p) == 1)
+    compared_once = sum(map(len, tests)) == 1 or (study.test == "tukey" and len(tests) == 1)
     return "none" if compared_once else "holm"
 
 
-def chosen_pairs(scores: SystemScores, study: Study) -> list[tuple[int, int]]:
-    """Columns of baseline and system."""
-    count = len(scores.systems)
-    if count < 2:
-        raise AssayError("comparing takes two systems or more.")
-    if study.all_pairs:
-        return [(first, second) for first in range(count) for second in range(first + 1, count)]
-    for name in study.baselines:
-        if name not in scores.systems:
-            hint = did_you_mean(name, scores.systems) or f"; there are {', '.join(map(show_id, scores.systems))}."
-            raise AssayError(f"no system called {show_id(name)!r} to be the baseline{hint}")
-    baselines = [scores.systems.index(name) for name in study.baselines or scores.systems[:1]]
-    others = [system for system in range(count) if system not in baselines]
-    pairs = [(baseline, system) for baseline in baselines for system in others]
-    if not pairs:
-        raise AssayError("every system is a baseline: nothing is left to compare with them.")
-    return pairs
+def _texts(queries: Any) -> Mapping[str, str]:
+    if queries is None or isinstance(queries, Mapping):
+        return queries or {}
+    return read_queries(queries)
 
 
-def _pair(
-    scores: SystemScores, study: Study, measure: int, pair: tuple[int, int], p: float, corrected: float, family: int
-) -> PairResult:
-    baseline, system = pair
-    first, second = scores.column(measure, system), scores.column(measure, baseline)
-    both = ~np.isnan(first) & ~np.isnan(second)
-    known, found = difference_moments(first, second)
-    size = effect(first, second, study.minimum)
-    means = [float(column[both].mean()) if both.any() else math.nan for column in (second, first)]
-    difference = float(known.mean()) if len(known) else math.nan
-    equal = equivalence(first, second, study.margin).p if study.margin else None
-    shown = found is not None and found.deviation > 0
-    deviation = found.deviation if found is not None and shown else 0.0
-    return PairResult(
-        measure=scores.measures[measure],
-        baseline=scores.systems[baseline],
-        system=scores.systems[system],
-        baseline_mean=means[0],
-        system_mean=means[1],
-        difference=difference,
-        relative=difference / means[0] if means[0] else None,
-        interval=_interval(known, study, family),
-        p=p,
-        p_corrected=corrected,
-        effect_size=size.d_z,
-        wins=size.wins,
-        ties=size.ties,
-        losses=size.losses,
-        queries=len(known),
-        detectable=detectable_difference(deviation, len(known), alpha=study.alpha) if shown else None,
-        needed=queries_needed(study.plan, deviation, alpha=study.alpha) if shown and study.plan else None,
-        p_equivalence=equal,
-        verdict=_verdict(difference, corrected, equal, study) if shown else _verdict_without_spread(difference, study),
-        constant=not shown,
-    )
+def _document_texts(corpus: Any, moves: Sequence[Moves]) -> dict[str, str]:
+    """What the documents of queries that moved are about: their title or, without one, their text."""
+    needed = {place.doc for pair in moves for move in (*pair.up, *pair.down) for place in move.places}
+    if isinstance(corpus, Mapping):
+        return {doc: str(corpus[doc]) for doc in needed if doc in corpus}
+    return {
+        document.id: document.title or document.text for document in read_documents(corpus) if document.id in needed
+    }
 
 
-def _interval(difference: Floats, study: Study, family: int) -> Interval | None:
-    confidence = 1 - (1 - CONFIDENCE) / family if study.simultaneous else CONFIDENCE
-    if study.interval == "t":
-        return mean_interval(difference, confidence)
-    intervals = percentile_intervals if study.interval == "percentile" else bca_intervals
-    return intervals(difference[:, None], confidence, seed=study.seed)[0]
+def _as_text(labels: Mapping[Any, Any]) -> dict[str, str]:
+    return {str(query): "" if label is None else str(label) for query, label in labels.items()}
 
 
-def _verdict(difference: float, corrected: float, equal: float | None, study: Study) -> Verdict:
-    """In words, from the corrected p: a difference within the margin does not matter, however sure it is."""
-    if equal is not None and equal < study.alpha:
-        return "equivalent"
-    if corrected < study.alpha:
-        return "better" if difference > 0 else "worse"
-    return "no evidence of a difference"
+def _rankings(evaluator: Evaluator, runs: Sequence[Run | UnreadRun]) -> Callable[[str, str], Ranking]:
+    """The documents of a system for a query, best first; a run is read as a table when it is first asked for."""
+    by_name = {run.name: run for run in runs}
+
+    @cache
+    def ranked(system: str) -> dict[str, list[str]]:
+        run = by_name[system]
+        return ranked_documents(run if isinstance(run, Run) else run.table, evaluator.rules)
+
+    return lambda system, query: ranked(system).get(query, ())
 
 
-def _verdict_without_spread(difference: float, study: Study) -> Verdict:
-    """Where the two differ by the same amount on every query no test can say anything; a margin still can."""
-    within = study.margin is not None and abs(difference) < study.margin
-    return "equivalent" if within else "no evidence of a difference"
+def _grades(evaluator: Evaluator) -> Callable[[str], Mapping[str, float]]:
+    judgments = evaluator.judgments
+    start = judgments.pool.start
+
+    def grades(query: str) -> Mapping[str, float]:
+        at = judgments.place.get(query)
+        if at is None:
+            return {}
+        rows = slice(int(start[at]), int(start[at + 1]))
+        return dict(zip(judgments.doc_list[rows], judgments.rel[rows].tolist(), strict=True))
+
+    return grades
 
 
 def _notes(scores: SystemScores, pairs: Sequence[PairResult]) -> Iterator[str]:

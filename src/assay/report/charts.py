@@ -5,7 +5,7 @@ Computes no measure and reads no file. What draws is loaded only where something
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -13,8 +13,9 @@ from assay.errors import show_id
 from assay.records.curves import NEVER
 from assay.records.model import EvaluationReport, MeasureResult
 from assay.report import specs
+from assay.report.drawing import Spec
 from assay.report.sheet import count_of, main_measure, show_value
-from assay.report.specs import Mean, Spec
+from assay.report.specs import Mean
 
 NAMED_QUERIES = 20  # up to here each query has a bar with its id
 MOST_LINES = 4
@@ -31,12 +32,17 @@ class Chart:
 
 
 def draw_charts(report: EvaluationReport) -> dict[str, str]:
-    """The charts of a report as SVG, by name; none where the package that draws them is not installed."""
+    """The charts of a report as SVG, by name."""
+    return draw(charts_of(report))
+
+
+def draw(charts: Iterable[Chart]) -> dict[str, str]:
+    """Charts as SVG, by name; none where the package that draws them is not installed."""
     try:
         import vl_convert
     except ImportError:
         return {}
-    return {chart.name: vl_convert.vegalite_to_svg(chart.spec) for chart in charts_of(report)}
+    return {chart.name: vl_convert.vegalite_to_svg(chart.spec) for chart in charts}
 
 
 def charts_of(report: EvaluationReport) -> tuple[Chart, ...]:

@@ -14,31 +14,29 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
-Spec = dict[str, Any]
+from assay.report.drawing import (
+    BLUE,
+    COLOUR,
+    GREEN,
+    INK,
+    ORANGE,
+    PAPER,
+    PURPLE,
+    SOFT,
+    TEXT,
+    Spec,
+    axis,
+    bars,
+    count_axis,
+    framed,
+    plot_width,
+    rule,
+)
 
-INK, MUTED, GRID, PAPER = "#1c2430", "#566070", "#e4e8ed", "#ffffff"
-# Hues that differ for every kind of colour vision (after Okabe and Ito), dark enough to be read as text.
-BLUE, ORANGE, GREEN, PURPLE = "#0067a5", "#b84a00", "#00785a", "#94467c"
-COLOURS = {  # by the name under which a page may put another one in their place
-    "ink": INK,
-    "muted": MUTED,
-    "grid": GRID,
-    "paper": PAPER,
-    "blue": BLUE,
-    "orange": ORANGE,
-    "green": GREEN,
-    "purple": PURPLE,
-}
-WIDTH, HEIGHT = 430, 285  # of every chart with its margins: two beside each other on a desk, legible on a telephone
-_ABOVE, _BELOW = 28, 48
-PLOT_HEIGHT = HEIGHT - _ABOVE - _BELOW
 MOST_POINTS = 500  # of a line: more than a plot has pixels to show
 
 _LINES = ((BLUE, [1, 0]), (ORANGE, [7, 3]), (GREEN, [2, 2]), (PURPLE, [9, 3, 2, 3]))  # colour and dashes
 _CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # that an axis of cutoffs names
-_TEXT = {"type": "text", "baseline": "middle", "color": INK, "fontSize": 12, "aria": False}
-_SOFT = 0.8  # of bars, so that lines across them are seen
-_COLOUR = {"field": "colour", "type": "nominal", "scale": None}
 
 
 @dataclass(frozen=True)
@@ -101,10 +99,10 @@ def histogram(bins: Sequence[Bin], measure: str, mean: Mean | None) -> Spec:
         if start < end
     ]
     top = max(each.count for each in bins)
-    x, y = _axis("low", measure, (low, high)), _count_axis("from", top)
-    bar = {"type": "rect", "fillOpacity": _SOFT, "stroke": PAPER, "strokeWidth": 1, "aria": False}
+    x, y = axis("low", measure, (low, high)), count_axis("from", top)
+    bar = {"type": "rect", "fillOpacity": SOFT, "stroke": PAPER, "strokeWidth": 1, "aria": False}
     ends = {"x": x, "x2": {"field": "high"}}
-    layers: list[Spec] = [{"mark": bar, "encoding": ends | {"y": y, "y2": {"field": "to"}, "fill": _COLOUR}}]
+    layers: list[Spec] = [{"mark": bar, "encoding": ends | {"y": y, "y2": {"field": "to"}, "fill": COLOUR}}]
     middle = (low + high) / 2
     if mean and mean.interval:
         clipped = {"low": max(mean.interval[0], low), "high": min(mean.interval[1], high)}
@@ -115,13 +113,13 @@ def histogram(bins: Sequence[Bin], measure: str, mean: Mean | None) -> Spec:
     zeros = sum(each.zeros for each in bins)
     if zeros:  # on the side where the mean's name is not
         layers.append(_zeros(f"{zeros:,} at 0", leftwards=mean is None or mean.value <= middle))
-    return _framed(layers, rows)
+    return framed(layers, rows)
 
 
 def _zeros(words: str, *, leftwards: bool) -> Spec:
     """How many queries are at 0, at an upper end of the plot."""
-    mark = _TEXT | {"color": ORANGE, "align": "right" if leftwards else "left"}
-    place = {"x": {"value": _plot_width() if leftwards else 0}, "y": {"value": -10}}
+    mark = TEXT | {"color": ORANGE, "align": "right" if leftwards else "left"}
+    place = {"x": {"value": plot_width() if leftwards else 0}, "y": {"value": -10}}
     return {"data": {"values": [{"words": words}]}, "mark": mark, "encoding": place | {"text": {"field": "words"}}}
 
 
@@ -131,22 +129,22 @@ def bars_of_queries(values: Sequence[tuple[str, float]], measure: str, mean: Mea
     rows = [{"place": place, "query": query, "value": value} for place, (query, value) in enumerate(values)]
     place = {"field": "place", "type": "ordinal", "axis": None}
     low, high = span(value for _, value in values)
-    x = _axis("value", measure, (low, high))
-    ids = _TEXT | {"align": "right", "dx": -8, "limit": 102, "fontSize": 12 if len(rows) <= 15 else 10}
+    x = axis("value", measure, (low, high))
+    ids = TEXT | {"align": "right", "dx": -8, "limit": 102, "fontSize": 12 if len(rows) <= 15 else 10}
     layers: list[Spec] = [
-        {"mark": _bars(len(rows)) | {"color": BLUE}, "encoding": {"y": place, "x": x}},
+        {"mark": bars(len(rows)) | {"color": BLUE}, "encoding": {"y": place, "x": x}},
         {"mark": ids, "encoding": {"y": place, "x": {"value": 0}, "text": {"field": "query"}}},
     ]
     if mean:
         layers += _upright_mean(mean, x, leftwards=mean.value > (low + high) / 2)
-    return _framed(layers, rows, left=116)
+    return framed(layers, rows, left=116)
 
 
 def curve_of_queries(values: Sequence[float], measure: str, mean: Mean | None) -> Spec:
     """The values as one falling line over the queries, highest first, however many there are."""
     rows = [{"query": query, "value": value} for query, value in _outline(values)]
-    y = _axis("value", measure, span(values))
-    x = _count_axis("query", len(values), "Queries, best first", exact=True)
+    y = axis("value", measure, span(values))
+    x = count_axis("query", len(values), "Queries, best first", exact=True)
     line = {"color": BLUE, "strokeWidth": 1.75}
     area = {
         "type": "area",
@@ -159,11 +157,11 @@ def curve_of_queries(values: Sequence[float], measure: str, mean: Mean | None) -
     layers: list[Spec] = [{"mark": area, "encoding": {"x": x, "y": y}}]
     if mean:
         data = {"values": [{"value": mean.value, "label": [*mean.words.split(), f"{mean.value:.4f}"]}]}
-        beside = _TEXT | {"align": "left", "dx": 6, "lineHeight": 15}
-        text = {"x": {"value": _plot_width(right=72)}, "y": y, "text": {"field": "label"}}
-        layers.append({"data": data, "mark": _rule(), "encoding": {"y": y}})
+        beside = TEXT | {"align": "left", "dx": 6, "lineHeight": 15}
+        text = {"x": {"value": plot_width(right=72)}, "y": y, "text": {"field": "label"}}
+        layers.append({"data": data, "mark": rule(), "encoding": {"y": y}})
         layers.append({"data": data, "mark": beside, "encoding": text})
-    return _framed(layers, rows, right=72)
+    return framed(layers, rows, right=72)
 
 
 def _outline(values: Sequence[float]) -> Iterator[tuple[int, float]]:
@@ -189,14 +187,14 @@ def lines_by_cutoff(cutoffs: Sequence[int], lines: Mapping[str, Sequence[float]]
         "scale": {"type": "log", "domain": [first, last], "nice": False},
         "axis": {"values": [k for k in _CUTOFFS if first <= k <= last], "format": ",d"},
     }
-    y = _axis("value", "Mean over the queries", span(value for values in lines.values() for value in values))
+    y = axis("value", "Mean over the queries", span(value for values in lines.values() for value in values))
     styles = [style for style, _ in zip(cycle(_LINES), lines, strict=False)]
     colour = _by_measure(list(lines), [colour for colour, _ in styles])
     dashes = _by_measure(list(lines), [dashes for _, dashes in styles])
     line = {"type": "line", "strokeWidth": 2, "point": len(cutoffs) <= 10, "aria": False}
-    names = _TEXT | {"align": "left", "dx": 8, "limit": 72}
+    names = TEXT | {"align": "left", "dx": 8, "limit": 72}
     ends = [{"measure": name, "cutoff": cutoffs[-1], "value": at} for name, at in _apart(lines).items()]
-    return _framed(
+    return framed(
         [
             {"mark": line, "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dashes}},
             {
@@ -234,8 +232,8 @@ def precision_recall(points: Sequence[float]) -> Spec:
     rows = [{"recall": level / (len(points) - 1), "precision": value} for level, value in enumerate(points)]
     point = {"filled": True, "size": 40, "color": BLUE}
     line = {"type": "line", "color": BLUE, "strokeWidth": 2, "point": point, "aria": False}
-    x, y = _axis("recall", "Recall", (0.0, 1.0)), _axis("precision", "Precision, interpolated", (0.0, 1.0))
-    return _framed([{"mark": line, "encoding": {"x": x, "y": y}}], rows)
+    x, y = axis("recall", "Recall", (0.0, 1.0)), axis("precision", "Precision, interpolated", (0.0, 1.0))
+    return framed([{"mark": line, "encoding": {"x": x, "y": y}}], rows)
 
 
 def ranks_of_first_relevant(counts: Mapping[str, int], never: str) -> Spec:
@@ -257,11 +255,11 @@ def ranks_of_first_relevant(counts: Mapping[str, int], never: str) -> Spec:
         "title": "Rank of the first relevant document",
         "axis": {"ticks": False, "domain": False, "labelLimit": 66},
     }
-    x = _count_axis("queries", max(counts.values()))
-    labels = _TEXT | {"align": "left", "dx": 6, "limit": 110}
-    return _framed(
+    x = count_axis("queries", max(counts.values()))
+    labels = TEXT | {"align": "left", "dx": 6, "limit": 110}
+    return framed(
         [
-            {"mark": _bars(len(rows)), "encoding": {"y": y, "x": x, "fill": _COLOUR}},
+            {"mark": bars(len(rows)), "encoding": {"y": y, "x": x, "fill": COLOUR}},
             {"mark": labels, "encoding": {"y": y, "x": x, "text": {"field": "label"}}},
         ],
         rows,
@@ -270,79 +268,9 @@ def ranks_of_first_relevant(counts: Mapping[str, int], never: str) -> Spec:
     )
 
 
-def _bars(count: int) -> Spec:
-    """Bars that lie, with room between them, and never thicker than they are worth."""
-    return {"type": "bar", "height": min(0.72 * PLOT_HEIGHT / count, 26), "fillOpacity": _SOFT, "aria": False}
-
-
 def _upright_mean(mean: Mean, x: Spec, *, leftwards: bool) -> list[Spec]:
     """A line up the plot at the mean, and its name above it on the side that has room."""
     data = {"values": [{x["field"]: mean.value, "label": mean.label}]}
-    mark = _TEXT | {"align": "right" if leftwards else "left", "dx": 4 if leftwards else -4}
+    mark = TEXT | {"align": "right" if leftwards else "left", "dx": 4 if leftwards else -4}
     text = {"x": x, "y": {"value": -10}, "text": {"field": "label"}}
-    return [{"data": data, "mark": _rule(), "encoding": {"x": x}}, {"data": data, "mark": mark, "encoding": text}]
-
-
-def _rule() -> Spec:
-    return {"type": "rule", "color": INK, "strokeWidth": 1.5, "aria": False}
-
-
-def _axis(field: str, title: str, domain: tuple[float, float]) -> Spec:
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": title,
-        "scale": {"domain": list(domain), "nice": False, "zero": False},
-        "axis": {"format": "~g", "tickCount": 5},
-    }
-
-
-def _count_axis(field: str, top: int, title: str = "Queries", *, exact: bool = False) -> Spec:
-    """From 0 to the highest count or the round number above it: 1,500 in full, 15k where it would be too long."""
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": title,
-        "scale": {"domain": [0, top], "nice": False if exact else 5, "zero": False},
-        "axis": {"format": ",d" if top < 10_000 else "~s", "tickCount": 5}
-        | ({"values": list(range(top + 1))} if top <= 5 else {}),
-    }
-
-
-def _plot_width(left: int = 58, right: int = 16) -> int:
-    return WIDTH - left - right
-
-
-def _framed(layers: list[Spec], rows: list[dict[str, Any]], *, left: int = 58, right: int = 16) -> Spec:
-    """A chart of the size that all have, with the plot between the given margins."""
-    axis = {
-        "labelColor": MUTED,
-        "titleColor": INK,
-        "gridColor": GRID,
-        "domainColor": MUTED,
-        "tickColor": MUTED,
-        "labelFontSize": 12,
-        "titleFontSize": 12.5,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-        "labelPadding": 4,
-        "labelFlush": False,
-        "tickSize": 4,
-    }
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "background": PAPER,
-        "autosize": "none",  # margins are ours, so that plots beside each other stand in line
-        "padding": {"left": left, "right": right, "top": _ABOVE, "bottom": _BELOW},
-        "width": _plot_width(left, right),
-        "height": PLOT_HEIGHT,
-        "data": {"values": rows},
-        "layer": layers,
-        "config": {
-            "font": "Helvetica, Arial, sans-serif",
-            "view": {"stroke": None},
-            "axis": axis,
-            "axisX": {"grid": False},
-            "axisY": {"domain": False, "ticks": False},
-        },
-    }
+    return [{"data": data, "mark": rule(), "encoding": {"x": x}}, {"data": data, "mark": mark, "encoding": text}]

@@ -1,0 +1,140 @@
+"""How alike runs rank, and whether measures say the same of them. Reads no files.
+
+Runs: Kendall's tau over the documents that both show, and rank-biased overlap, which also sees that they show different
+ones. Measures: tau between the orders in which they put the systems, and how often they agree on who wins a query.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from assay.comparison.moves import Ranking
+from assay.comparison.pairs import Study, SystemScores, chosen_pairs
+from assay.tables import Floats
+
+DEPTH = 100  # of each ranking; with persistence 0.9 the rest weighs less than 0.00003
+PERSISTENCE = 0.9  # of rank-biased overlap: the first ten ranks weigh 86 %
+FEWEST_SYSTEMS = 3  # that an order needs to be worth the name
+
+
+@dataclass(frozen=True)
+class RunAgreement:
+    """How alike two runs rank, as means over the queries that both have."""
+
+    first: str
+    second: str
+    overlap: float  # share of the documents of the top ten that both have there
+    rbo: float
+    tau: float | None  # None where no query has two documents in common
+    queries: int
+
+
+@dataclass(frozen=True)
+class MeasureAgreement:
+    """Whether two measures say the same of the systems."""
+
+    first: str
+    second: str
+    tau: float | None  # between their orders of the systems; None with fewer than three
+    same_winner: float | None  # share of queries on which both see the same system ahead; None where neither sees one
+    queries: int  # query by pair, where both see a difference
+
+
+def run_agreements(
+    systems: Sequence[str], queries: Sequence[str], ranking: Callable[[str, str], Ranking]
+) -> tuple[RunAgreement, ...]:
+    """Every pair of runs; `ranking(system, query)` gives the documents, best first."""
+    found = []
+    for first, second in combinations(systems, 2):
+        overlaps, rbos, taus = [], [], []
+        for query in queries:
+            one, other = ranking(first, query)[:DEPTH], ranking(second, query)[:DEPTH]
+            if not one or not other:
+                continue
+            top = min(10, max(len(one), len(other)))
+            overlaps.append(len(set(one[:top]) & set(other[:top])) / top)
+            rbos.append(rank_biased_overlap(one, other))
+            place = {doc: rank for rank, doc in enumerate(other)}
+            shared = np.array([place[doc] for doc in one if doc in place], np.float64)
+            tau = kendall_tau(np.arange(len(shared), dtype=np.float64), shared)
+            taus += [] if tau is None else [tau]
+        if overlaps:
+            tau = math.fsum(taus) / len(taus) if taus else None
+            count = len(overlaps)
+            found.append(RunAgreement(first, second, math.fsum(overlaps) / count, math.fsum(rbos) / count, tau, count))
+    return tuple(found)
+
+
+def measure_agreements(scores: SystemScores, study: Study) -> tuple[MeasureAgreement, ...]:
+    """Every pair of measures, over the pairs of the study."""
+    pairs = chosen_pairs(scores, study)
+    with np.errstate(invalid="ignore"):
+        signs = [
+            np.sign(np.stack([scores.column(number, b) - scores.column(number, a) for a, b in pairs]))
+            for number in range(len(scores.measures))
+        ]
+    means = [_means(scores, number) for number in range(len(scores.measures))]
+    found = []
+    for first, second in combinations(range(len(scores.measures)), 2):
+        product = signs[first] * signs[second]
+        told = int(np.count_nonzero(np.nan_to_num(product)))
+        same = int((product > 0).sum()) / told if told else None
+        tau = kendall_tau(means[first], means[second]) if len(scores.systems) >= FEWEST_SYSTEMS else None
+        found.append(MeasureAgreement(scores.measures[first], scores.measures[second], tau, same, told))
+    return tuple(found)
+
+
+def _means(scores: SystemScores, number: int) -> Floats:
+    """The means of all systems over the queries that all of them have."""
+    table = scores.values[number]
+    known = ~np.isnan(table).any(axis=1)
+    return np.array([math.fsum(column[known]) / max(int(known.sum()), 1) for column in table.T])
+
+
+def kendall_tau(first: Floats, second: Floats) -> float | None:
+    """Kendall's tau-b, which counts ties for neither side; None where one of the two has nothing but ties.
+
+    >>> kendall_tau(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    0.3333333333333333
+    """
+    later = np.triu_indices(len(first), 1)
+    one = np.sign(first[:, None] - first[None, :])[later]
+    other = np.sign(second[:, None] - second[None, :])[later]
+    told = np.count_nonzero(one) * np.count_nonzero(other)
+    return float((one * other).sum() / math.sqrt(told)) if told else None
+
+
+def rank_biased_overlap(first: Ranking, second: Ranking, persistence: float = PERSISTENCE) -> float:
+    """Rank-biased overlap, extrapolated to rankings without end (Webber, Moffat and Zobel 2010, equation 32).
+
+    1 for the same ranking, 0 for rankings with nothing in common; lists may have different lengths.
+
+    >>> rank_biased_overlap(["a", "b"], ["a", "b"]), rank_biased_overlap(["a"], ["b"])
+    (1.0, 0.0)
+    """
+    short, long = sorted((first, second), key=len)
+    if not short:
+        return 1.0 if not long else 0.0
+    in_short: set[str] = set()
+    in_long: set[str] = set()
+    overlap = 0  # of the two down to this depth
+    at_short = 0.0  # the overlap where the shorter one ends
+    total = 0.0
+    for depth, doc in enumerate(long, 1):
+        in_long.add(doc)
+        if depth <= len(short):
+            other = short[depth - 1]
+            in_short.add(other)
+            overlap += (other in in_long) + (doc in in_short) - (doc == other)
+            at_short = overlap
+        else:
+            overlap += doc in in_short
+            total += at_short * (depth - len(short)) / (len(short) * depth) * persistence**depth
+        total += overlap / depth * persistence**depth
+    tail = (overlap - at_short) / len(long) + at_short / len(short)
+    return min(1.0, total * (1 - persistence) / persistence + tail * persistence ** len(long))

@@ -1,0 +1,127 @@
+"""The queries that moved most between two systems, and what happened to their documents. Reads no files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from assay.comparison.pairs import Study, SystemScores, chosen_pairs
+from assay.errors import MeasureError
+from assay.measures import parse_measure
+
+Ranking = Sequence[str]  # the documents of one query, best first
+USUAL_DEPTH = 10  # how far down one looks where the measure has no cutoff
+
+
+@dataclass(frozen=True)
+class Place:
+    """A document of a query in both rankings; a rank is None where the system did not retrieve it."""
+
+    doc: str
+    before: int | None  # its rank by the baseline
+    after: int | None  # its rank by the system
+    rel: float | None  # its grade, None if nobody judged it
+
+
+@dataclass(frozen=True)
+class Move:
+    """One query: how its value changed and, where rankings are at hand, which documents entered, left and moved."""
+
+    query: str
+    before: float
+    after: float
+    depth: int = 0  # down to which entering and leaving are looked at; 0: the rankings were not
+    entered: tuple[Place, ...] = ()
+    left: tuple[Place, ...] = ()
+    moved: tuple[Place, ...] = ()
+
+    @property
+    def difference(self) -> float:
+        """System - baseline."""
+        return self.after - self.before
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Every document that something happened to."""
+        return self.entered + self.left + self.moved
+
+
+@dataclass(frozen=True)
+class Moves:
+    """The queries that moved most, by one measure, between a baseline and a system."""
+
+    measure: str
+    baseline: str
+    system: str
+    up: tuple[Move, ...]  # the largest gain first
+    down: tuple[Move, ...]  # the largest loss first
+
+
+def most_moved(scores: SystemScores, study: Study, count: int) -> tuple[Moves, ...]:
+    """For each pair and measure the queries that gained and lost most; equal ones in the order of their queries."""
+    found = []
+    for number, measure in enumerate(scores.measures):
+        for baseline, system in chosen_pairs(scores, study):
+            before, after = scores.column(number, baseline), scores.column(number, system)
+            difference = after - before
+            names = scores.systems[baseline], scores.systems[system]
+            sides = []
+            for sign in (1, -1):
+                rows = np.flatnonzero(sign * difference > 0)  # not where one side has no value
+                rows = rows[np.argsort(-sign * difference[rows], kind="stable")][:count]
+                sides.append(tuple(Move(scores.queries[row], float(before[row]), float(after[row])) for row in rows))
+            found.append(Moves(measure, *names, *sides))
+    return tuple(found)
+
+
+def with_documents(
+    moves: Sequence[Moves],
+    ranking: Callable[[str, str], Ranking],
+    grades: Callable[[str], Mapping[str, float]],
+) -> tuple[Moves, ...]:
+    """The same with the documents; `ranking(system, query)` and `grades(query)` say what is known of them."""
+
+    def detailed(move: Move, pair: Moves) -> Move:
+        before, after = ranking(pair.baseline, move.query), ranking(pair.system, move.query)
+        return _with_places(move, before, after, grades(move.query), depth_of(pair.measure))
+
+    return tuple(
+        replace(
+            pair,
+            up=tuple(detailed(move, pair) for move in pair.up),
+            down=tuple(detailed(move, pair) for move in pair.down),
+        )
+        for pair in moves
+    )
+
+
+def depth_of(measure: str) -> int:
+    """How far down the documents of a query matter to a measure: its cutoff, if it has one.
+
+    >>> depth_of("nDCG@20"), depth_of("AP"), depth_of("a column of a table")
+    (20, 10, 10)
+    """
+    try:
+        cutoff = parse_measure(measure).param("cutoff")
+    except MeasureError:
+        cutoff = None
+    return cutoff if isinstance(cutoff, int) else USUAL_DEPTH
+
+
+def _with_places(move: Move, before: Ranking, after: Ranking, rel: Mapping[str, float], depth: int) -> Move:
+    ranks_before = {doc: rank for rank, doc in enumerate(before, 1)}
+    ranks_after = {doc: rank for rank, doc in enumerate(after, 1)}
+
+    def place(doc: str) -> Place:
+        return Place(doc, ranks_before.get(doc), ranks_after.get(doc), rel.get(doc))
+
+    top_before, top_after = dict.fromkeys(before[:depth]), dict.fromkeys(after[:depth])
+    return replace(
+        move,
+        depth=depth,
+        entered=tuple(place(doc) for doc in top_after if doc not in top_before),
+        left=tuple(place(doc) for doc in top_before if doc not in top_after),
+        moved=tuple(place(doc) for doc in top_after if doc in top_before and ranks_before[doc] != ranks_after[doc]),
+    )

@@ -1,0 +1,300 @@
+"""Segments of queries: how the systems do on each kind of query, and whether the difference is the same on all of them.
+
+Reads no files. A segment with few queries is shown and not tested: what such a test finds is mostly chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from assay.comparison.corrections import DEFAULT, corrected_p
+from assay.comparison.intervals import Interval, mean_interval
+from assay.comparison.pairs import PairResult, Study, SystemScores, chosen_pairs, pair_results, tests_of
+from assay.errors import AssayError
+from assay.tables import Floats, in_byte_order
+
+MINIMUM = 10  # queries that a segment needs to be tested
+PARTS = 3  # into which the built-in segments cut
+MOST_LABELS = 12  # beyond so many different numbers a column is cut into ranges
+
+
+@dataclass(frozen=True)
+class Segmentation:
+    """One way to sort queries into segments. A query may be in none."""
+
+    name: str
+    segment_of: Mapping[str, str]  # query -> segment
+    segments: tuple[str, ...]  # in the order to be shown
+    caution: str = ""  # what must be said wherever it is shown
+
+    @classmethod
+    def from_labels(cls, name: str, labels: Mapping[str, str]) -> Segmentation:
+        """From a column of labels; one with many different numbers is cut into ranges that hold equally many queries.
+
+        >>> Segmentation.from_labels("intent", {"q1": "buy", "q2": "know", "q3": "buy"}).segments
+        ('buy', 'know')
+        """
+        given = {query: label for query, label in labels.items() if label}
+        numbers = _numbers(given)
+        if numbers is not None and len(set(numbers.values())) > MOST_LABELS:
+            return cls.from_numbers(name, numbers)
+        distinct = in_byte_order(set(given.values()))
+        if numbers is not None:
+            distinct.sort(key=float)
+        return cls(name, given, tuple(distinct))
+
+    @classmethod
+    def from_numbers(
+        cls, name: str, numbers: Mapping[str, float], words: Sequence[str] = (), caution: str = ""
+    ) -> Segmentation:
+        """Ranges of numbers that hold about equally many queries; equal numbers are never parted.
+
+        >>> Segmentation.from_numbers("length", {"a": 1, "b": 2, "c": 5, "d": 9, "e": 9, "f": 20}).segments
+        ('1 to 2', '5 to 9', '20')
+        """
+        if not numbers:
+            return cls(name, {}, (), caution)
+        values = np.array(list(numbers.values()), np.float64)
+        # A value belongs to the lowest range whose end it does not pass.
+        ends = np.unique(np.sort(values)[[-(-len(values) * part // PARTS) - 1 for part in range(1, PARTS + 1)]])
+        part = np.searchsorted(ends, values)
+        labels = [_range(values[part == number]) for number in range(len(ends))]
+        if len(words) == len(labels):
+            labels = [f"{word} ({label})" for word, label in zip(words, labels, strict=True)]
+        return cls(name, {query: labels[at] for query, at in zip(numbers, part, strict=True)}, tuple(labels), caution)
+
+
+def by_length(texts: Mapping[str, str]) -> Segmentation:
+    """Queries by their number of words."""
+    return Segmentation.from_numbers(
+        "query length", {query: len(text.split()) for query, text in texts.items() if text.strip()}
+    )
+
+
+def by_relevant(counts: Mapping[str, int]) -> Segmentation:
+    """Queries by their number of relevant documents."""
+    return Segmentation.from_numbers("relevant documents", counts)
+
+
+def by_difficulty(scores: SystemScores, baseline: str) -> Segmentation:
+    """Queries by how well the baseline does on them, by the first measure."""
+    column = scores.column(0, scores.systems.index(baseline))
+    known = {
+        query: value for query, value in zip(scores.queries, column.tolist(), strict=True) if not math.isnan(value)
+    }
+    return Segmentation.from_numbers(
+        f"difficulty for {baseline}",
+        known,
+        ("hard", "middling", "easy"),
+        "Difficulty is the baseline's own value, which is partly luck: another system looks better on its hard queries and worse on its easy ones even where both are equally good (regression to the mean).",
+    )
+
+
+@dataclass(frozen=True)
+class SystemMean:
+    """The mean of one system over the queries of a segment."""
+
+    measure: str
+    system: str
+    mean: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class SegmentResult:
+    """One segment. Where it is not tested its pairs have p 1 and the verdict "not tested"."""
+
+    name: str
+    queries: int
+    tested: bool
+    means: tuple[SystemMean, ...]
+    pairs: tuple[PairResult, ...]
+
+    def best(self, measure: str) -> tuple[str, ...]:
+        """The systems with the highest mean: one, or several that are equal."""
+        means = {mean.system: mean.mean for mean in self.means if mean.measure == measure and not math.isnan(mean.mean)}
+        return tuple(system for system, mean in means.items() if mean == max(means.values()))
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Whether the difference between two systems is the same in all segments."""
+
+    measure: str
+    baseline: str
+    system: str
+    statistic: float
+    p: float
+    p_corrected: float
+
+
+@dataclass(frozen=True)
+class Paradox:
+    """A system that is better over all and worse in most segments, or the other way round (Simpson)."""
+
+    measure: str
+    baseline: str
+    system: str
+    difference: float  # over all queries of the segments
+    against: tuple[str, ...]  # segments where the sign is the other one
+    segments: int
+
+
+@dataclass(frozen=True)
+class SegmentComparison:
+    """The systems compared in every segment of one segmentation."""
+
+    segmentation: Segmentation
+    segments: tuple[SegmentResult, ...]
+    interactions: tuple[Interaction, ...]
+    paradoxes: tuple[Paradox, ...]
+    minimum: int
+    correction: str
+    unsegmented: int  # queries that are in no segment
+
+    @property
+    def family(self) -> int:
+        """Over how many comparisons p values were corrected."""
+        return sum(len(segment.pairs) for segment in self.segments if segment.tested)
+
+
+def compare_segments(
+    scores: SystemScores, study: Study, segmentation: Segmentation, *, minimum: int = MINIMUM
+) -> SegmentComparison:
+    """The study repeated in every segment; p values are corrected over all segments, pairs and measures together."""
+    members = {
+        name: np.array([segmentation.segment_of.get(query) == name for query in scores.queries], np.bool_)
+        for name in segmentation.segments
+    }
+    counts = {name: int(chosen.sum()) for name, chosen in members.items()}
+    if not any(counts.values()):
+        raise AssayError(
+            f"no query of the runs is in a segment of {segmentation.name!r}; are the query ids of the file the same?"
+        )
+    parts = {name: scores.select(chosen) for name, chosen in members.items() if counts[name]}
+    tested = [name for name in parts if counts[name] >= minimum]
+    correction = study.correction or DEFAULT
+    within = dict(zip(tested, _tested([parts[name] for name in tested], study, correction), strict=True))
+    segments = tuple(
+        SegmentResult(name, counts[name], name in within, _means(part), within.get(name) or _untested(part, study))
+        for name, part in parts.items()
+    )
+    return SegmentComparison(
+        segmentation,
+        segments,
+        _interactions(scores, study, [members[name] for name in tested], correction),
+        _paradoxes(scores, study, members, segments),
+        minimum,
+        correction,
+        len(scores.queries) - sum(counts.values()),
+    )
+
+
+def _means(scores: SystemScores) -> tuple[SystemMean, ...]:
+    found = []
+    for number, measure in enumerate(scores.measures):
+        for column, system in enumerate(scores.systems):
+            values = scores.column(number, column)
+            known = values[~np.isnan(values)]
+            mean = float(known.mean()) if len(known) else math.nan
+            found.append(SystemMean(measure, system, mean, mean_interval(known)))
+    return tuple(found)
+
+
+def _tested(parts: Sequence[SystemScores], study: Study, correction: str) -> list[tuple[PairResult, ...]]:
+    return pair_results(parts, [tests_of(part, study) for part in parts], study, correction)
+
+
+def _differences(scores: SystemScores, study: Study) -> tuple[PairResult, ...]:
+    """Differences, with the fastest test."""
+    (pairs,) = _tested([scores], replace(study, test="t", draws=None), "none")
+    return pairs
+
+
+def _untested(scores: SystemScores, study: Study) -> tuple[PairResult, ...]:
+    return tuple(
+        replace(pair, p=1.0, p_corrected=1.0, p_equivalence=None, verdict="not tested")
+        for pair in _differences(scores, study)
+    )
+
+
+def _interactions(
+    scores: SystemScores, study: Study, members: Sequence[np.ndarray], correction: str
+) -> tuple[Interaction, ...]:
+    if len(members) < 2:
+        return ()
+    keys, found = [], []
+    for number, measure in enumerate(scores.measures):
+        for baseline, system in chosen_pairs(scores, study):
+            difference = scores.column(number, system) - scores.column(number, baseline)
+            known = ~np.isnan(difference)
+            keys.append((measure, scores.systems[baseline], scores.systems[system]))
+            found.append(differing_means([difference[chosen & known] for chosen in members]))
+    corrected = corrected_p(np.array([p for _, p in found]), correction)
+    return tuple(
+        Interaction(*key, statistic, p, float(better))
+        for key, (statistic, p), better in zip(keys, found, corrected, strict=True)
+    )
+
+
+def differing_means(groups: Sequence[Floats]) -> tuple[float, float]:
+    """Whether groups of values have different means: statistic and p of Brown and Forsythe's test (1974).
+
+    Groups may vary differently, and one may not vary at all, as happens where two systems agree on all queries of a
+    segment; Welch's test cannot be computed then. Degrees of freedom after Mehrotra (1997). Without any spread p is 1.
+
+    >>> differing_means([np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.2, 0.3])])
+    (0.0, 1.0)
+    """
+    from scipy.special import fdtrc
+
+    kept = [group for group in groups if len(group) > 1]
+    sizes = np.array([len(group) for group in kept], np.float64)
+    total = sizes.sum()
+    variances = np.array([group.var(ddof=1) for group in kept])
+    shares = (1 - sizes / total) * variances
+    if len(kept) < 2 or not shares.sum() > 0:
+        return 0.0, 1.0
+    means = np.array([group.mean() for group in kept])
+    middle = (sizes * means).sum() / total
+    statistic = float((sizes * (means - middle) ** 2).sum() / shares.sum())
+    weighted = (sizes / total * variances).sum()
+    numerator = shares.sum() ** 2 / ((variances**2).sum() + weighted**2 - 2 * (sizes / total * variances**2).sum())
+    denominator = shares.sum() ** 2 / (shares**2 / (sizes - 1)).sum()
+    return statistic, float(fdtrc(numerator, denominator, statistic))
+
+
+def _paradoxes(
+    scores: SystemScores, study: Study, members: Mapping[str, np.ndarray], segments: Sequence[SegmentResult]
+) -> tuple[Paradox, ...]:
+    """Only where something stands against it: a difference over all, and most segments with the other sign."""
+    inside = np.any(list(members.values()), axis=0)
+    found = []
+    for number, pair in enumerate(_differences(scores.select(inside), study)):
+        signs = {segment.name: np.sign(segment.pairs[number].difference) for segment in segments}
+        against = tuple(name for name, sign in signs.items() if sign == -np.sign(pair.difference) != 0)
+        if 2 * len(against) > len(segments) and len(segments) > 1:
+            found.append(Paradox(pair.measure, pair.baseline, pair.system, pair.difference, against, len(segments)))
+    return tuple(found)
+
+
+def _numbers(labels: Mapping[str, str]) -> dict[str, float] | None:
+    """The labels as numbers, if all of them are."""
+    try:
+        found = {query: float(label) for query, label in labels.items()}
+    except ValueError:
+        return None
+    return found if all(map(math.isfinite, found.values())) else None
+
+
+def _range(values: Floats) -> str:
+    low, high = values.min(), values.max()
+    return _number(low) if low == high else f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"

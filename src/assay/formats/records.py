@@ -1,0 +1,371 @@
+"""Records with named fields, one after the other: JSON Lines, CSV, TSV, Parquet, Arrow. Never a whole file in memory.
+
+A line that cannot be read comes out in its place as a `Flaw`, which says what is wrong with it: who reads a file refuses
+at the first, who checks one goes on to the next. What is wrong with a file as a whole is refused at once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from assay.errors import FormatError, InputError, MissingExtraError, did_you_mean, show_id
+from assay.formats.sources import Content
+from assay.formats.text import NO_DATA, Chunk, decoded, line_chunks, lines_of, refuse_old_mac_lines
+
+FlawKind: TypeAlias = Literal["json", "columns", "encoding", "id", "empty", "file"]  # the last two: the whole file
+Columns: TypeAlias = Mapping[str, str | Sequence[str]]  # role -> the name of its field, or of several
+Bare: TypeAlias = Callable[[Sequence[str]], Sequence[str] | None]
+Names: TypeAlias = Mapping[str, tuple[str, ...]]  # role -> the names we know for it, the likeliest first
+
+_MAGIC = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff")
+_BATCH = 2048  # rows of a Parquet file whose texts are in memory at once
+_LONGEST_FIELD = 2**31 - 1
+_IGNORED = str.maketrans("", "", "-_ ")
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_TEXT_ADVICE = "Texts are text, numbers, nothing, or a list of these: repair these records."
+_ID_ADVICE = "Ids are text or whole numbers, never empty: repair or remove these records."
+NOT_UTF8 = "Convert the file from its own encoding: iconv -f LATIN1 -t UTF-8 OLD > NEW."
+
+
+class Record(NamedTuple):
+    """What stands in one place of a file."""
+
+    number: int  # counted from 1
+    line: int | None  # where it begins, in a text
+    fields: Mapping[str, Any]
+
+
+class Flaw(NamedTuple):
+    """A place that cannot be read."""
+
+    kind: FlawKind
+    what: str
+    advice: str
+    line: int | None = None
+
+    def error(self, source: str) -> InputError:
+        """What to say to whoever reads the file."""
+        return InputError(f"{self.what}. {self.advice}", source=source, line=self.line)
+
+
+def is_table(content: Content) -> bool:
+    """Whether a content is Parquet or Arrow."""
+    return content.head.startswith(_MAGIC)
+
+
+def scan_records(content: Content, bare: Bare = lambda row: None) -> Iterator[Record | Flaw]:
+    """All records of a content, in its order, and what cannot be read as one.
+
+    `bare` is asked about the first row of a table between tabs: the names of its columns, if the row names none itself.
+    """
+    if is_table(content):
+        return _arrow_records(content)
+    chunks = line_chunks(content)
+    start = next(((chunk, line) for chunk in chunks for line in lines_of(chunk.data) if line.strip()), None)
+    if start is None:
+        raise InputError(NO_DATA, source=content.name)
+    chunk, line = start
+    refuse_old_mac_lines(chunk, content)
+    # The chunk of the first line is read again, from the line that it begins with: those before it are blank.
+    if line.lstrip().startswith((b"{", b"[")):
+        return _json_records(chain([chunk], chunks), content)
+    return _delimited_records(chain([chunk], chunks), content, bare)
+
+
+# JSON Lines
+
+
+def _json_records(chunks: Iterator[Chunk], content: Content) -> Iterator[Record | Flaw]:
+    import msgspec  # several times as fast as json
+
+    decode = msgspec.json.Decoder().decode
+    number = 0
+    for chunk in chunks:
+        for place, line in enumerate(chunk.data.split(b"\n"), chunk.line):
+            if not line or line.isspace():
+                continue
+            number += 1
+            try:
+                fields = decode(line)
+            except (ValueError, RecursionError):
+                fields = _decoded_slowly(line, place)
+            if isinstance(fields, dict):
+                yield Record(number, place, fields)
+            elif number == 1 and isinstance(fields, list | Flaw) and line.strip() != b"{}" and _is_opening(line):
+                raise FormatError(
+                    "this is one JSON value over many lines or in one list; we read one object per line. "
+                    "Convert it: jq -c '.[]' OLD > NEW.jsonl",
+                    source=content.name,
+                    line=place,
+                )
+            elif isinstance(fields, Flaw):
+                yield fields
+            else:
+                what = f"expected an object, found '{show_id(decoded(line))}'"
+                yield Flaw("json", what, "Each line is one JSON object: repair or remove these lines.", place)
+
+
+def _is_opening(line: bytes) -> bool:
+    """Whether a line is the start of JSON that goes on in the next one, or a whole list."""
+    text = line.strip()
+    return text in (b"{", b"[") or text.startswith(b"[")
+
+
+def _decoded_slowly(line: bytes, place: int) -> Any:
+    """What the quick decoder does not take: NaN, as Python writes it, and half characters; or why it is refused."""
+    import json
+
+    try:
+        return json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        return Flaw("encoding", f"the line is not UTF-8: '{show_id(decoded(line))}'", NOT_UTF8, place)
+    except json.JSONDecodeError as error:
+        shown = show_id(decoded(line))
+        what = f"the line is no JSON: {error.msg}: column {error.colno} of '{shown}'"
+    except (RecursionError, ValueError):
+        what = "the line is no JSON that we read: it goes too deep, or a number is too long"
+    return Flaw("json", what, "Each line is one JSON object: repair or remove these lines.", place)
+
+
+# CSV and TSV
+
+
+def _delimited_records(chunks: Iterator[Chunk], content: Content, bare: Bare) -> Iterator[Record | Flaw]:
+    lines = _text_lines(chunks)
+    place, header = next((place, line) for place, line in lines if line.strip())
+    delimiter = max("\t,;", key=header.count)
+    rows = _tab_rows if delimiter == "\t" else _quoted_rows
+    numbered = rows(chain([(place, header)], lines), delimiter, content)
+    first = next(numbered)
+    names = [name.strip() for name in first[1]]
+    if delimiter == "\t" and (own := bare(names)):
+        names, numbered = list(own), chain([first], numbered)
+    for number, (line, row) in enumerate(numbered, 1):
+        if len(row) == len(names):
+            yield Record(number, line, dict(zip(names, row, strict=True)))
+        else:
+            fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+            what = f"the line has {fields}, the header has {len(names)}: '{show_id(delimiter.join(row))}'"
+            advice = "Quote fields that hold the delimiter; a text with line breaks needs CSV or JSON Lines."
+            yield Flaw("columns", what, advice, line)
+
+
+def _text_lines(chunks: Iterator[Chunk]) -> Iterator[tuple[int, str]]:
+    for chunk in chunks:
+        yield from enumerate(decoded(chunk.data).split("\n")[:-1], chunk.line)
+
+
+def _tab_rows(lines: Iterator[tuple[int, str]], delimiter: str, content: Content) -> Iterator[tuple[int, list[str]]]:
+    """Rows between tabs. A quote is a letter like any, as in MS MARCO's texts, unless a whole field is quoted."""
+    for place, line in lines:
+        if line.strip():
+            yield place, [_unquoted(field) for field in line.removesuffix("\r").split(delimiter)]
+
+
+def _unquoted(field: str) -> str:
+    if field.startswith('"') and _QUOTED.fullmatch(field):
+        return field[1:-1].replace('""', '"')
+    return field
+
+
+def _quoted_rows(lines: Iterator[tuple[int, str]], delimiter: str, content: Content) -> Iterator[tuple[int, list[str]]]:
+    """Rows between commas or semicolons; a quoted field may go over several lines, and the row begins at its first."""
+    import csv
+
+    csv.field_size_limit(_LONGEST_FIELD)  # a global of the csv module: without it a field over 128 kB is an error
+    first, header = next(lines)
+    reader = csv.reader(
+        chain([f"{header}\n"], (f"{line}\n" for _, line in lines)),
+        delimiter=delimiter,
+        skipinitialspace=True,
+        strict=True,
+    )
+    begin = first
+    try:
+        for row in reader:
+            if row:
+                yield begin, row
+            begin = first + reader.line_num
+    except csv.Error as error:
+        advice = "A field that starts with a quote must end with one; a quote inside it is written twice."
+        raise InputError(f"{error}. {advice}", source=content.name, line=begin) from error
+
+
+# Parquet and Arrow
+
+
+def _arrow_records(content: Content) -> Iterator[Record | Flaw]:
+    number = 0
+    for batch in _batches(content):
+        names = batch.schema.names
+        columns = [_values(column) for column in batch.columns]
+        for row in zip(*columns, strict=True):
+            number += 1
+            yield Record(number, None, dict(zip(names, row, strict=True)))
+
+
+def _values(column: Any) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:  # Arrow does not look whether its text is UTF-8
+        return [None if text is None else decoded(text) for text in column.cast("large_binary").to_pylist()]
+
+
+def _batches(content: Content) -> Iterator[Any]:
+    try:
+        import pyarrow
+        from pyarrow import ipc, parquet
+    except ImportError:
+        raise MissingExtraError("reading Parquet and Arrow files", "frames") from None
+    try:
+        # A file on the disk is read piece by piece; what is compressed once more, or a pipe, is taken whole.
+        source = pyarrow.OSFile(content.name) if content.file else pyarrow.BufferReader(content.read())
+        if source.read(4) == b"PAR1":
+            source.seek(0)
+            yield from parquet.ParquetFile(source).iter_batches(_BATCH)
+            return
+        source.seek(0)
+        is_file = source.read(6) == b"ARROW1"
+        source.seek(0)
+        opened = ipc.open_file(source) if is_file else ipc.open_stream(source)
+        batches = (opened.get_batch(n) for n in range(opened.num_record_batches)) if is_file else opened
+        for batch in batches:
+            batch.validate(full=True)  # a damaged file would otherwise be read beyond its memory
+            yield from (batch.slice(start, _BATCH) for start in range(0, len(batch), _BATCH))
+    except (pyarrow.ArrowException, OSError, ValueError, KeyError, SystemError) as error:
+        raise InputError(f"the Parquet or Arrow data is damaged: {error}", source=content.name) from error
+
+
+# Which field is what
+
+
+class Fields:
+    """Finds the fields of each role in records, by the names that were given for it or those that we know.
+
+    The first record decides. A later one may lack a field: its text is empty then, and its id is missing.
+    """
+
+    def __init__(self, known: Names, columns: Columns | None, *, required: tuple[str, ...]) -> None:
+        self._known, self._required = known, required
+        self._given = {role: _as_tuple(names) for role, names in (columns or {}).items()}
+        for role in self._given:
+            if role not in known:
+                hint = did_you_mean(role, known) or "."
+                raise InputError(f"columns: there is no '{show_id(role)}'{hint} There are {', '.join(known)}.")
+        self._found: dict[str, tuple[str, ...]] | None = None
+
+    def lack(self, record: Record) -> Flaw | None:
+        """Learn the names from the first record that is shown; what it lacks, if it lacks something."""
+        if self._found is not None:
+            return None
+        self._found = {}
+        for role, known in self._known.items():
+            wanted = self._given.get(role)
+            there = tuple(name for name in wanted if name in record.fields) if wanted else _first(known, record.fields)
+            missing = [name for name in wanted or () if name not in record.fields]
+            if missing and record.line is None:  # the columns of Parquet are the same for all
+                return self._lack(role, record, missing[0])
+            if not there and (wanted or role in self._required):
+                return self._lack(role, record, missing[0] if missing else None)
+            self._found[role] = wanted or there
+        return None
+
+    def _lack(self, role: str, record: Record, name: str | None) -> Flaw:
+        there = ", ".join(map(show_id, record.fields)) or "none"
+        if name is not None:
+            hint = did_you_mean(name, record.fields) or "."
+            what = f"no field '{show_id(name)}' for the {role}{hint} The fields are {there}"
+            return Flaw("columns", what, "Correct the columns that were given.", record.line)
+        what = f"no field for the {role}; the fields are {there}"
+        advice = f"Rename one of them (we accept {', '.join(self._known[role])}), or name it: {role}=FIELD."
+        return Flaw("columns", what, advice, record.line)
+
+    def id(self, record: Record, role: str = "id") -> str | Flaw:
+        """The id of a record."""
+        for name in (self._found or {}).get(role, ()):
+            value = record.fields.get(name)
+            if type(value) is str and value and not value.isspace():
+                return value
+            if isinstance(value, int) and not isinstance(value, bool):
+                return str(value)
+            if value is not None and not isinstance(value, str):
+                what = f"{_place(record)}the id is {_kind(value)}"
+                return Flaw("id", what, _ID_ADVICE, record.line)
+        return Flaw("id", f"{_place(record)}there is no id", _ID_ADVICE, record.line)
+
+    def value(self, record: Record, role: str) -> Any:
+        """What stands in a field, as it is; None where there is nothing."""
+        return next((record.fields[name] for name in (self._found or {}).get(role, ()) if name in record.fields), None)
+
+    def text(self, record: Record, role: str = "text") -> str | Flaw:
+        """The text of a record: that of its fields, with a blank between."""
+        names = (self._found or {}).get(role, ())
+        if len(names) == 1 and type(value := record.fields.get(names[0])) is str:
+            return value
+        parts: list[str] = []
+        for name in names:
+            found = _plain(record.fields.get(name))
+            if found is None:
+                what = f"{_place(record)}'{show_id(name)}' is {_kind(record.fields[name])}"
+                return Flaw("columns", what, _TEXT_ADVICE, record.line)
+            if found:
+                parts.append(found)
+        return " ".join(parts)
+
+
+def writable(text: str) -> bool:
+    """Whether a text is UTF-8: neither bytes that are not, kept as surrogate escapes, nor half a character of JSON."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _plain(value: Any) -> str | None:
+    """A value as text; None where it is none."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return "" if math.isnan(value) else str(value)
+    if isinstance(value, (list, tuple)):
+        parts = [_plain(part) for part in value if not isinstance(part, (list, tuple))]
+        return None if None in parts or len(parts) < len(value) else " ".join(part for part in parts if part)
+    return None
+
+
+def _kind(value: Any) -> str:
+    kinds: dict[type, str] = {
+        bool: "true or false",
+        float: "a number with a fraction",
+        list: "a list",
+        dict: "an object",
+    }
+    return kinds.get(type(value), f"a {type(value).__name__}")
+
+
+def _place(record: Record) -> str:
+    return "" if record.line is not None else f"row {record.number}: "
+
+
+def _as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _first(known: Sequence[str], fields: Mapping[str, Any]) -> tuple[str, ...]:
+    by_fold = {folded(name): name for name in reversed(list(fields))}
+    found = (by_fold.get(folded(name)) for name in known)
+    return next(((name,) for name in found if name is not None), ())
+
+
+def folded(name: str) -> str:
+    """The name of a field as we compare it: case, blanks, - and _ do not count."""
+    return name.translate(_IGNORED).casefold()

@@ -1,0 +1,241 @@
+"""The charts of a comparison: differences with their intervals, query by query, won and lost, and by segment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.comparison.comparing import Comparison
+from assay.comparison.pairs import PairResult
+from assay.comparison.segments import SegmentComparison
+from assay.errors import show_id
+from assay.report.charts import Chart
+from assay.report.comparison import words
+from assay.report.drawing import (
+    BLUE,
+    COLOUR,
+    GREEN,
+    INK,
+    MUTED,
+    ORANGE,
+    PLOT_HEIGHT,
+    TEXT,
+    Spec,
+    axis,
+    bars,
+    count_axis,
+    framed,
+    plot_width,
+    rule,
+)
+from assay.report.specs import MOST_POINTS
+
+MOST_ROWS = 24  # of one chart
+MOST_BARS = 3  # charts of differences query by query
+_LABELS = 150  # pixels for the names of rows
+_ROW = 24  # pixels
+_TONES = {"better": GREEN, "worse": ORANGE}
+
+
+def charts_of(comparison: Comparison) -> tuple[Chart, ...]:
+    """Every chart that the comparison has data for."""
+    pairs = [pair for pair in comparison.pairs if not math.isnan(pair.difference)]
+    if not pairs:
+        return ()
+    main = [pair for pair in pairs if pair.measure == comparison.scores.measures[0]]
+    return (
+        _differences(comparison, pairs),
+        _won_and_lost(comparison, pairs),
+        *(_query_by_query(comparison, pair, number) for number, pair in enumerate(main[:MOST_BARS], 1)),
+        *(_segments(comparison, found, number) for number, found in enumerate(comparison.segments, 1)),
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a forest plot."""
+
+    label: str
+    difference: float
+    interval: tuple[float, float] | None
+    colour: str
+
+
+def _differences(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
+    rows = [Row(_name(pair, comparison), pair.difference, pair.interval, _tone(pair)) for pair in pairs]
+    sure = [pair for pair in pairs if pair.verdict in _TONES]
+    said = "; ".join(
+        f"{_name(pair, comparison)} {words.signed(pair.difference)} ({words.interval_of(pair.interval)})"
+        for pair in (sure or pairs)[:4]
+    )
+    many = f" The first {MOST_ROWS} of {len(rows)} are drawn." if len(rows) > MOST_ROWS else ""
+    surely = f"{len(sure)} of {len(pairs)} differences are more than chance after correction: " if sure else ""
+    none = "" if sure else "No difference is more than chance after correction: "
+    text = f"{surely}{none}{said}. Green is better, orange worse, blue not told apart.{many}"
+    return Chart("differences", "Differences and their 95% intervals", text, forest(rows[:MOST_ROWS]))
+
+
+def _won_and_lost(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
+    first = pairs[0]
+    text = (
+        f"{_name(first, comparison)}: better on {first.wins:,} of {first.queries:,} queries, equal on {first.ties:,}, "
+        f"worse on {first.losses:,}. Green won, grey tied, orange lost."
+    )
+    counts = [(_name(pair, comparison), pair.wins, pair.ties, pair.losses) for pair in pairs[:MOST_ROWS]]
+    return Chart("won-and-lost", "Queries won and lost", text, won_and_lost(counts))
+
+
+def _query_by_query(comparison: Comparison, pair: PairResult, number: int) -> Chart:
+    scores = comparison.scores
+    baseline, system = scores.systems.index(pair.baseline), scores.systems.index(pair.system)
+    difference = scores.column(0, system) - scores.column(0, baseline)
+    known = np.sort(difference[~np.isnan(difference)])[::-1].tolist()
+    text = (
+        f"{show_id(pair.measure, 30)} of {show_id(pair.system, 30)} minus {show_id(pair.baseline, 30)}, the largest gain "
+        f"first: from {words.signed(known[0])} to {words.signed(known[-1])}; mean {words.signed(pair.difference)}."
+    )
+    title = f"{show_id(pair.system, 30)} against {show_id(pair.baseline, 30)}, query by query"
+    return Chart(f"query-by-query-{number}", title, text, difference_bars(known, pair.difference, pair.measure))
+
+
+def _segments(comparison: Comparison, found: SegmentComparison, number: int) -> Chart:
+    measure = comparison.scores.measures[0]
+    several = len([pair for pair in found.segments[0].pairs if pair.measure == measure]) > 1
+    rows = [
+        Row(
+            f"{show_id(segment.name, 24)}{f', {show_id(pair.system, 16)}' if several else ''}",
+            pair.difference,
+            pair.interval,
+            _tone(pair) if segment.tested else MUTED,
+        )
+        for segment in found.segments
+        for pair in segment.pairs
+        if pair.measure == measure and not math.isnan(pair.difference)
+    ]
+    text = (
+        f"Difference of {show_id(measure, 30)} in each segment, with its interval; grey ones have too few queries to be "
+        f"tested. {' '.join(words.paradox_of(paradox) for paradox in found.paradoxes)}"
+    )
+    return Chart(f"segments-{number}", words.title_of(found), text.rstrip(), forest(rows[:MOST_ROWS]))
+
+
+def forest(rows: Sequence[Row]) -> Spec:
+    """One line per difference: a point on its interval, and where 0 is."""
+    low, high = _span(value for row in rows for value in (row.difference, *(row.interval or ())))
+    data = [
+        {
+            "place": place,
+            "label": row.label,
+            "difference": row.difference,
+            "low": row.interval[0] if row.interval else row.difference,
+            "high": row.interval[1] if row.interval else row.difference,
+            "colour": row.colour,
+        }
+        for place, row in enumerate(rows)
+    ]
+    x = axis("difference", "Difference: system - baseline", (low, high))
+    layers: list[Spec] = [
+        {"data": {"values": [{"difference": 0.0}]}, "mark": rule() | {"strokeDash": [3, 3]}, "encoding": {"x": x}},
+        {
+            "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "aria": False},
+            "encoding": {"y": _PLACE, "x": x | {"field": "low"}, "x2": {"field": "high"}, "color": COLOUR},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "aria": False},
+            "encoding": {"y": _PLACE, "x": x, "color": COLOUR},
+        },
+        _labels(),
+    ]
+    return framed(layers, data, left=_LABELS + 10, height=_height(len(rows)))
+
+
+def won_and_lost(counts: Sequence[tuple[str, int, int, int]]) -> Spec:
+    """One bar per pair: queries won, tied and lost."""
+    data = []
+    for place, (label, wins, ties, losses) in enumerate(counts):
+        ends = [0, wins, wins + ties, wins + ties + losses]
+        for start, end, colour in zip(ends, ends[1:], (GREEN, MUTED, ORANGE), strict=False):
+            shown = {"label": label} if start == 0 and colour == GREEN else {"label": ""}
+            count = str(end - start) if end - start >= 0.08 * ends[-1] else ""
+            middle = (start + end) / 2
+            row = {"place": place, "from": start, "to": end, "colour": colour, "count": count, "middle": middle}
+            data.append(row | shown)
+    top = max(sum(row[1:]) for row in counts)
+    x = count_axis("from", top, "Queries", exact=True)
+    inside = TEXT | {"color": "#ffffff", "fontSize": 11}
+    layers: list[Spec] = [
+        {
+            "mark": bars(len(counts), _height(len(counts))),
+            "encoding": {"y": _PLACE, "x": x, "x2": {"field": "to"}, "fill": COLOUR},
+        },
+        {"mark": inside, "encoding": {"y": _PLACE, "x": x | {"field": "middle"}, "text": {"field": "count"}}},
+        _labels(),
+    ]
+    return framed(layers, data, left=_LABELS + 10, height=_height(len(counts)))
+
+
+def difference_bars(differences: Sequence[float], mean: float, measure: str) -> Spec:
+    """One bar per query, the largest gain first; of very many only as many as can be seen."""
+    every = math.ceil(len(differences) / MOST_POINTS)
+    data = [
+        {"from": at, "to": min(at + every, len(differences)), "zero": 0.0, "value": value, "colour": _sign(value)}
+        for at, value in list(enumerate(differences))[::every]
+        if value
+    ]
+    x = count_axis("from", len(differences), "Queries, largest gain first", exact=True)
+    y = axis("value", f"Difference of {show_id(measure, 24)}", _span(differences))
+    line = {"data": {"values": [{"value": mean}]}, "mark": rule() | {"strokeDash": [5, 3]}, "encoding": {"y": y}}
+    words_of_mean = {
+        "data": {"values": [{"value": mean, "words": f"mean {mean:+.4f}"}]},
+        "mark": TEXT | {"align": "right", "dy": -9, "color": INK},
+        "encoding": {"x": {"value": plot_width()}, "y": y, "text": {"field": "words"}},
+    }
+    return framed(
+        [
+            {
+                "mark": {"type": "rect", "fillOpacity": 0.85, "aria": False},
+                "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"field": "zero"}, "fill": COLOUR},
+            },
+            line,
+            words_of_mean,
+        ],
+        data,
+    )
+
+
+_PLACE = {"field": "place", "type": "ordinal", "axis": None}
+
+
+def _labels() -> Spec:
+    mark = TEXT | {"align": "right", "dx": -10, "limit": _LABELS}
+    return {"mark": mark, "encoding": {"y": _PLACE, "x": {"value": 0}, "text": {"field": "label"}}}
+
+
+def _height(rows: int) -> int:
+    return max(PLOT_HEIGHT, rows * _ROW)
+
+
+def _span(values: Iterable[float]) -> tuple[float, float]:
+    """From the lowest to the highest with 0 between, and a little room; never empty."""
+    known = [0.0, *(value for value in values if math.isfinite(value))]
+    room = (max(known) - min(known)) * 0.04 or 0.01
+    return min(known) - room, max(known) + room
+
+
+def _tone(pair: PairResult) -> str:
+    return _TONES.get(pair.verdict, BLUE)
+
+
+def _sign(value: float) -> str:
+    return GREEN if value > 0 else ORANGE
+
+
+def _name(pair: PairResult, comparison: Comparison) -> str:
+    """What tells this pair from the others."""
+    baselines = {other.baseline for other in comparison.pairs}
+    against = f" - {show_id(pair.baseline, 16)}" if len(baselines) > 1 else ""
+    measure = f"{show_id(pair.measure, 18)}, " if len(comparison.scores.measures) > 1 else ""
+    return f"{measure}{show_id(pair.system, 16)}{against}"

@@ -1,0 +1,202 @@
+"""A comparison as JSON, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from assay.comparison.comparing import Comparison
+from assay.comparison.moves import Move
+from assay.comparison.segments import SegmentComparison
+from assay.errors import show_id
+from assay.report import latex, markdown
+from assay.report.comparison import words
+
+SCHEMA = "assay/comparison/1"
+
+
+def render_json(comparison: Comparison) -> str:
+    """One object; the schema stands in docs/schemas/comparison-1.json."""
+    first = comparison.evaluations[0] if comparison.evaluations else None
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "systems": list(comparison.scores.systems),
+        "measures": list(comparison.scores.measures),
+        "queries": len(comparison.scores.queries),
+        "rules": None if first is None else asdict(first.rules),
+        "like": None if first is None else first.like,
+        "study": {**asdict(comparison.study), "correction": comparison.correction, "family": comparison.family},
+        "tests": [
+            {
+                "measure": measure,
+                "test": test.test,
+                "exact": bool(test.exact.all()),
+                "draws": int(test.draws.max(initial=0)),
+                "seed": test.seed,
+            }
+            for measure, test in zip(comparison.scores.measures, comparison.tests, strict=True)
+        ],
+        "pairs": [asdict(pair) for pair in comparison.pairs],
+        "segments": [_segments(found, comparison) for found in comparison.segments],
+        "moves": [
+            {
+                **{name: getattr(pair, name) for name in ("measure", "baseline", "system")},
+                "up": [_move(move, comparison) for move in pair.up],
+                "down": [_move(move, comparison) for move in pair.down],
+            }
+            for pair in comparison.moves
+        ],
+        "runs_alike": [asdict(pair) for pair in comparison.runs_alike],
+        "measures_alike": [asdict(pair) for pair in comparison.measures_alike],
+        "notes": list(comparison.notes),
+    }
+    return json.dumps(_finite(document), indent=2, allow_nan=False) + "\n"
+
+
+def _segments(found: SegmentComparison, comparison: Comparison) -> dict[str, Any]:
+    return {
+        "name": found.segmentation.name,
+        "minimum": found.minimum,
+        "correction": found.correction,
+        "family": found.family,
+        "unsegmented": found.unsegmented,
+        "caution": found.segmentation.caution,
+        "segments": [
+            {
+                "name": segment.name,
+                "queries": segment.queries,
+                "tested": segment.tested,
+                "best": {measure: list(segment.best(measure)) for measure in comparison.scores.measures},
+                "means": [asdict(mean) for mean in segment.means],
+                "pairs": [asdict(pair) for pair in segment.pairs],
+            }
+            for segment in found.segments
+        ],
+        "interactions": [asdict(each) for each in found.interactions],
+        "paradoxes": [asdict(each) for each in found.paradoxes],
+    }
+
+
+def _move(move: Move, comparison: Comparison) -> dict[str, Any]:
+    document = {**asdict(move), "difference": move.difference, "text": comparison.texts.get(move.query)}
+    for kind in ("entered", "left", "moved"):
+        for place in document[kind]:
+            place["text"] = comparison.documents.get(place["doc"])
+    return document
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for what is no number, since JSON has no NaN."""
+    if isinstance(value, dict):
+        return {name: _finite(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(member) for member in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def render_markdown(comparison: Comparison) -> str:
+    """Tables ready for an issue, a README or a paper's notes."""
+    parts = [*_all_systems(comparison), *_pairs(comparison)]
+    for found in comparison.segments:
+        parts += _segment_tables(found, comparison)
+    parts += _moves(comparison)
+    parts += ["\n".join(f"{markdown.escape(note)}  " for note in words.notes_of(comparison))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _all_systems(comparison: Comparison) -> list[str]:
+    """Where there are more than two systems: systems down, measures across, letters for significant differences."""
+    if len(comparison.scores.systems) < 3:
+        return []
+    letters = words.letters_of(comparison)
+    rows = []
+    for system, marks in words.marks_of(comparison):
+        name = markdown.escape(show_id(system)) + (f" ({letters[system]})" if system in letters else "")
+        rows.append([name, *map(_marked, marks)])
+    head = ["system", *map(markdown.escape, comparison.scores.measures)]
+    return [_table(head, rows), markdown.escape(words.meaning_of_marks(comparison))]
+
+
+def _marked(mark: words.Mark) -> str:
+    mean = f"**{mark.mean}**" if mark.best else mark.mean
+    letters = " ".join(part for part in (mark.better, f"-{mark.worse}" if mark.worse else "") if part)
+    return f"{mean}<sup>{letters}</sup>" if letters else mean
+
+
+def _pairs(comparison: Comparison) -> list[str]:
+    rows = [list(map(markdown.escape, words.cells_of(pair, comparison))) for pair in comparison.pairs]
+    return [_table(words.head_of(comparison), rows)]
+
+
+def _segment_tables(found: SegmentComparison, comparison: Comparison) -> list[str]:
+    notes = words.segment_notes(found, comparison.study.alpha)
+    return [
+        f"### {markdown.escape(words.title_of(found))}",
+        _table(words.SEGMENT_HEAD, [list(map(markdown.escape, row)) for row in words.segment_rows(found, comparison)]),
+        "\n".join(f"{markdown.escape(note)}  " for note in notes),
+    ]
+
+
+def _moves(comparison: Comparison) -> list[str]:
+    rows = [
+        [
+            pair.measure,
+            f"{show_id(pair.system)} - {show_id(pair.baseline)}",
+            show_id(move.query),
+            words.value_of(move.before),
+            words.value_of(move.after),
+            words.signed(move.difference),
+            show_id(comparison.texts.get(move.query, ""), 200),
+        ]
+        for pair in comparison.moves
+        for move in (*pair.up, *pair.down)
+    ]
+    if not rows:
+        return []
+    head = ["measure", "pair", "query", "before", "after", "difference", "text"]
+    escaped = [list(map(markdown.escape, row)) for row in rows]
+    if not comparison.texts:
+        head, escaped = head[:-1], [row[:-1] for row in escaped]
+    return ["### Queries that moved most", _table(head, escaped)]
+
+
+_LEFT = words.NAMES | {"pair", "query", "text"}
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    rule = ["---" if name in _LEFT else "---:" for name in head]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
+
+
+def render_latex(comparison: Comparison) -> str:
+    r"""Systems down, measures across: means, the best in bold, and raised letters where a difference is significant.
+
+    Letters name the baselines that a system is better than; after a minus, those that it is worse than.
+    """
+    measures = comparison.scores.measures
+    letters = words.letters_of(comparison)
+    rows = []
+    for system, marks in words.marks_of(comparison):
+        name = latex.escape(show_id(system)) + (rf" $^{{({letters[system]})}}$" if system in letters else "")
+        rows.append(" & ".join([name, *map(_latex_mark, marks)]) + r" \\")
+    lines = [
+        *(f"% {note}" for note in words.notes_of(comparison)),
+        f"% {words.meaning_of_marks(comparison)}",
+        rf"\begin{{tabular}}{{l{'l' * len(measures)}}}",
+        r"\toprule",
+        " & ".join(["System", *map(latex.escape, measures)]) + r" \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_mark(mark: words.Mark) -> str:
+    mean = rf"\textbf{{{mark.mean}}}" if mark.best else mark.mean
+    letters = mark.better + (f"-{mark.worse}" if mark.worse else "")
+    return f"{mean}$^{{{letters}}}$" if letters else mean

@@ -1,0 +1,202 @@
+"""A comparison as one HTML file that opens offline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.comparison.comparing import Comparison
+from assay.comparison.moves import Move
+from assay.comparison.pairs import PairResult
+from assay.comparison.segments import SegmentComparison
+from assay.errors import show_id
+from assay.report import page
+from assay.report.charts import draw
+from assay.report.comparison import words
+from assay.report.comparison.charts import charts_of
+
+DOCUMENTS = 30  # of a query that moved
+
+
+@dataclass(frozen=True)
+class Toned:
+    """A cell in the colour of what it says."""
+
+    words: str
+    tone: str
+
+
+Cells = tuple[str | Toned, ...]
+
+
+@dataclass(frozen=True)
+class SegmentTable:
+    """The segments of one segmentation, as they are shown."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[Cells, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ShownMove:
+    """A query that moved, as it is shown."""
+
+    query: str
+    text: str
+    difference: str
+    tone: str
+    values: str
+    depth: int
+    rows: tuple[Cells, ...]
+
+
+@dataclass(frozen=True)
+class ShownMoves:
+    """The queries that moved by one measure between two systems."""
+
+    title: str
+    moves: tuple[ShownMove, ...]
+
+
+@dataclass(frozen=True)
+class ComparisonPage:
+    """A comparison, ready to be printed."""
+
+    title: str
+    lede: str  # what was found, in one sentence
+    warnings: tuple[str, ...]
+    measures: tuple[str, ...]
+    systems: tuple[tuple[str, str, list[words.Mark]], ...]
+    meaning: str
+    pair_head: tuple[str, ...]
+    pairs: tuple[Cells, ...]
+    segments: tuple[SegmentTable, ...]
+    move_head: tuple[str, ...]
+    moves: tuple[ShownMoves, ...]
+    runs_alike: tuple[Cells, ...]
+    measures_alike: tuple[Cells, ...]
+    notes: tuple[str, ...]
+    about_runs: str = words.RUNS_ALIKE
+    about_measures: str = words.MEASURES_ALIKE
+
+
+def render_page(comparison: Comparison) -> str:
+    """The page; charts are drawn where the package for it is installed, and told in words anyway."""
+    charts = charts_of(comparison)
+    return page.render_page("comparison.html", draw(charts), charts=charts, page=page_of(comparison))
+
+
+def page_of(comparison: Comparison) -> ComparisonPage:
+    """Everything but the charts."""
+    letters = words.letters_of(comparison)
+    return ComparisonPage(
+        title=_title(comparison),
+        lede=lede_of(comparison),
+        warnings=tuple(words.paradox_of(paradox) for found in comparison.segments for paradox in found.paradoxes),
+        measures=tuple(show_id(measure) for measure in comparison.scores.measures),
+        systems=tuple(
+            (show_id(system), letters.get(system, ""), marks) for system, marks in words.marks_of(comparison)
+        ),
+        meaning=words.meaning_of_marks(comparison),
+        pair_head=tuple(words.head_of(comparison)),
+        pairs=tuple(_pair_row(pair, comparison) for pair in comparison.pairs),
+        segments=tuple(_segment_table(found, comparison) for found in comparison.segments),
+        move_head=("What", "Rank", "Grade", "Document", *(["Text"] if comparison.documents else [])),
+        moves=tuple(_moves(comparison)),
+        runs_alike=tuple(
+            (
+                show_id(pair.first),
+                show_id(pair.second),
+                f"{pair.overlap:.0%}",
+                words.value_of(pair.rbo),
+                words.value_of(pair.tau),
+                f"{pair.queries:,}",
+            )
+            for pair in comparison.runs_alike
+        ),
+        measures_alike=tuple(
+            (pair.first, pair.second, words.same_winner_of(pair), words.value_of(pair.tau))
+            for pair in comparison.measures_alike
+        ),
+        notes=tuple(words.notes_of(comparison)),
+    )
+
+
+def _title(comparison: Comparison) -> str:
+    baselines = dict.fromkeys(pair.baseline for pair in comparison.pairs)
+    others = [system for system in comparison.scores.systems if system not in baselines]
+    if comparison.study.all_pairs or not others:
+        return ", ".join(map(show_id, comparison.scores.systems))
+    return f"{', '.join(map(show_id, others))} against {', '.join(map(show_id, baselines))}"
+
+
+def lede_of(comparison: Comparison) -> str:
+    """What the first measure says, in one sentence."""
+    pairs = comparison.of(comparison.scores.measures[0])
+    if len(pairs) == 1:
+        (pair,) = pairs
+        return (
+            f"By {show_id(pair.measure)}, {show_id(pair.system)} against {show_id(pair.baseline)}: {pair.verdict} "
+            f"({words.signed(pair.difference)}, 95% interval {words.interval_of(pair.interval)}, "
+            f"corrected p {words.p_of(pair.p_corrected)}, {pair.queries:,} queries)."
+        )
+    counts = {verdict: sum(pair.verdict == verdict for pair in pairs) for verdict in ("better", "worse")}
+    return (
+        f"By {show_id(pairs[0].measure)}, of {len(pairs)} differences {counts['better']} are for the better and "
+        f"{counts['worse']} for the worse, after correction; over {max(pair.queries for pair in pairs):,} queries."
+    )
+
+
+def _pair_row(pair: PairResult, comparison: Comparison) -> Cells:
+    *cells, verdict = words.cells_of(pair, comparison)
+    return (*cells, _toned(verdict))
+
+
+def _toned(verdict: str) -> str | Toned:
+    return Toned(verdict, words.TONES[verdict]) if verdict in words.TONES else verdict
+
+
+def _segment_table(found: SegmentComparison, comparison: Comparison) -> SegmentTable:
+    return SegmentTable(
+        words.title_of(found),
+        words.SEGMENT_HEAD,
+        tuple((*cells, _toned(verdict), best) for *cells, verdict, best in words.segment_rows(found, comparison)),
+        tuple(words.segment_notes(found, comparison.study.alpha)),
+    )
+
+
+def _moves(comparison: Comparison) -> Iterator[ShownMoves]:
+    for pair in comparison.moves:
+        if pair.up or pair.down:
+            title = f"{show_id(pair.measure)}, {show_id(pair.system)} - {show_id(pair.baseline)}"
+            yield ShownMoves(title, tuple(_move(move, comparison) for move in (*pair.up, *pair.down)))
+
+
+def _about(doc: str, comparison: Comparison) -> list[Toned]:
+    """A cell for what a document is about, where any text is known."""
+    return [Toned(show_id(comparison.documents.get(doc, ""), 200), "wide")] if comparison.documents else []
+
+
+def _move(move: Move, comparison: Comparison) -> ShownMove:
+    rows: list[Cells] = [
+        (
+            kind,
+            words.place_of(place),
+            words.grade_of(place),
+            show_id(place.doc, page.ID),
+            *_about(place.doc, comparison),
+        )
+        for kind, places in words.changes_of(move).items()
+        for place in places
+    ]
+    return ShownMove(
+        show_id(move.query, page.ID),
+        show_id(comparison.texts.get(move.query, ""), 300),
+        words.signed(move.difference),
+        "good" if move.difference > 0 else "bad",
+        f"{words.value_of(move.before)} to {words.value_of(move.after)}",
+        move.depth,
+        tuple(rows[:DOCUMENTS]),
+    )

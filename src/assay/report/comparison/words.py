@@ -1,0 +1,321 @@
+"""What every form of a comparison says: cells, marks of significance and notes. Escapes nothing and computes no test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.comparison.agreement import MeasureAgreement
+from assay.comparison.comparing import Comparison
+from assay.comparison.moves import Move, Place
+from assay.comparison.pairs import PairResult
+from assay.comparison.segments import Interaction, Paradox, SegmentComparison
+from assay.errors import show_id
+from assay.records.words import conventions_in_words, coverage_in_words
+
+HEAD = (
+    "measure",
+    "baseline",
+    "system",
+    "mean",
+    "difference",
+    "change",
+    "95% interval",
+    "p",
+    "corrected",
+    "d_z",
+    "w/t/l",
+    "verdict",
+)
+NAMES = {"measure", "baseline", "system", "verdict", "segment", "best"}
+TONES = {"better": "good", "worse": "bad"}
+DASH = "-"
+RUNS_ALIKE = (
+    "Means over queries of the first 100 documents: rank-biased overlap (1 = the same ranking; the first ten ranks weigh "
+    "86%), and Kendall's tau over the documents that both have there."
+)
+MEASURES_ALIKE = (
+    "Same winner: of the queries where both measures see a difference, how often they see the same system ahead. "
+    "Kendall's tau is between their orders of the systems, and takes three systems."
+)
+
+
+def head_of(comparison: Comparison) -> list[str]:
+    """The columns of a table of pairs."""
+    names = list(HEAD)
+    return names if comparison.study.margin is None else [*names[:-1], "p equal", names[-1]]
+
+
+def cells_of(pair: PairResult, comparison: Comparison) -> list[str]:
+    """One pair, in the columns of `head_of`."""
+    equal = [] if comparison.study.margin is None else [p_of(pair.p_equivalence)]
+    return [
+        pair.measure,
+        show_id(pair.baseline),
+        show_id(pair.system),
+        value_of(pair.system_mean),
+        signed(pair.difference),
+        share_of(pair.relative),
+        interval_of(pair.interval),
+        p_of(pair.p),
+        p_of(pair.p_corrected),
+        DASH if pair.effect_size is None else f"{pair.effect_size:+.2f}",
+        f"{pair.wins}/{pair.ties}/{pair.losses}",
+        *equal,
+        verdict_of(pair),
+    ]
+
+
+def by_baseline(pairs: Sequence[PairResult]) -> dict[tuple[str, str], list[PairResult]]:
+    """Pairs of the same measure and baseline together."""
+    found: dict[tuple[str, str], list[PairResult]] = {}
+    for pair in pairs:
+        found.setdefault((pair.measure, pair.baseline), []).append(pair)
+    return found
+
+
+def verdict_of(pair: PairResult) -> str:
+    """The verdict, short enough for a column."""
+    return "no evidence" if pair.verdict.startswith("no ") else pair.verdict
+
+
+def value_of(value: float | None) -> str:
+    """Four decimals."""
+    return DASH if value is None or math.isnan(value) else f"{value:.4f}"
+
+
+def signed(value: float | None) -> str:
+    """Four decimals and a sign."""
+    return DASH if value is None or math.isnan(value) else f"{value:+.4f}"
+
+
+def share_of(value: float | None) -> str:
+    """Percent, with a sign."""
+    return DASH if value is None or math.isnan(value) else f"{value:+.1%}"
+
+
+def interval_of(interval: tuple[float, float] | None) -> str:
+    """Both ends."""
+    return DASH if interval is None else f"{interval[0]:+.4f} {interval[1]:+.4f}"
+
+
+def p_of(value: float | None) -> str:
+    """A p value."""
+    if value is None:
+        return DASH
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+# All systems in one table
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The mean of a system by a measure, and the baselines it differs from."""
+
+    mean: str
+    best: bool
+    better: str  # letters of the baselines that it is better than
+    worse: str
+
+
+def letters_of(comparison: Comparison) -> dict[str, str]:
+    """A letter for each baseline: a, b, ... z, aa, ab."""
+    baselines = dict.fromkeys(pair.baseline for pair in comparison.pairs)
+    if comparison.study.all_pairs:
+        baselines = dict.fromkeys(comparison.scores.systems)
+    return {name: _letter(number) for number, name in enumerate(baselines)}
+
+
+def _letter(number: int) -> str:
+    return ("" if number < 26 else _letter(number // 26 - 1)) + chr(ord("a") + number % 26)
+
+
+def marks_of(comparison: Comparison) -> list[tuple[str, list[Mark]]]:
+    """Systems down, measures across. With all pairs a difference is marked on both of its systems."""
+    letters = letters_of(comparison)
+    better: dict[tuple[str, str], list[str]] = {}
+    worse: dict[tuple[str, str], list[str]] = {}
+    for pair in comparison.pairs:
+        if pair.verdict not in TONES:
+            continue
+        ahead, behind = (better, worse) if pair.verdict == "better" else (worse, better)
+        ahead.setdefault((pair.system, pair.measure), []).append(letters[pair.baseline])
+        if comparison.study.all_pairs:
+            behind.setdefault((pair.baseline, pair.measure), []).append(letters[pair.system])
+    rows = []
+    for column, system in enumerate(comparison.scores.systems):
+        cells = []
+        for number, measure in enumerate(comparison.scores.measures):
+            values = comparison.scores.column(number, column)
+            known = values[~np.isnan(values)]
+            best = comparison.best(measure)
+            cells.append(
+                Mark(
+                    value_of(float(known.mean()) if len(known) else None),
+                    len(best) == 1 and system in best,
+                    ",".join(better.get((system, measure), [])),
+                    ",".join(worse.get((system, measure), [])),
+                )
+            )
+        rows.append((system, cells))
+    return rows
+
+
+def meaning_of_marks(comparison: Comparison) -> str:
+    """What letters mean in a table of all systems."""
+    named = ", ".join(f"{letter} = {show_id(name)}" for name, letter in letters_of(comparison).items())
+    return f"Letters name the systems that one is significantly better than; after a minus, worse than: {named}."
+
+
+# Notes
+
+
+def notes_of(comparison: Comparison) -> Iterator[str]:
+    """What was done, in words, and what must be said beside it."""
+    study = comparison.study
+    test = comparison.tests[0]
+    drawn = (
+        f", {int(test.draws.max()):,} draws, seed {test.seed}"
+        if test.seed is not None
+        else ", exact"
+        if test.exact.all()
+        else ""
+    )
+    correction = "not corrected" if comparison.correction == "none" else f"corrected by {comparison.correction}"
+    yield (
+        f"Difference = system - baseline. Test: {study.test}, {study.alternative}{drawn}; p {correction} over "
+        f"{comparison.family} {'comparison' if comparison.family == 1 else 'comparisons'} (pairs x measures); alpha {study.alpha:g}."
+    )
+    yield "Won, tied and lost queries (w/t/l); d_z is the difference in its own standard deviations (Cohen)."
+    hold = "hold together" if study.simultaneous else "hold one by one"
+    yield f"95% intervals of the difference ({study.interval}) {hold}."
+    smallest = [pair.detectable for pair in comparison.pairs if pair.detectable is not None]
+    if smallest:
+        yield f"The smallest difference that these queries show with 80% power: {min(smallest):.4f} to {max(smallest):.4f}."
+    needed = [pair.needed for pair in comparison.pairs if pair.needed is not None]
+    if needed:
+        yield f"A difference of {study.plan:g} needs {max(needed):,} queries for 80% power."
+    yield from comparison.notes
+    yield from _conditions(comparison)
+
+
+def _conditions(comparison: Comparison) -> Iterator[str]:
+    """The rules that all runs were ranked by, and how far each meets the judgments."""
+    if comparison.evaluations:
+        first = comparison.evaluations[0]
+        yield conventions_in_words(first.rules, first.like)
+        for evaluation in comparison.evaluations:
+            yield f"{show_id(evaluation.run)}: {coverage_in_words(evaluation.coverage, evaluation.rules)}"
+
+
+# Segments
+
+
+def title_of(segments: SegmentComparison) -> str:
+    """The name of a segmentation, with what was done."""
+    return f"Segments by {show_id(segments.segmentation.name)}"
+
+
+def interaction_of(found: Interaction, alpha: float) -> str:
+    """Whether a difference depends on the segment."""
+    depends = (
+        "differs between segments" if found.p_corrected < alpha else "no evidence that it differs between segments"
+    )
+    return (
+        f"{found.measure}, {show_id(found.system)} - {show_id(found.baseline)}: {depends} "
+        f"(F {found.statistic:.2f}, p {p_of(found.p)}, corrected {p_of(found.p_corrected)})."
+    )
+
+
+def paradox_of(found: Paradox) -> str:
+    """A difference over all that most segments contradict."""
+    here, there = ("better", "worse") if found.difference > 0 else ("worse", "better")
+    return (
+        f"Simpson's paradox: by {found.measure} {show_id(found.system)} is {here} than {show_id(found.baseline)} over all "
+        f"({signed(found.difference)}) and {there} in {len(found.against)} of {found.segments} segments "
+        f"({', '.join(map(show_id, found.against))})."
+    )
+
+
+SEGMENT_HEAD = (
+    *("measure", "segment", "queries", "baseline", "mean", "system", "mean", "difference", "95% interval"),
+    *("corrected", "verdict", "best"),
+)
+
+
+def segment_rows(segments: SegmentComparison, comparison: Comparison) -> Iterator[list[str]]:
+    """Every pair in every segment, by measure, in the columns of `SEGMENT_HEAD`."""
+    for measure in comparison.scores.measures:
+        for segment in segments.segments:
+            for pair in segment.pairs:
+                if pair.measure == measure:
+                    yield [
+                        measure,
+                        show_id(segment.name),
+                        f"{segment.queries:,}",
+                        show_id(pair.baseline),
+                        value_of(pair.baseline_mean),
+                        show_id(pair.system),
+                        value_of(pair.system_mean),
+                        signed(pair.difference),
+                        interval_of(pair.interval),
+                        p_of(pair.p_corrected) if segment.tested else DASH,
+                        verdict_of(pair),
+                        ", ".join(map(show_id, segment.best(measure))),
+                    ]
+
+
+def segment_notes(segments: SegmentComparison, alpha: float) -> Iterator[str]:
+    """What must be said beside the segments."""
+    yield from (paradox_of(found) for found in segments.paradoxes)
+    yield from (interaction_of(found, alpha) for found in segments.interactions)
+    correction = "not corrected" if segments.correction == "none" else f"corrected by {segments.correction}"
+    yield f"p {correction} over {segments.family} comparisons (segments x pairs x measures); intervals hold one by one."
+    if any(not segment.tested for segment in segments.segments):
+        yield f"Segments under {segments.minimum} queries are not tested."
+    if segments.unsegmented:
+        yield f"{segments.unsegmented} queries are in no segment."
+    if segments.segmentation.caution:
+        yield segments.segmentation.caution
+
+
+# Agreement
+
+
+def same_winner_of(pair: MeasureAgreement) -> str:
+    """How often two measures see the same system ahead."""
+    return DASH if pair.same_winner is None else f"{pair.same_winner:.0%} of {pair.queries:,}"
+
+
+# Queries that moved
+
+
+def move_of(move: Move) -> str:
+    """A query and how far it moved."""
+    return f"{show_id(move.query)} {signed(move.difference)} ({value_of(move.before)} to {value_of(move.after)})"
+
+
+def place_of(place: Place) -> str:
+    """A document's ranks in both systems and its grade."""
+    before = DASH if place.before is None else str(place.before)
+    after = DASH if place.after is None else str(place.after)
+    return f"{before} → {after}"
+
+
+def grade_of(place: Place) -> str:
+    """A grade, or that nobody judged it."""
+    return "unjudged" if place.rel is None else f"grade {place.rel:g}"
+
+
+def changes_of(move: Move) -> Mapping[str, tuple[Place, ...]]:
+    """What happened to documents, by kind; the relevant ones first, then by rank."""
+
+    def ordered(places: Sequence[Place]) -> tuple[Place, ...]:
+        return tuple(sorted(places, key=lambda place: (-max(place.rel or 0.0, 0.0), place.after or place.before or 0)))
+
+    kinds = {"entered": move.entered, "left": move.left, "moved": move.moved}
+    return {kind: ordered(places) for kind, places in kinds.items() if places}

@@ -1,0 +1,198 @@
+"""Segments of queries: how they are made, and what is said of the systems in each."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.oneway import anova_oneway
+
+from assay.comparison.comparing import Segmentation, Study, SystemScores, compare_scores
+from assay.comparison.corrections import holm
+from assay.comparison.segments import (
+    by_difficulty,
+    by_length,
+    by_relevant,
+    compare_segments,
+    differing_means,
+)
+from assay.errors import AssayError
+
+
+def two_systems(baseline: list[float], system: list[float]) -> SystemScores:
+    values = np.array([baseline, system], float).T[None]
+    return SystemScores(("a", "b"), tuple(f"q{n}" for n in range(len(baseline))), ("AP",), values)
+
+
+def labels(*names: str) -> Segmentation:
+    return Segmentation.from_labels("kind", {f"q{n}": name for n, name in enumerate(names)})
+
+
+# How segments are made
+
+
+def test_labels_are_in_order_and_a_query_without_one_is_in_none():
+    found = Segmentation.from_labels("kind", {"q1": "know", "q2": "buy", "q3": ""})
+
+    assert ("buy", "know") == found.segments
+    assert "q3" not in found.segment_of
+
+
+def test_a_few_numbers_are_labels_in_the_order_of_numbers():
+    found = Segmentation.from_labels("year", {"q1": "10", "q2": "9", "q3": "9"})
+
+    assert ("9", "10") == found.segments
+
+
+def test_many_numbers_are_cut_into_thirds():
+    found = Segmentation.from_labels("length", {f"q{n}": str(n) for n in range(30)})
+
+    assert ("0 to 9", "10 to 19", "20 to 29") == found.segments
+
+
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=60))
+def test_equal_numbers_are_never_parted_and_every_query_has_its_range(numbers):
+    given_numbers = {f"q{n}": float(number) for n, number in enumerate(numbers)}
+    found = Segmentation.from_numbers("n", given_numbers)
+
+    assert set(given_numbers) == set(found.segment_of)
+    by_number: dict[float, set[str]] = {}
+    for query, number in given_numbers.items():
+        by_number.setdefault(number, set()).add(found.segment_of[query])
+    assert all(len(segments) == 1 for segments in by_number.values())
+    assert 1 <= len(found.segments) <= 3
+    assert len(set(found.segments)) == len(found.segments)
+
+
+def test_built_in_segments():
+    scores = two_systems([0.0, 0.1, 0.2, 0.5, 0.8, 0.9], [0.5] * 6)
+
+    texts = {"a": "x", "b": "x y", "c": "x y z", "d": "w x y z", "e": " "}
+    assert ("1 to 2", "3", "4") == by_length(texts).segments  # a query without text is in none
+    assert ("1", "2", "9") == by_relevant({"a": 1, "b": 2, "c": 9}).segments
+    assert ("hard (0 to 0.1)", "middling (0.2 to 0.5)", "easy (0.8 to 0.9)") == by_difficulty(scores, "a").segments
+    assert "regression to the mean" in by_difficulty(scores, "a").caution
+
+
+# What is said of them
+
+
+def test_each_segment_has_the_test_of_its_own_queries_corrected_over_all_segments():
+    rng = np.random.default_rng(1)
+    baseline, noise = rng.random(60), rng.normal(0, 0.1, 60)
+    system = baseline + noise + np.where(np.arange(60) < 30, 0.2, 0.0)
+    found = compare_segments(
+        two_systems(baseline.tolist(), system.tolist()), Study(), labels(*["new"] * 30, *["old"] * 30)
+    )
+
+    expected = [stats.ttest_rel(system[part], baseline[part]) for part in (slice(30), slice(30, 60))]
+    for segment, test in zip(found.segments, expected, strict=True):
+        (pair,) = segment.pairs
+        assert test.pvalue == pytest.approx(pair.p, rel=1e-9)
+        assert test.confidence_interval() == pytest.approx(pair.interval, rel=1e-9)
+    assert holm(np.array([test.pvalue for test in expected])) == pytest.approx(
+        [segment.pairs[0].p_corrected for segment in found.segments]
+    )
+    assert ["better", "no evidence of a difference"] == [segment.pairs[0].verdict for segment in found.segments]
+    assert [("b",), ("a",)] == [segment.best("AP") for segment in found.segments]
+    assert 2 == found.family
+
+
+def test_a_small_segment_is_shown_and_not_tested():
+    scores = two_systems([0.1] * 12 + [0.2] * 3, [0.1 + 0.01 * n for n in range(12)] + [0.9] * 3)
+    found = compare_segments(scores, Study(), labels(*["large"] * 12, *["small"] * 3))
+
+    small = next(segment for segment in found.segments if segment.name == "small")
+    assert (3, False, "not tested", 1.0) == (
+        small.queries,
+        small.tested,
+        small.pairs[0].verdict,
+        small.pairs[0].p_corrected,
+    )
+    assert 0.7 == pytest.approx(small.pairs[0].difference)
+    assert 1 == found.family
+    assert () == found.interactions  # one tested segment cannot differ from another
+
+
+def test_queries_without_a_segment_are_counted():
+    scores = two_systems([0.1, 0.2, 0.3], [0.2, 0.3, 0.4])
+    found = compare_segments(scores, Study(), Segmentation.from_labels("kind", {"q0": "x", "q1": "x"}))
+
+    assert 1 == found.unsegmented
+
+
+def test_a_file_of_other_queries_is_refused():
+    with pytest.raises(AssayError, match=r"no query of the runs is in a segment of 'kind'"):
+        compare_segments(two_systems([0.1], [0.2]), Study(), Segmentation.from_labels("kind", {"other": "x"}))
+
+
+def test_whether_an_effect_differs_is_brown_and_forsythes_test():
+    rng = np.random.default_rng(2)
+    for sizes, spreads in (((20, 30, 10), (1, 3, 0.5)), ((5, 50), (2, 1)), ((12, 12, 12, 12), (1, 1, 1, 4))):
+        groups = [
+            rng.normal(0.3 * at, spread, size) for at, (size, spread) in enumerate(zip(sizes, spreads, strict=True))
+        ]
+        expected = anova_oneway(groups, use_var="bf")
+
+        assert (expected.statistic, expected.pvalue) == pytest.approx(differing_means(groups), rel=1e-9)
+
+
+def test_segments_on_which_nothing_varies_do_not_break_it():
+    level = np.zeros(12)
+
+    assert (0.0, 1.0) == differing_means([level, level])
+    statistic, p = differing_means([level, np.linspace(0.4, 0.6, 12)])
+    assert statistic > 100
+    assert p < 1e-6
+
+
+def test_the_interaction_errs_as_often_as_it_says():
+    """Segments drawn at random on skewed differences, many of them 0: 5 % of tests at most about 5 %."""
+    rng = np.random.default_rng(3)
+    draws, found = 2000, 0
+    for _ in range(draws):
+        values = np.where(rng.random(60) < 0.5, 0.0, rng.beta(0.5, 2, 60) * rng.choice([-1, 1], 60))
+        found += differing_means([values[:20], values[20:45], values[45:]])[1] < 0.05
+
+    assert 0.03 < found / draws < 0.065
+
+
+def test_simpsons_paradox_is_called_out():
+    """Better over all by one large gain; worse in two of three segments."""
+    baseline = [0.5] * 30
+    system = [0.49 - 0.001 * n for n in range(10)] + [0.48 - 0.001 * n for n in range(10)] + [0.9] * 10
+    found = compare_segments(two_systems(baseline, system), Study(), labels(*["x"] * 10, *["y"] * 10, *["z"] * 10))
+
+    (paradox,) = found.paradoxes
+    assert ("b", ("x", "y"), 3) == (paradox.system, paradox.against, paradox.segments)
+    assert paradox.difference > 0
+
+
+def test_no_paradox_where_half_of_the_segments_agree():
+    baseline, system = [0.5] * 20, [0.4] * 10 + [0.9] * 10
+    found = compare_segments(two_systems(baseline, system), Study(), labels(*["x"] * 10, *["z"] * 10))
+
+    assert () == found.paradoxes
+
+
+def test_a_comparison_carries_its_segments():
+    scores = two_systems([0.1 * (n % 7) for n in range(24)], [0.1 * (n % 5) for n in range(24)])
+    found = compare_scores(scores, Study(), segments=[labels(*["x", "y"] * 12)], minimum_segment=5)
+
+    (segments,) = found.segments
+    assert [12, 12] == [segment.queries for segment in segments.segments]
+    weighted = sum(segment.queries * segment.pairs[0].difference for segment in segments.segments) / 24
+    assert weighted == pytest.approx(found.pairs[0].difference)
+
+
+def test_a_segment_without_values_has_no_mean():
+    scores = two_systems([0.1, 0.2, math.nan], [0.2, 0.3, math.nan])
+    found = compare_segments(scores, Study(), labels("x", "x", "y"), minimum=2)
+
+    empty = found.segments[1]
+    assert math.isnan(empty.means[0].mean)
+    assert () == empty.best("AP")
