@@ -59,8 +59,9 @@ class Segmentation:
         if not numbers:
             return cls(name, {}, (), caution)
         values = np.array(list(numbers.values()), np.float64)
-        # A value belongs to the lowest range whose end it does not pass.
-        ends = np.unique(np.sort(values)[[-(-len(values) * part // PARTS) - 1 for part in range(1, PARTS + 1)]])
+        ends = np.unique(values)
+        if len(ends) > PARTS:  # a value belongs to the lowest range whose end it does not pass
+            ends = np.unique(np.sort(values)[[-(-len(values) * part // PARTS) - 1 for part in range(1, PARTS + 1)]])
         part = np.searchsorted(ends, values)
         labels = [_range(values[part == number]) for number in range(len(ends))]
         if len(words) == len(labels):

@@ -195,7 +195,8 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
     yield f"95% intervals of the difference ({study.interval}) {hold}."
     smallest = [pair.detectable for pair in comparison.pairs if pair.detectable is not None]
     if smallest:
-        yield f"The smallest difference that these queries show with 80% power: {min(smallest):.4f} to {max(smallest):.4f}."
+        ends = dict.fromkeys((f"{min(smallest):.4f}", f"{max(smallest):.4f}"))
+        yield f"The smallest difference that these queries show with 80% power: {' to '.join(ends)}."
     needed = [pair.needed for pair in comparison.pairs if pair.needed is not None]
     if needed:
         yield f"A difference of {study.plan:g} needs {max(needed):,} queries for 80% power."
