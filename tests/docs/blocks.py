@@ -105,6 +105,7 @@ def play(page: Path, folder: Path) -> Iterator[Outcome]:
     with chdir(work):
         for block in blocks_of(page):
             if block.file:
+                (work / block.file).parent.mkdir(parents=True, exist_ok=True)
                 (work / block.file).write_text(block.text, encoding="utf-8")
             elif block.language == "console":
                 commands = commands_of(block)

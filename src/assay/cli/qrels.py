@@ -10,6 +10,7 @@ COMMANDS = {
     "validate": "assay.cli.validate:qrels_validate",
     "info": "assay.cli.info:qrels_info",
     "convert": "assay.cli.convert:qrels_convert",
+    "sample": "assay.cli.sample",
 }
 
 
@@ -17,8 +18,8 @@ COMMANDS = {
     "qrels",
     cls=LazyGroup,
     places=COMMANDS,
-    short_help="Check judgments, look at them, convert them.",
+    short_help="Check judgments, look at them, convert them, cut them in two.",
     epilog="Example: assay qrels validate qrels.txt",
 )
 def command() -> None:
-    """Check judgments, look at them, convert them from format to format."""
+    """Check judgments, look at them, convert them from format to format, cut them into dev and test."""

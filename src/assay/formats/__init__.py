@@ -9,7 +9,7 @@ Importing this package loads NumPy and the standard library only.
     delimited  CSV, TSV        json  JSON, JSON Lines              columns   named columns into tables
     frames     Parquet, Arrow, data frames      dicts  dicts of dicts        problems  bad rows, gathered
     writing    all formats, the other way       writers, sheets  how         holding   ids that a format can hold
-    info       what is in a file
+    info       what is in a file                documents, queries  texts, one by one, from records in any format
 """
 
 from __future__ import annotations

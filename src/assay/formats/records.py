@@ -95,7 +95,7 @@ def _json_records(chunks: Iterator[Chunk], content: Content) -> Iterator[Record 
                 fields = _decoded_slowly(line, place)
             if isinstance(fields, dict):
                 yield Record(number, place, fields)
-            elif number == 1 and isinstance(fields, list | Flaw) and line.strip() != b"{}" and _is_opening(line):
+            elif number == 1 and _is_opening(line):
                 raise FormatError(
                     "this is one JSON value over many lines or in one list; we read one object per line. "
                     "Convert it: jq -c '.[]' OLD > NEW.jsonl",
@@ -111,8 +111,7 @@ def _json_records(chunks: Iterator[Chunk], content: Content) -> Iterator[Record 
 
 def _is_opening(line: bytes) -> bool:
     """Whether a line is the start of JSON that goes on in the next one, or a whole list."""
-    text = line.strip()
-    return text in (b"{", b"[") or text.startswith(b"[")
+    return line.strip() == b"{" or line.lstrip().startswith(b"[")
 
 
 def _decoded_slowly(line: bytes, place: int) -> Any:

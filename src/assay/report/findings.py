@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -15,9 +16,13 @@ from assay.validation.fixing import Repair, Repairs
 from assay.validation.registry import Rule, all_rules
 
 SCHEMA = "assay/validation/1"
+COLLECTIONS_SCHEMA = "assay/collections/1"
 WIDTH = 100
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _INDENT = " " * 9
+_SINGULAR = {"lines": "line", "rows": "row", "documents": "document", "queries": "query", "judgments": "judgment"}
+_PARTS = ("documents", "queries", "judgments")
+_KINDS = {"run": "runs", "qrels": "judgments", "collection": "collections"}
 _GITHUB_LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
@@ -27,7 +32,7 @@ def render_text(
     """A page for the terminal: the verdict, each finding with its first examples and what to do, and the queries."""
     lines = [f"{show_id(validation.file, 200)}: {_verdict(validation, strict)}", _looked_at(validation)]
     for finding in validation.findings:
-        lines += ["", *_finding_lines(finding)]
+        lines += ["", *_finding_lines(finding, validation.file)]
     if validation.coverage:
         lines += ["", *_coverage_lines(validation)]
     if repairs is not None:
@@ -69,7 +74,7 @@ def render_github(
     lines = []
     for finding in validation.findings:
         for example in finding.examples or (Example(),):
-            place = f"file={_property(validation.file)}" + ("" if example.line is None else f",line={example.line}")
+            place = f"file={_property(finding.file)}" + ("" if example.line is None else f",line={example.line}")
             title = _property(f"{finding.code} {finding.title}")
             words = f"{finding.message}. {_place_words(example)}{finding.fix}"
             lines.append(f"::{_GITHUB_LEVELS[finding.severity]} {place},title={title}::{_data(words)}")
@@ -86,7 +91,7 @@ def render_sarif(
         "version": __version__,
         "rules": [_sarif_rule(rule) for rule in all_rules() if rule.code in used],
     }
-    results = [_sarif_result(finding, validation.file) for finding in validation.findings]
+    results = [_sarif_result(finding) for finding in validation.findings]
     document = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
     return json.dumps(document, indent=2) + "\n"
 
@@ -111,20 +116,20 @@ def _verdict(validation: Validation, strict: bool) -> str:
 
 
 def _looked_at(validation: Validation) -> str:
-    facts = [f"{validation.kind} in {validation.facts['format']}"]
-    facts += [
-        _number(validation.facts[name], name) for name in ("lines", "rows", "queries") if validation.facts.get(name)
-    ]
+    form, split = validation.facts.get("format"), validation.facts.get("split")
+    facts = [f"{validation.kind} in {form}" if form else f"{validation.kind}, split {show_id(str(split))}"]
+    facts += [_number(validation.facts[name], name) for name in _SINGULAR if validation.facts.get(name)]
     return ", ".join(facts)
 
 
 def _number(count: int | str, name: str) -> str:
-    singular = {"lines": "line", "rows": "row", "queries": "query"}[name]
-    return f"{count:,} {singular if count == 1 else name}"
+    return f"{count:,} {_SINGULAR[name] if count == 1 else name}"
 
 
-def _finding_lines(finding: Finding) -> Iterator[str]:
-    yield from _wrapped(f"{finding.message} [{finding.code}]", f"{finding.severity:<9}")
+def _finding_lines(finding: Finding, file: str) -> Iterator[str]:
+    """The lines of a finding; it names its file where it is about one in a folder."""
+    of = "" if finding.file == file else f"{show_id(os.path.relpath(finding.file, file), 200)}: "
+    yield from _wrapped(f"{of}{finding.message} [{finding.code}]", f"{finding.severity:<9}")
     for example in finding.examples:
         yield from _wrapped(_place_words(example).rstrip(), _INDENT + "- ")
     more = finding.count - len(finding.examples)
@@ -222,9 +227,9 @@ def _sarif_rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _sarif_result(finding: Finding, file: str) -> dict[str, Any]:
+def _sarif_result(finding: Finding) -> dict[str, Any]:
     def location(example: Example) -> dict[str, Any]:
-        place: dict[str, Any] = {"artifactLocation": {"uri": _text(file)}}
+        place: dict[str, Any] = {"artifactLocation": {"uri": _text(finding.file)}}
         if example.line is not None:
             place["region"] = {"startLine": example.line}
         return {"physicalLocation": place, "message": {"text": _place_words(example).strip() or finding.message}}
@@ -236,6 +241,33 @@ def _sarif_result(finding: Finding, file: str) -> dict[str, Any]:
         "message": {"text": f"{finding.message}. {finding.fix}"},
         "locations": [location(example) for example in places],
     }
+
+
+# Lists of collections
+
+
+def collections_as_text(collections: Mapping[str, Validation]) -> str:
+    """A line for each collection: its name and what is in it."""
+    width = max(map(len, collections), default=0)
+    return "".join(
+        f"{name:<{width}}  {', '.join(_number(found.facts[part], part) for part in _PARTS)}\n"
+        for name, found in collections.items()
+    )
+
+
+def collections_as_json(collections: Mapping[str, Validation]) -> str:
+    """One object; the schema stands in docs/schemas/collections-1.json."""
+    listed = [
+        {"name": name, "split": found.facts["split"], **{part: found.facts[part] for part in _PARTS}}
+        for name, found in collections.items()
+    ]
+    return json.dumps({"schema": COLLECTIONS_SCHEMA, "collections": listed}, indent=2) + "\n"
+
+
+COLLECTION_RENDERERS: dict[str, Callable[[Mapping[str, Validation]], str]] = {
+    "table": collections_as_text,
+    "json": collections_as_json,
+}
 
 
 # Pages about rules
@@ -252,7 +284,7 @@ def rule_as_markdown(rule: Rule) -> str:
     sections = _sections(rule.page[2:])
     parts = [
         f"# {rule.code}: {rule.title}",
-        f"A {rule.severity} about {'runs' if rule.kind == 'run' else 'judgments'}.",
+        f"A {rule.severity} about {_KINDS[rule.kind]}.",
     ]
     parts += [f"**{name}.** {text}" for name, text in sections]
     parts.append(f"**What to do.** {rule.fix}")

@@ -8,6 +8,8 @@ What a function is given depends on where a rule is looked at:
     query   all rows of one query                         -> examples
     file    what is known at the end                      -> examples, or a finding in its own words (`Said`)
 
+Those about collections are given other things: see `collection_rules`.
+
 The docstring is the page that `assay explain` prints: what was found; "Why" it matters; an "Example".
 """
 
@@ -22,9 +24,9 @@ from assay.errors import InputError, did_you_mean, show_id, some_of
 from assay.validation.findings import SHOWN, Example, Severity
 from assay.validation.matching import Match
 
-Kind: TypeAlias = Literal["run", "qrels"]
-Scope: TypeAlias = Literal["text", "line", "value", "query", "file"]
-PREFIXES: dict[str, Kind] = {"RUN": "run", "QRL": "qrels"}
+Kind: TypeAlias = Literal["run", "qrels", "collection"]
+Scope: TypeAlias = Literal["text", "line", "value", "query", "document", "file"]
+PREFIXES: dict[str, Kind] = {"RUN": "run", "QRL": "qrels", "COL": "collection"}
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,12 @@ def find_rule(code: str) -> Rule:
 def all_rules() -> list[Rule]:
     """All rules, by code."""
     load_rules()
-    return [RULES[code] for code in sorted(RULES, key=lambda code: (code[:3] != "RUN", code))]
+    return [RULES[code] for code in sorted(RULES, key=lambda code: (list(PREFIXES).index(code[:3]), code))]
 
 
 def load_rules() -> None:
     """Import the modules that hold rules."""
-    from assay.validation import qrels_rules, run_rules, text_rules  # noqa: F401
+    from assay.validation import collection_rules, qrels_rules, run_rules, text_rules  # noqa: F401
 
 
 def plural(message: str, count: int) -> str:

@@ -1,0 +1,102 @@
+"""assay collections list, assay collections check."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from assay.cli import write
+from assay.collections import check_collection, embedded_collections
+from assay.collections.columns import parse_columns, parse_files
+from assay.report.findings import COLLECTION_RENDERERS, RENDERERS
+from assay.retrieval.base import Progress
+
+
+@click.group(
+    "collections",
+    short_help="List the embedded collections, check one of your own.",
+    epilog="Example: assay collections check scifact/",
+)
+def command() -> None:
+    """Look at test collections: documents, queries and judgments."""
+
+
+@command.command("list", epilog="Example: assay collections list")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(list(COLLECTION_RENDERERS)),
+    default="table",
+    show_default=True,
+    help="How to show them.",
+)
+def list_command(output_format: str) -> None:
+    """List the collections that are part of assay. Their names can be given wherever a folder can."""
+    found = {name: check_collection(name) for name in embedded_collections()}
+    write(COLLECTION_RENDERERS[output_format](found))
+
+
+@command.command("check", epilog="Example: assay collections check products/ --columns corpus.id=sku --split dev")
+@click.argument("place")
+@click.option("--split", help="Which judgments to use; else test, or the only ones.")
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="ROLE.FIELD=NAME",
+    help="What a field is called, such as corpus.id=sku or corpus.text=name,features. Roles: corpus (id, title, text), "
+    "queries (id, text), qrels (query, doc, rel).",
+)
+@click.option(
+    "--file", "files", multiple=True, metavar="ROLE=NAME", help="Which file is what, where names do not tell it."
+)
+@click.option("--strict", is_flag=True, help="Warnings count as errors do.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(list(RENDERERS)),
+    default="table",
+    show_default=True,
+    help="How to show the findings; github are annotations for a workflow.",
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the findings to this file.")
+def check_command(
+    place: str,
+    split: str | None,
+    columns: tuple[str, ...],
+    files: tuple[str, ...],
+    strict: bool,
+    output_format: str,
+    output: str | None,
+) -> None:
+    """Check the collection at PLACE, a folder or the name of an embedded one: every finding with its lines and what to do.
+
+    Folders as of BEIR and TREC are recognised, and tables with named columns. Exit status: 0 valid, 1 not valid, 2 a folder
+    that cannot be opened. `assay explain CODE` says more about a finding.
+    """
+    with _progress() as progress:
+        found = check_collection(
+            place, split=split, columns=parse_columns(columns), files=parse_files(files), progress=progress
+        )
+    write(RENDERERS[output_format](found, strict=strict), output)
+    if not found.holds(strict=strict):
+        click.get_current_context().exit(1)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    """How many documents have come by, on a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.status import Status
+
+    with Status("Checking", console=Console(stderr=True)) as status:
+
+        def show(step: str, done: int, total: int | None) -> None:
+            status.update(f"{step.capitalize()}: {done:,}")
+
+        yield show

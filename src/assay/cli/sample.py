@@ -1,0 +1,83 @@
+"""assay qrels sample."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from itertools import combinations
+
+import click
+
+from assay.cli import write
+from assay.cli.one_file import grades_option, input_format_option
+from assay.collections.sampling import sample_qrels
+from assay.errors import InputError
+from assay.files import is_same_file
+from assay.formats import parse_grades, read_qrels
+from assay.formats.writing import OUTPUT_FORMATS, output_format, packed, qrels_as_bytes
+from assay.report.sample import SAMPLE_RENDERERS
+
+
+@click.command("sample", epilog="Example: assay qrels sample qrels.txt --share 0.2 --seed 1 -o dev.txt --rest test.txt")
+@click.argument("qrels")
+@click.option("--share", type=float, help="How much of the queries to sample, such as 0.2.")
+@click.option("--queries", type=click.IntRange(min=1), help="How many queries to sample, in place of a share.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed is another sample.")
+@click.option("--rel", type=float, default=1, show_default=True, help="Lowest grade of a relevant document.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="DEV", help="File for the sampled queries.")
+@click.option("--rest", type=click.Path(dir_okay=False), metavar="TEST", help="File for all other queries.")
+@click.option("--to", type=click.Choice(OUTPUT_FORMATS), help="Format to write; else the files' endings say it.")
+@click.option(
+    "--format",
+    "shown_as",
+    type=click.Choice(list(SAMPLE_RENDERERS)),
+    default="table",
+    show_default=True,
+    help="How to show the counts.",
+)
+@input_format_option
+@grades_option
+def command(
+    qrels: str,
+    share: float | None,
+    queries: int | None,
+    seed: int,
+    rel: float,
+    output: str | None,
+    rest: str | None,
+    to: str | None,
+    shown_as: str,
+    input_format: str,
+    grades: str | None,
+) -> None:
+    """Cut QRELS in two by query, into dev and test, with as many easy and hard queries in both.
+
+    Queries are drawn from strata by their number of relevant documents. The same seed gives the same sample on every
+    machine. Without files to write to, the counts are shown.
+    """
+    _refuse_same(qrels, output, rest)
+    targets = {path: output_format(path, to) for path in (output, rest) if path is not None}
+    _refuse_nowhere(targets)
+    letters = parse_grades(grades) if grades else None
+    table = read_qrels(qrels, input_format=input_format, grades=letters)
+    sample = sample_qrels(table, share=share, queries=queries, seed=seed, rel=rel)
+    parts = [(path, part) for path, part in ((output, sample.sampled), (rest, sample.rest)) if path is not None]
+    made = [(path, *qrels_as_bytes(part, targets[path])) for path, part in parts]
+    for path, data, _ in made:  # all are made before one is written
+        write(packed(data, path), path)
+    write(SAMPLE_RENDERERS[shown_as](sample, {"source": qrels, "sampled": output, "rest": rest}))
+    for note in dict.fromkeys(note for _, _, notes in made for note in notes):
+        click.echo(f"Note: {note}", err=True)
+
+
+def _refuse_same(*paths: str | None) -> None:
+    for one, other in combinations([path for path in paths if path is not None], 2):
+        if one == other or is_same_file(one, other):
+            raise InputError("this file is named twice; the parts need files of their own.", source=other)
+
+
+def _refuse_nowhere(paths: Iterable[str]) -> None:
+    """One part without the other is of no use: see that both can be written before one is."""
+    for path in paths:
+        if not os.path.isdir(os.path.dirname(path) or "."):
+            raise InputError("cannot be written: there is no such folder.", source=path)

@@ -1,0 +1,101 @@
+"""Judgments of a collection, whatever their condition: with numbers or with the letters of ESCI, under names of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assay.errors import InputError
+from assay.formats import read_qrels
+from assay.formats.numbers import GRADE, grade
+from assay.formats.records import Columns, Fields, Flaw, Names, Record, scan_records
+from assay.formats.sources import Content
+from assay.tables import Qrels
+from assay.validation.findings import Finding
+from assay.validation.validating import validate_qrels
+
+ESCI: Mapping[str, float] = {"E": 3, "S": 2, "C": 1, "I": 0}
+ESCI_WORDS: Mapping[str, float] = {"Exact": 3, "Substitute": 2, "Complement": 1, "Irrelevant": 0}
+LETTERS = ", ".join(f"{letter} = {value:g}" for letter, value in ESCI.items())
+NAMES: Names = {
+    "query": ("query_id", "qid", "topic_id", "query"),
+    "doc": ("doc_id", "docno", "document_id", "corpus_id", "passage_id", "product_id", "doc"),
+    "rel": ("relevance", "rel", "label", "grade", "esci_label", "score"),
+}
+_GRADES: Mapping[str, float] = {**ESCI, **ESCI_WORDS}
+
+
+class Judgments(NamedTuple):
+    """What a file of judgments gave."""
+
+    qrels: Qrels | None  # None where it could not be read
+    letters: str  # what letters were read as, if there are some
+    findings: tuple[Finding, ...]  # errors and warnings, as of `assay qrels validate`
+
+
+class Judgment(NamedTuple):
+    """One row."""
+
+    query: str
+    doc: str
+    rel: float
+    is_letter: bool  # the grade, in the file
+    line: int | None
+
+
+def read_judgments(path: Path) -> Judgments:
+    """The judgments of a file in any format; refused only if it cannot be opened."""
+    qrels, letters = None, ""
+    with suppress(InputError):
+        qrels = read_qrels(path)
+    is_plain = qrels is not None
+    if not is_plain:
+        with suppress(InputError):
+            qrels, letters = read_qrels(path, grades=_GRADES), LETTERS
+    # If there are letters, what is told is what is wrong beside them.
+    return Judgments(qrels, letters, _findings(path, str(path), None if is_plain else _GRADES))
+
+
+def judgments_from(rows: Sequence[Judgment], source: str) -> Judgments:
+    """The judgments of rows that `scan_judgments` gave."""
+    if not rows:
+        return Judgments(None, "", ())
+    lines = [row.line for row in rows if row.line is not None]
+    qrels = Qrels.from_columns(
+        [row.query for row in rows],
+        [row.doc for row in rows],
+        [row.rel for row in rows],
+        source=source,
+        lines=lines if len(lines) == len(rows) else None,
+    )
+    return Judgments(qrels, LETTERS if any(row.is_letter for row in rows) else "", _findings(qrels, source, None))
+
+
+def scan_judgments(content: Content, *, columns: Columns | None) -> Iterator[Judgment | Flaw]:
+    """The rows of a table, and in their places what cannot be read as one."""
+    fields = Fields(NAMES, columns, required=("query", "doc", "rel"))
+    for record in scan_records(content):
+        if isinstance(record, Record) and (lack := fields.lack(record)):
+            yield lack
+            return  # all others would lack it too
+        yield record if isinstance(record, Flaw) else _judgment(fields, record)
+
+
+def _judgment(fields: Fields, record: Record) -> Judgment | Flaw:
+    query, doc, given = fields.id(record, "query"), fields.id(record, "doc"), fields.value(record, "rel")
+    if isinstance(query, Flaw):
+        return query._replace(kind="columns", what=f"{query.what} of a query")
+    if isinstance(doc, Flaw):
+        return doc._replace(kind="columns", what=f"{doc.what} of a document")
+    rel = grade(given, _GRADES)
+    if rel is None:
+        return Flaw("columns", f"the grade {GRADE.why(given)}", GRADE.advice, record.line)
+    return Judgment(query, doc, rel, isinstance(given, str) and given in _GRADES, record.line)
+
+
+def _findings(judgments: Any, file: str, grades: Mapping[str, float] | None) -> tuple[Finding, ...]:
+    found = validate_qrels(judgments, grades=grades).findings
+    return tuple(replace(finding, file=file) for finding in found if finding.severity != "note")

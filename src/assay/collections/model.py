@@ -1,0 +1,38 @@
+"""A test collection as a value. Its documents stay in their files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.formats.documents import Document, read_documents
+from assay.formats.records import Columns
+from assay.tables import Qrels
+from assay.validation.findings import Finding
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Documents, queries and judgments that belong together.
+
+    `queries` are those that are judged in this split. A corpus of several files has one entry in `files` for each:
+    "corpus/1", "corpus/2" and so on.
+    """
+
+    name: str
+    split: str
+    queries: Mapping[str, str] = field(repr=False)  # id -> text, in the order of the file
+    qrels: Qrels = field(repr=False)
+    files: Mapping[str, Path]  # role (corpus, queries, qrels) -> path
+    findings: tuple[Finding, ...] = field(default=(), repr=False)  # what is odd about it, the gravest first
+    size: int = 0  # how many documents there are
+    columns: Columns | None = field(
+        default=None, repr=False
+    )  # what the fields of documents are called, where that was given
+
+    def documents(self) -> Iterator[Document]:
+        """The documents in the order of their files; each call reads them anew."""
+        for role, path in self.files.items():
+            if role.partition("/")[0] == "corpus":
+                yield from read_documents(path, columns=self.columns)

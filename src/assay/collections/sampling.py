@@ -1,0 +1,124 @@
+"""Cut judgments in two by query, so that both parts are alike: dev and test. Knows no file and no measure.
+
+Queries are put into strata by their number of relevant documents, and each stratum gives its share. Within a stratum the
+order is that of a digest of seed and query id, the same on every machine and with every version of Python; a query that
+is added or removed later moves hardly any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+import numpy as np
+
+from assay.errors import InputError
+from assay.tables import Booleans, Qrels, as_bytes
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Queries with about as many relevant documents."""
+
+    fewest: int  # relevant documents
+    most: int
+    queries: int
+    sampled: int
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Judgments cut in two."""
+
+    sampled: Qrels = field(repr=False)
+    rest: Qrels = field(repr=False)
+    strata: tuple[Stratum, ...]
+    seed: int
+    rel: float  # the lowest grade of a relevant document
+
+
+def sample_qrels(
+    qrels: Qrels, *, share: float | None = None, queries: int | None = None, seed: int = 0, rel: float = 1
+) -> Sample:
+    r"""A share of the queries, or a number of them, and the rest; both with all of their judgments.
+
+    >>> from assay import parse_qrels
+    >>> qrels = parse_qrels("".join(f"q{n} 0 d 1\n" for n in range(10)))
+    >>> sample = sample_qrels(qrels, share=0.2, seed=1)
+    >>> sample.sampled.queries, len(sample.rest.queries)
+    (('q4', 'q6'), 8)
+    """
+    wanted = _wanted(len(qrels.queries), share, queries)
+    relevant = np.bincount(qrels.query[qrels.rel >= rel], minlength=len(qrels.queries)).tolist()
+    by_stratum: dict[tuple[int, int], list[str]] = {}
+    for query, count in zip(qrels.queries, relevant, strict=True):
+        by_stratum.setdefault(stratum_of(count), []).append(query)
+    bounds = sorted(by_stratum)
+    quotas = _quotas([len(by_stratum[bound]) for bound in bounds], wanted, seed)
+    chosen: set[str] = set()
+    for bound, quota in zip(bounds, quotas, strict=True):
+        chosen.update(sorted(by_stratum[bound], key=lambda query: _digest(seed, as_bytes(query)))[:quota])
+    strata = tuple(Stratum(*bound, len(by_stratum[bound]), quota) for bound, quota in zip(bounds, quotas, strict=True))
+    is_chosen = np.array([query in chosen for query in qrels.queries])[qrels.query]
+    return Sample(_part(qrels, is_chosen), _part(qrels, ~is_chosen), strata, seed, rel)
+
+
+def stratum_of(relevant: int) -> tuple[int, int]:
+    """The fewest and the most relevant documents of queries like this one: 0, 1, 2, 3 to 4, 5 to 8 and so on.
+
+    >>> [stratum_of(count) for count in (0, 1, 2, 3, 8, 9)]
+    [(0, 0), (1, 1), (2, 2), (3, 4), (5, 8), (9, 16)]
+    """
+    if relevant <= 2:
+        return relevant, relevant
+    most = 1 << (relevant - 1).bit_length()
+    return most // 2 + 1, most
+
+
+def _wanted(total: int, share: float | None, queries: int | None) -> int:
+    if (share is None) == (queries is None):
+        raise InputError("say how many queries to sample: either a share, such as 0.2, or a number of queries.")
+    if share is not None and not 0 < share < 1:
+        raise InputError(f"the share is {share:g}; it lies between 0 and 1.")
+    wanted = queries if queries is not None else round(total * share)  # type: ignore[operator]
+    if not 0 < wanted < total:
+        raise InputError(
+            f"a sample of {wanted:,} of {total:,} {'query' if total == 1 else 'queries'} leaves one part empty. "
+            "Both parts need a query."
+        )
+    return wanted
+
+
+def _quotas(sizes: list[int], wanted: int, seed: int) -> list[int]:
+    """How many of each stratum: its share cut to a whole number, and one more where most was cut off.
+
+    Whole numbers only: no rounding of floats decides. Among equal remainders the seed does.
+
+    >>> _quotas([10, 5, 5], 4, 1), _quotas([3, 3, 3], 3, 1)
+    ([2, 1, 1], [1, 1, 1])
+    """
+    total = sum(sizes)
+    quotas = [size * wanted // total for size in sizes]
+    by_remainder = sorted(
+        range(len(sizes)), key=lambda place: (-(sizes[place] * wanted % total), _digest(seed, b"stratum %d" % place))
+    )
+    for place in by_remainder[: wanted - sum(quotas)]:
+        quotas[place] += 1
+    return quotas
+
+
+def _digest(seed: int, data: bytes) -> bytes:
+    return sha256(b"%d\0" % seed + data).digest()
+
+
+def _part(qrels: Qrels, rows: Booleans) -> Qrels:
+    kept: Iterable[int] = np.flatnonzero(rows).tolist()
+    return Qrels.from_columns(
+        [qrels.queries[code] for code in qrels.query[rows].tolist()],
+        qrels.doc[rows],
+        qrels.rel[rows],
+        iteration=None if qrels.iteration is None else qrels.iteration[rows],
+        source=qrels.source,
+        lines=None if qrels.lines is None else [qrels.lines[row] for row in kept],
+    )
