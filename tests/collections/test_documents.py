@@ -191,3 +191,10 @@ def test_documents_stream(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"_id": "1", "text": "a"}\n' * 100_000 + "broken\n")
 
     assert "1" == next(read_documents(tmp_path / "a.jsonl")).id
+
+
+def test_a_title_can_stand_in_for_the_text_and_a_later_text_is_not_lost():
+    found = parse_documents('{"_id": "a", "title": "Red shoes"}\n{"_id": "b", "title": "Blue", "text": "A pair."}\n')
+
+    assert [("Red shoes", ""), ("Blue", "A pair.")] == [(document.title, document.text) for document in found]
+    assert "Red shoes" == found[0].whole

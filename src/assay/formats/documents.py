@@ -104,7 +104,7 @@ def scan_documents(content: Content, *, columns: Columns | None = None) -> Itera
     if content.head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"<"):
         yield from _trec_documents(content)
         return
-    fields = Fields(NAMES, columns, required=("id", "text"))
+    fields = Fields(NAMES, columns, required=("id", "text"), stands_in={"text": "title"})
     for record in scan_records(content, _no_bare if columns else _bare):
         if isinstance(record, Flaw):
             yield record

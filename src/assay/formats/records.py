@@ -245,11 +245,19 @@ def _batches(content: Content) -> Iterator[Any]:
 class Fields:
     """Finds the fields of each role in records, by the names that were given for it or those that we know.
 
-    The first record decides. A later one may lack a field: its text is empty then, and its id is missing.
+    The first record decides. A later one may lack a field: its text is empty then, and its id is missing. A role that
+    another one can stand in for may be missing from the first record and come later.
     """
 
-    def __init__(self, known: Names, columns: Columns | None, *, required: tuple[str, ...]) -> None:
-        self._known, self._required = known, required
+    def __init__(
+        self,
+        known: Names,
+        columns: Columns | None,
+        *,
+        required: tuple[str, ...],
+        stands_in: Mapping[str, str] | None = None,  # role -> the one, named earlier, that can stand in for it
+    ) -> None:
+        self._known, self._required, self._stands_in = known, required, stands_in or {}
         self._given = {role: _as_tuple(names) for role, names in (columns or {}).items()}
         for role in self._given:
             if role not in known:
@@ -268,6 +276,8 @@ class Fields:
             missing = [name for name in wanted or () if name not in record.fields]
             if missing and record.line is None:  # the columns of Parquet are the same for all
                 return self._lack(role, record, missing[0])
+            if not there and not wanted and self._found.get(self._stands_in.get(role, "")):
+                there = known
             if not there and (wanted or role in self._required):
                 return self._lack(role, record, missing[0] if missing else None)
             self._found[role] = wanted or there
