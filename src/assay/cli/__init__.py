@@ -18,12 +18,17 @@ from assay.errors import AssayError, InputError
 
 COMMANDS = {
     "evaluate": "assay.cli.evaluate",
+    "benchmark": "assay.cli.benchmark",
     "compare": "assay.cli.compare",
+    "gate": "assay.cli.gate",
+    "diagnose": "assay.cli.diagnose",
     "trec_eval": "assay.cli.trec_eval",
     "measures": "assay.cli.measures",
+    "models": "assay.cli.models",
     "conventions": "assay.cli.conventions",
     "runs": "assay.cli.runs",
     "qrels": "assay.cli.qrels",
+    "collections": "assay.cli.collections",
     "explain": "assay.cli.validate:explain",
     "verify": "assay.cli.verify",
     "demo": "assay.cli.demo",

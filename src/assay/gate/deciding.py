@@ -1,0 +1,268 @@
+"""Decide one rule from the values of two runs, query by query. Knows no file and no report.
+
+Difference = candidate - baseline. Its bounds are one-sided and by Student's t: each misses the true mean difference in 5 of
+100 cases (`alpha`), each on its own. A rule passes when the lower bound is at or over the margin, and fails when the upper
+bound is under it; else so many queries cannot tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from assay.comparison.effects import effect
+from assay.comparison.intervals import mean_interval
+from assay.comparison.paired import TIE, Moments, difference_moments
+from assay.comparison.power import POWER
+from assay.errors import AssayError
+from assay.gate.grammar import GateRule
+from assay.gate.settling import SMALLEST_EFFECT, queries_to_settle
+from assay.native.sums import exact_sum
+from assay.tables import Floats
+
+Status = Literal["pass", "fail", "inconclusive"]
+STATUSES: tuple[Status, ...] = ("fail", "inconclusive", "pass")  # worst first
+
+ALPHA = 0.05
+LARGEST_ALPHA = 0.25
+_DECIMALS, _MOST_DECIMALS = 4, 12
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What came of one rule."""
+
+    rule: GateRule
+    status: Status
+    words: str  # why
+    queries: int  # that both runs have a value for
+    baseline_mean: float | None  # over these queries, as all that follows
+    candidate_mean: float | None
+    difference: float | None  # candidate - baseline
+    margin: float | None  # in the measure's unit
+    lower: float | None  # one-sided bounds of the difference; None with fewer than two queries
+    upper: float | None
+    wins: int
+    ties: int
+    losses: int
+    needed: int | None = None  # queries that would settle it, at this difference and spread, with 80 % power
+    needed_for: Status | None = None  # what they would settle it as
+
+
+def check_alpha(alpha: float) -> float:
+    """Alpha, if it can be used."""
+    if not 0 < alpha <= LARGEST_ALPHA:
+        raise AssayError(
+            f"alpha cannot be {alpha!r}; it takes a number over 0 and up to {LARGEST_ALPHA}, such as 0.05."
+        )
+    return alpha
+
+
+def decide_rule(rule: GateRule, baseline: Floats, candidate: Floats, alpha: float = ALPHA) -> Decision:
+    """Whether the candidate keeps to the rule, from the values of both on the same queries.
+
+    A query that one of the two lacks (not a number) is left out. The margin of a relative rule is a share of the baseline
+    query by query, so that what is not known about the baseline's mean widens the bounds too (Fieller 1954). Runs with the
+    same values on every query differ by 0 for sure, unless all these values are 0. Where all queries differ by the same
+    amount other than 0 there is no spread to judge by, and nothing passes.
+
+    >>> from assay.gate.grammar import parse_rule
+    >>> found = decide_rule(parse_rule("AP >= -0.1"), np.array([0.4, 0.3, 0.5]), np.array([0.5, 0.3, 0.5]))
+    >>> found.status, round(found.lower, 4), round(found.upper, 4)
+    ('pass', -0.064, 0.1307)
+    """
+    check_alpha(alpha)
+    both = ~np.isnan(baseline) & ~np.isnan(candidate)
+    before, after = baseline[both], candidate[both]
+    if np.isinf(before).any() or np.isinf(after).any():
+        raise AssayError(f"{rule.label} is infinite for some queries; no difference can be taken of that.")
+    evidence = _evidence(rule, before, after, alpha)
+    outcome = _outcome(evidence)
+    size = effect(after, before)
+    return Decision(
+        rule=rule,
+        status=outcome.status,
+        words=outcome.words,
+        queries=len(before),
+        baseline_mean=_mean(before),
+        candidate_mean=_mean(after),
+        difference=_mean(after - before),
+        margin=evidence.margin,
+        lower=evidence.lower,
+        upper=evidence.upper,
+        wins=size.wins,
+        ties=size.ties,
+        losses=size.losses,
+        needed=outcome.needed,
+        needed_for=None if outcome.needed is None else evidence.tends_to,
+    )
+
+
+def worst(statuses: Iterable[Status]) -> Status:
+    """All together: one failure is a failure, and what is not decided does not pass; neither does nothing at all.
+
+    >>> worst(["pass", "inconclusive"]), worst([])
+    ('inconclusive', 'inconclusive')
+    """
+    found = set(statuses)
+    return next((status for status in STATUSES if status in found), "inconclusive")
+
+
+def _mean(values: Floats) -> float | None:
+    return exact_sum(values) / len(values) if len(values) else None
+
+
+# What the values say
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """A rule and what the values say about it. Slack is how far the difference is on the good side of the margin."""
+
+    rule: GateRule
+    alpha: float
+    queries: int
+    margin: float | None  # in the measure's unit; None if that needs a query and there is none
+    slack: tuple[float, float] | None  # its bounds; None with fewer than two queries
+    spread: Moments | None  # of the slack; None if it is the same on all queries
+    identical: bool  # the runs have the same value on every query
+    all_zero: bool  # and that value is 0
+    rounding: float  # less than this is nothing
+
+    @property
+    def lower(self) -> float | None:
+        """The lower bound of the difference."""
+        return self._bound(0 if self.rule.at_least else 1)
+
+    @property
+    def upper(self) -> float | None:
+        """The upper bound of the difference."""
+        return self._bound(1 if self.rule.at_least else 0)
+
+    def _bound(self, end: int) -> float | None:
+        if self.slack is None or self.margin is None:
+            return None
+        if self.identical:
+            return 0.0
+        return self.margin + (self.slack[end] if self.rule.at_least else -self.slack[end])
+
+    @property
+    def tends_to(self) -> Status:
+        """What more queries would come to if the difference stays as it is."""
+        return "pass" if self.spread is not None and self.spread.mean > 0 else "fail"
+
+
+def _evidence(rule: GateRule, before: Floats, after: Floats, alpha: float) -> _Evidence:
+    margins = rule.margin * before if rule.relative else np.full(len(before), rule.margin)
+    sides = (after - margins, before) if rule.at_least else (before, after - margins)
+    slack, spread = difference_moments(*sides)
+    identical = bool((before == after).all())
+    return _Evidence(
+        rule=rule,
+        alpha=alpha,
+        queries=len(before),
+        margin=_mean(margins) if rule.relative else rule.margin,
+        slack=_slack_bounds(slack, None if identical else spread, alpha),
+        spread=spread,
+        identical=identical,
+        all_zero=not after.any(),
+        rounding=TIE * max(1.0, float(np.abs(np.concatenate((before, after))).max(initial=0))),
+    )
+
+
+def _slack_bounds(slack: Floats, spread: Moments | None, alpha: float) -> tuple[float, float] | None:
+    """One-sided bounds: the ends of the two-sided interval that leaves out alpha on either side."""
+    if len(slack) < 2:
+        return None
+    if spread is None:
+        only = exact_sum(slack) / len(slack)
+        return only, only
+    return mean_interval(slack, 1 - 2 * alpha)
+
+
+# What follows from it
+
+
+_TOO_FEW = ("no query has a value in both runs", "one query has no spread to judge by; at least two are needed")
+
+
+class _Outcome(NamedTuple):
+    status: Status
+    words: str
+    needed: int | None = None
+
+
+def _outcome(evidence: _Evidence) -> _Outcome:
+    if evidence.slack is None:
+        return _Outcome("inconclusive", _TOO_FEW[evidence.queries])
+    holds, breaks = evidence.slack[0] >= -evidence.rounding, evidence.slack[1] < -evidence.rounding
+    if evidence.identical:
+        return _outcome_of_identical(evidence, holds)
+    if evidence.spread is None:
+        return _outcome_without_spread(evidence, breaks)
+    if holds:
+        return _Outcome("pass", _bound_words(evidence, "lower", "at or over", "at or under"))
+    if breaks:
+        return _Outcome("fail", _bound_words(evidence, "upper", "under", "over"))
+    return _unsettled(evidence, evidence.spread)
+
+
+def _outcome_of_identical(evidence: _Evidence, holds: bool) -> _Outcome:
+    if evidence.all_zero and evidence.rule.at_least:
+        return _Outcome("inconclusive", "both runs have 0 on every query: do their ids fit the judgments?")
+    same = "identical on every query: the difference is 0"
+    return _Outcome("pass", same) if holds else _Outcome("fail", f"{same}, and the rule asks for more")
+
+
+def _outcome_without_spread(evidence: _Evidence, breaks: bool) -> _Outcome:
+    same = f"the same difference ({evidence.lower:+.{_DECIMALS}f}) on every query"
+    if breaks:
+        return _Outcome("fail", f"{same}, {'under' if evidence.rule.at_least else 'over'} the margin")
+    return _Outcome("inconclusive", f"{same}: no spread to judge by; is one of the runs empty or constant?")
+
+
+def _unsettled(evidence: _Evidence, spread: Moments) -> _Outcome:
+    ends = f"{_apart(evidence.lower, evidence.margin)} and {_apart(evidence.upper, evidence.margin)}"
+    between = f"the margin {_margin_words(evidence)} lies between the bounds {ends}"
+    in_deviations = abs(spread.mean) / spread.deviation
+    if in_deviations < SMALLEST_EFFECT:
+        return _Outcome(
+            "inconclusive", f"{between}, and the difference on the margin: no number of queries settles that"
+        )
+    needed = queries_to_settle(in_deviations, evidence.alpha)
+    return _Outcome(
+        "inconclusive",
+        f"{between}; {needed:,} queries would settle it as {evidence.tends_to} ({POWER:.0%} power), if difference and "
+        f"spread stay as on these {evidence.queries:,}",
+        needed,
+    )
+
+
+def _bound_words(evidence: _Evidence, side: Literal["lower", "upper"], at_least: str, at_most: str) -> str:
+    """Which bound decides and where it lies; `side` is that of a rule with >=."""
+    if evidence.rule.at_least:
+        name, bound, where = side, evidence.lower if side == "lower" else evidence.upper, at_least
+    else:
+        name, bound, where = (
+            ("upper", evidence.upper, at_most) if side == "lower" else ("lower", evidence.lower, at_most)
+        )
+    return f"the {name} bound {_apart(bound, evidence.margin)} is {where} the margin {_margin_words(evidence)}"
+
+
+def _margin_words(evidence: _Evidence) -> str:
+    if not evidence.rule.relative:
+        return f"{evidence.rule.margin:+g}" if evidence.rule.margin else "0"
+    return f"{evidence.margin:+.{_DECIMALS}f} ({evidence.rule.written})"
+
+
+def _apart(value: float | None, other: float | None) -> str:
+    """A number with as many decimals as it takes to see that it is not the other one."""
+    if value is None or other is None:
+        return "-"
+    for decimals in range(_DECIMALS, _MOST_DECIMALS):
+        if f"{value:+.{decimals}f}" != f"{other:+.{decimals}f}":
+            return f"{value:+.{decimals}f}"
+    return f"{value:+.{_DECIMALS}f}"

@@ -1,0 +1,288 @@
+"""From judgments, a baseline and a candidate to a decision: evaluate, pair by query, decide every rule and target."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assay.comparison.comparing import FEW_QUERIES
+from assay.errors import InputError, some_of
+from assay.evaluation import Evaluation, Evaluator
+from assay.files import is_same_file
+from assay.formats.unread import open_run
+from assay.gate.baselines import (
+    MAX_AGE,
+    Caution,
+    Side,
+    is_report,
+    open_report,
+    report_cautions,
+    side_of,
+    side_of_report,
+)
+from assay.gate.deciding import ALPHA, Decision, Status, check_alpha, decide_rule, worst
+from assay.gate.grammar import GateRule, parse_rule
+from assay.joining import UnreadRun
+from assay.measures import Measure, parse_measure
+from assay.records.identity import is_file
+from assay.records.model import Status as TargetStatus
+from assay.records.model import Targets
+from assay.records.recording import path_of
+from assay.records.targets import check_targets, over_baseline, read_targets, with_targets
+from assay.records.words import conventions_in_words, number_of
+from assay.rules import Rules
+from assay.tables import Floats, Run
+
+EXIT_CODES: Mapping[Status, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
+LARGE_MARGIN = 0.1  # few changes make a system so much better
+
+# A value a little below its goal is a warning to whoever reads it, and no reason to stop a release.
+_STATUS_OF_TARGET: Mapping[TargetStatus, Status] = {
+    "pass": "pass",
+    "warn": "pass",
+    "fail": "fail",
+    "unknown": "inconclusive",
+}
+
+
+@dataclass(frozen=True)
+class TargetDecision:
+    """What came of one target: the candidate's mean against a value to reach."""
+
+    measure: str
+    status: Status
+    target_status: TargetStatus
+    words: str
+
+
+@dataclass(frozen=True, eq=False)
+class Gate:
+    """The decision, and all that it rests on."""
+
+    baseline: Side
+    candidate: Side
+    qrels: str
+    conventions: str  # in words
+    alpha: float
+    decisions: tuple[Decision, ...]
+    profile: str | None  # name of the targets
+    targets: tuple[TargetDecision, ...]
+    cautions: tuple[Caution, ...]
+
+    @property
+    def status(self) -> Status:
+        """Fails if anything fails; passes only if everything passes."""
+        return worst(self.statuses())
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line ends with: 0 pass, 1 fail, 3 inconclusive."""
+        return EXIT_CODES[self.status]
+
+    def statuses(self) -> list[Status]:
+        """The status of each rule and target."""
+        return [*(decision.status for decision in self.decisions), *(target.status for target in self.targets)]
+
+
+def decide(
+    qrels: Any,
+    baseline: Any,
+    candidate: Any,
+    gate_rules: str | Iterable[str | GateRule] = (),
+    *,
+    targets: str | os.PathLike[str] | Targets | None = None,
+    alpha: float = ALPHA,
+    max_age: int = MAX_AGE,
+    rules: Rules | Mapping[str, Any] = Rules(),
+    like: str = "assay",
+    grades: Mapping[str, float] | None = None,
+    threads: int | None = None,
+    qrels_format: str = "auto",
+    run_format: str = "auto",
+    now: datetime | None = None,
+) -> Gate:
+    """Whether a candidate may take the place of a baseline.
+
+    The baseline is a run, or a report that `assay evaluate --report` wrote: its folder or its EvaluationReport.json. Runs
+    and judgments may be whatever `assay.evaluate` takes. Uplifts of the targets are over the baseline.
+
+    >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+    >>> better = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+    >>> worse = {**better, "q2": {"a": 1.0, "b": 2.0}}
+    >>> decide(qrels, worse, better, "RR >= -0.4").status
+    'pass'
+    >>> print(decide(qrels, better, worse, "RR >= -0.1").decisions[0].words.partition(";")[0])
+    the margin -0.1 lies between the bounds -0.6533 and +0.3200
+    """
+    asked, profile = _parsed(gate_rules), _profile(targets)
+    check_alpha(alpha)
+    if not asked and profile is None:
+        raise InputError("nothing to decide: give a rule such as --rule 'nDCG@10 >= -0.01', or --targets.")
+    evaluator = Evaluator(
+        qrels,
+        _measures(asked, profile),
+        rules,
+        like=like,
+        grades=grades,
+        threads=threads,
+        input_format=qrels_format,
+    )
+    place = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
+    if is_report(baseline):  # looked at before a run is read, which may take long
+        stored = open_report(baseline)
+        before = side_of_report(stored, _needed(asked, profile))
+        doubts = report_cautions(stored, evaluator, place, grades=grades or {}, max_age=max_age, now=now)
+    else:
+        first = _evaluated(evaluator, baseline, run_format)
+        before, doubts = side_of(first, path_of(first.sources[1])), _missing(first, "baseline")
+    evaluation = _evaluated(evaluator, candidate, run_format)
+    after = side_of(evaluation, path_of(evaluation.sources[1]), written=before.kind == "report")
+    _refuse_strangers(before, after)
+    pairs = [paired(before, after, rule) for rule in asked]
+    decisions = tuple(decide_rule(pair.rule, pair.baseline, pair.candidate, alpha) for pair in pairs)
+    return Gate(
+        baseline=before,
+        candidate=after,
+        qrels=place,
+        conventions=conventions_in_words(evaluation.rules, evaluation.like),
+        alpha=alpha,
+        decisions=decisions,
+        profile=None if profile is None else profile.name,
+        targets=() if profile is None else tuple(_target_decisions(profile, evaluation, before)),
+        cautions=(
+            *doubts,
+            *_missing(evaluation, "candidate"),
+            *_same_file(before, after),
+            *_left_out(pairs),
+            *_few(decisions),
+            *_misread(decisions),
+        ),
+    )
+
+
+def _parsed(gate_rules: str | Iterable[str | GateRule]) -> tuple[GateRule, ...]:
+    given = [gate_rules] if isinstance(gate_rules, str) else gate_rules
+    return tuple(rule if isinstance(rule, GateRule) else parse_rule(rule) for rule in given)
+
+
+def _profile(targets: str | os.PathLike[str] | Targets | None) -> Targets | None:
+    return targets if targets is None or isinstance(targets, Targets) else read_targets(targets)
+
+
+def _measures(asked: Sequence[GateRule], profile: Targets | None) -> tuple[str, ...]:
+    """The measures of the rules and those of the targets."""
+    labels = tuple(dict.fromkeys(rule.label for rule in asked))
+    if profile is None:
+        return labels
+    return with_targets(labels, profile) if labels else tuple(target.measure for target in profile.measures)
+
+
+def _needed(asked: Sequence[GateRule], profile: Targets | None) -> list[Measure]:
+    """The measures that the baseline must have values of: those of rules and uplifts."""
+    uplifts = [target.measure for target in profile.measures if target.over is not None] if profile else []
+    return list(dict.fromkeys([*(rule.measure for rule in asked), *map(parse_measure, uplifts)]))
+
+
+def _evaluated(evaluator: Evaluator, run: Any, run_format: str) -> Evaluation:
+    opened = run if isinstance(run, (Run, UnreadRun)) else open_run(run, input_format=run_format)
+    return evaluator.evaluate(opened)
+
+
+# Pairing
+
+
+class Pair(NamedTuple):
+    """The values of both runs by one measure, query by query; not a number where a run has none."""
+
+    rule: GateRule
+    queries: tuple[str, ...]  # of either run
+    baseline: Floats
+    candidate: Floats
+
+
+def paired(baseline: Side, candidate: Side, rule: GateRule) -> Pair:
+    """The values that a rule is about."""
+    queries = tuple(dict.fromkeys((*baseline.queries, *candidate.queries)))
+    place = {query: number for number, query in enumerate(queries)}
+    columns = []
+    for side in (baseline, candidate):
+        values = np.full(len(queries), np.nan)
+        values[[place[query] for query in side.queries]] = side.column(rule.measure)
+        columns.append(values)
+    return Pair(rule, queries, *columns)
+
+
+def _refuse_strangers(baseline: Side, candidate: Side) -> None:
+    if not set(baseline.queries) & set(candidate.queries):
+        raise InputError(
+            f"baseline and candidate have no query in common (baseline: {some_of(baseline.queries) or 'none'}; candidate: "
+            f"{some_of(candidate.queries) or 'none'}). Were they made for the same queries?"
+        )
+
+
+# What is doubtful
+
+
+def _missing(evaluation: Evaluation, name: str) -> Iterator[Caution]:
+    """Judged queries that a run does not answer."""
+    missing, judged = evaluation.coverage.missing, evaluation.coverage.judged
+    if missing:
+        effect = "counted as 0" if evaluation.rules.queries == "judged" else "left out"
+        yield Caution(
+            "missing", f"the {name} lacks {len(missing)} of {judged} judged queries ({some_of(missing)}), {effect}."
+        )
+
+
+def _same_file(baseline: Side, candidate: Side) -> Iterator[Caution]:
+    if is_file(baseline.path) and is_same_file(baseline.path, candidate.path):
+        yield Caution("same", "SAME FILE: baseline and candidate are one file, so that nothing is compared.")
+
+
+def _left_out(pairs: Sequence[Pair]) -> Iterator[Caution]:
+    """Queries that only one of the two has a value for; measures that leave out the same are named together."""
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for pair in pairs:
+        lacks = np.isnan(pair.baseline), np.isnan(pair.candidate)
+        for name, only in (("baseline", lacks[1] & ~lacks[0]), ("candidate", lacks[0] & ~lacks[1])):
+            queries = tuple(pair.queries[number] for number in np.flatnonzero(only))
+            found.setdefault((name, queries), []).append(pair.rule.label)
+    for (name, queries), labels in found.items():
+        if queries:
+            yield Caution(
+                "queries",
+                f"LEFT OUT: {number_of(len(queries), 'query')} with a value in the {name} only ({some_of(queries)}; "
+                f"{', '.join(dict.fromkeys(labels))}). The decision is about the others.",
+            )
+
+
+def _few(decisions: Sequence[Decision]) -> Iterator[Caution]:
+    least = min((decision.queries for decision in decisions), default=FEW_QUERIES)
+    if least < FEW_QUERIES:
+        yield Caution("few", f"{number_of(least, 'query')}, fewer than {FEW_QUERIES}: the bounds are rough.")
+
+
+def _misread(decisions: Sequence[Decision]) -> Iterator[Caution]:
+    """Rules that look like values to reach, and would be reached if they were."""
+    for decision in decisions:
+        rule, mean = decision.rule, decision.candidate_mean
+        looks_so = rule.at_least and not rule.relative and rule.margin >= LARGE_MARGIN
+        if decision.status != "pass" and looks_so and mean is not None and mean >= rule.margin:
+            yield Caution(
+                "difference",
+                f"{rule} asks for {rule.margin:g} more than the baseline has. For a value to reach, use --targets.",
+            )
+
+
+# Targets
+
+
+def _target_decisions(profile: Targets, evaluation: Evaluation, baseline: Side) -> Iterator[TargetDecision]:
+    """Each target of the profile; uplifts are over the baseline of the gate."""
+    outcome = check_targets(over_baseline(profile, baseline.name), evaluation, [baseline.means])
+    for label, result in outcome.results.items():
+        yield TargetDecision(label, _STATUS_OF_TARGET[result.status], result.status, result.words)

@@ -1,0 +1,355 @@
+"""Decisions from values: held against SciPy and statsmodels, and at every edge."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+from assay.errors import AssayError
+from assay.gate.deciding import decide_rule, worst
+from assay.gate.grammar import parse_rule
+from assay.gate.settling import queries_to_settle
+
+
+def decided(rule, baseline, candidate, alpha=0.05):
+    return decide_rule(parse_rule(rule), np.array(baseline, float), np.array(candidate, float), alpha)
+
+
+def drawn(seed, count, shift=0.0, spread=0.1):
+    random = np.random.default_rng(seed)
+    baseline = random.uniform(0.2, 0.8, count)
+    return baseline, baseline + random.normal(shift, spread, count)
+
+
+# By hand
+
+
+def test_a_small_case_by_hand():
+    """Differences 0.1, 0, 0.2, 0.1: mean 0.1, standard deviation 0.0816, error 0.0408, t of 3 degrees 2.3534."""
+    found = decided("AP >= -0.01", [0.4, 0.5, 0.3, 0.6], [0.5, 0.5, 0.5, 0.7])
+
+    assert ("pass", 4, 3, 1, 0) == (found.status, found.queries, found.wins, found.ties, found.losses)
+    assert [0.45, 0.55, 0.1, -0.01] == pytest.approx(
+        [found.baseline_mean, found.candidate_mean, found.difference, found.margin]
+    )
+    assert [0.1 - 2.3534 * 0.0408, 0.1 + 2.3534 * 0.0408] == pytest.approx([found.lower, found.upper], abs=1e-4)
+    assert "the lower bound +0.0039 is at or over the margin -0.01" == found.words
+    assert (None, None) == (found.needed, found.needed_for)
+
+
+def test_the_same_the_other_way_round_fails():
+    found = decided("AP >= 0", [0.5, 0.5, 0.5, 0.7], [0.4, 0.5, 0.3, 0.6])
+
+    assert ("fail", "the upper bound -0.0039 is under the margin 0") == (found.status, found.words)
+
+
+def test_a_margin_between_the_bounds_is_inconclusive_and_says_how_many_queries_would_do():
+    found = decided("AP >= 0.05", [0.4, 0.5, 0.3, 0.6], [0.5, 0.5, 0.5, 0.7])
+
+    assert ("inconclusive", "pass") == (found.status, found.needed_for)
+    assert (
+        f"the margin +0.05 lies between the bounds +0.0039 and +0.1961; {found.needed} queries would settle it as pass "
+        "(80% power), if difference and spread stay as on these 4" == found.words
+    )
+
+
+def test_of_what_less_is_better_the_upper_bound_decides():
+    """The same differences, read from the other side."""
+    before, after = [0.4, 0.5, 0.3, 0.6], [0.5, 0.5, 0.5, 0.7]
+
+    kept = decided("Unjudged@10 <= 0.2", before, after)
+    broken = decided("Unjudged@10 <= 0", before, after)
+    open_ = decided("Unjudged@10 <= 0.1500", before, after)
+
+    assert ("pass", "the upper bound +0.1961 is at or under the margin +0.2") == (kept.status, kept.words)
+    assert ("fail", "the lower bound +0.0039 is over the margin 0") == (broken.status, broken.words)
+    assert ("inconclusive", "pass") == (open_.status, open_.needed_for)
+    assert kept.lower < kept.difference < kept.upper
+
+
+# Against SciPy
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("alpha", [0.05, 0.01, 0.2])
+def test_bounds_and_decision_are_those_of_the_one_sided_t_test(seed, alpha):
+    baseline, candidate = drawn(seed, 5 + 7 * seed, shift=0.01 * (seed - 6))
+    margin = -0.01
+    found = decided(f"AP >= {margin}", baseline, candidate, alpha)
+
+    greater = stats.ttest_1samp(candidate - baseline, margin, alternative="greater")
+    less = stats.ttest_1samp(candidate - baseline, margin, alternative="less")
+
+    assert found.lower == pytest.approx(greater.confidence_interval(1 - alpha).low, abs=1e-12)
+    assert found.upper == pytest.approx(less.confidence_interval(1 - alpha).high, abs=1e-12)
+    expected = "pass" if greater.pvalue <= alpha else "fail" if less.pvalue < alpha else "inconclusive"
+    assert expected == found.status
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_relative_margin_is_a_share_of_the_baseline_query_by_query(seed):
+    """Candidate - 0.95 baseline: what is unknown about the baseline's mean counts too."""
+    baseline, candidate = drawn(seed, 40, shift=-0.02)
+    found = decided("AP >= -5%", baseline, candidate)
+
+    test = stats.ttest_1samp(candidate - 0.95 * baseline, 0, alternative="greater")
+
+    assert -0.05 * baseline.mean() == pytest.approx(found.margin)
+    assert found.lower - found.margin == pytest.approx(test.confidence_interval(0.95).low, abs=1e-12)
+    assert (test.pvalue <= 0.05) == (found.status == "pass")
+
+
+def test_on_real_data_a_rule_errs_as_often_as_it_says(shared_data):
+    """Queries are drawn from two systems of TREC whose difference is exactly the margin: either answer is wrong at 5 %."""
+    random, found = np.random.default_rng(1), []
+    for path in sorted((shared_data / "statistics" / "urbano2019").glob("*.csv")):
+        values = np.loadtxt(path, delimiter=",", skiprows=1)
+        for _ in range(250):
+            one, other = values.T[random.choice(values.shape[1], 2, replace=False)]
+            drawn_again = random.integers(0, len(one), 50)
+            rule = parse_rule(f"DCG >= {np.mean(other - one):.17f}")  # a measure without bounds takes any margin
+            found.append(decide_rule(rule, one[drawn_again], other[drawn_again]).status)
+
+    error = math.sqrt(0.05 * 0.95 / len(found))
+    assert 0.05 == pytest.approx(found.count("pass") / len(found), abs=0.005 + 2 * error)
+    assert 0.05 == pytest.approx(found.count("fail") / len(found), abs=0.005 + 2 * error)
+
+
+# How many queries
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("alpha", [0.05, 0.01, 0.25])
+def test_the_number_of_queries_is_the_smallest_with_80_percent_power(seed, alpha):
+    baseline, candidate = drawn(seed, 30, shift=0.004 * (seed - 4))
+    found = decided("AP >= 0.0013", baseline, candidate, alpha)
+    difference = candidate - baseline
+    effect = abs(difference.mean() - 0.0013) / difference.std(ddof=1)
+
+    if found.status != "inconclusive":
+        assert found.needed is None
+        return
+    enough, one_less = (
+        TTestPower().power(effect, count, alpha, alternative="larger") for count in (found.needed, found.needed - 1)
+    )
+
+    assert one_less < 0.8 <= enough
+    assert ("pass" if difference.mean() > 0.0013 else "fail") == found.needed_for
+
+
+@pytest.mark.parametrize("effect", [300.0, 3.0, 1.0, 0.5, 0.1, 0.02, 0.0061, 0.0058])
+@pytest.mark.parametrize("alpha", [0.05, 0.001, 0.25])
+def test_the_number_is_right_for_large_and_small_effects(effect, alpha):
+    """0.0061 and 0.0058 lie on both sides of where the normal distribution takes over at 5 %."""
+    needed = queries_to_settle(effect, alpha)
+    power = [TTestPower().power(effect, count, alpha, alternative="larger") for count in (needed, needed - 1)]
+
+    assert 0.8 <= power[0] + 1e-12
+    assert needed == 2 or power[1] < 0.8
+
+
+def test_so_many_queries_do_settle_it_in_80_of_100_cases():
+    """Drawn anew with the difference and spread that were seen."""
+    baseline, candidate = drawn(3, 40, shift=0.01)
+    found = decided("AP >= -0.01", baseline, candidate)
+    assert "inconclusive" == found.status
+    difference = candidate - baseline
+    random = np.random.default_rng(1)
+    draws = 1000
+
+    zero = np.zeros(found.needed)
+    again = random.normal(difference.mean(), difference.std(ddof=1), (draws, found.needed))
+    passed = sum(decide_rule(found.rule, zero, values).status == "pass" for values in again)
+
+    assert 0.8 == pytest.approx(passed / draws, abs=4 * math.sqrt(0.8 * 0.2 / draws))
+
+
+@pytest.mark.parametrize(
+    ("names", "lowest", "highest"),
+    [
+        ([f"web{year}_ndcg20" for year in range(2010, 2014)], 0.18, 0.21),
+        ([f"adhoc{number}_ap" for number in range(5, 9)], 0.14, 0.21),
+    ],
+)
+def test_how_far_differences_spread_between_real_systems(shared_data, names, lowest, highest):
+    """What docs/gate.md says of the better half of the systems of TREC."""
+    medians = []
+    for name in names:
+        values = np.loadtxt(shared_data / "statistics" / "urbano2019" / f"{name}.csv", delimiter=",", skiprows=1)
+        better = values[:, np.argsort(-values.mean(axis=0))[: values.shape[1] // 2]]
+        medians.append(np.median([(one - other).std(ddof=1) for one, other in combinations(better.T, 2)]))
+
+    assert (lowest, highest) == (round(min(medians), 2), round(max(medians), 2))
+
+
+def test_on_the_margin_no_number_of_queries_would_do():
+    found = decided("AP >= 0.1", [0.4, 0.4, 0.4, 0.4], [0.4, 0.6, 0.4, 0.6])
+
+    assert ("inconclusive", None) == (found.status, found.needed)
+    assert (
+        "the margin +0.1 lies between the bounds -0.0359 and +0.2359, and the difference on the margin: " in found.words
+    )
+    assert found.words.endswith("no number of queries settles that")
+
+
+# Without spread
+
+
+def test_identical_runs_keep_to_0_but_not_to_more():
+    values = [0.5, 0.2, 0.9]
+
+    assert [
+        ("pass", "identical on every query: the difference is 0"),
+        ("pass", "identical on every query: the difference is 0"),
+        ("pass", "identical on every query: the difference is 0"),
+        ("fail", "identical on every query: the difference is 0, and the rule asks for more"),
+        ("fail", "identical on every query: the difference is 0, and the rule asks for more"),
+    ] == [
+        (found.status, found.words)
+        for found in (decided(f"AP >= {margin}", values, values) for margin in ("-0.01", "0", "-3%", "0.001", "1%"))
+    ]
+    found = decided("AP >= -3%", values, values)
+    assert (0.0, 0.0, 0.0) == (found.difference, found.lower, found.upper)
+
+
+def test_two_runs_that_find_nothing_do_not_pass():
+    found = decided("AP >= -0.01", [0.0] * 60, [0.0] * 60)
+
+    assert ("inconclusive", "both runs have 0 on every query: do their ids fit the judgments?") == (
+        found.status,
+        found.words,
+    )
+    assert "pass" == decided("Unjudged@10 <= 0.01", [0.0] * 60, [0.0] * 60).status  # there 0 is what is wanted
+
+
+def test_the_same_gain_on_every_query_is_no_evidence():
+    """As in a comparison: an empty or constant baseline must not make a candidate look good."""
+    found = decided("AP >= 0", [0.0, 0.0, 0.0], [1.0, 1.0, 1.0])
+
+    assert "inconclusive" == found.status
+    assert (
+        "the same difference (+1.0000) on every query: no spread to judge by; is one of the runs empty or constant?"
+        == found.words
+    )
+
+
+def test_the_same_loss_on_every_query_fails():
+    found = decided("AP >= -0.1", [0.9, 0.8, 0.7], [0.4, 0.3, 0.2])
+
+    assert ("fail", "the same difference (-0.5000) on every query, under the margin") == (found.status, found.words)
+
+
+def test_rounding_neither_passes_nor_fails():
+    """0.06 + 0.01 is a little less than 0.07 in binary; a loss that is exactly the margin does not break the rule."""
+    baseline, candidate = [0.07, 0.07, 0.07], [0.06, 0.06, 0.06]
+    assert candidate[0] + 0.01 < baseline[0]
+
+    assert "inconclusive" == decided("AP >= -0.01", baseline, candidate).status
+
+
+def test_a_bound_that_looks_like_the_margin_is_shown_with_more_digits():
+    rule_margin = stats.ttest_1samp([0.1, 0.0, 0.2, 0.1], 0, alternative="greater").confidence_interval(0.95).low
+    found = decided(f"AP >= {rule_margin + 1e-7:.12f}", [0.4, 0.5, 0.3, 0.6], [0.5, 0.5, 0.5, 0.7])
+
+    assert "inconclusive" == found.status
+    assert "between the bounds +0.0039243 and" in found.words
+
+
+# Too little to go by
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "queries", "words"),
+    [
+        ([], [], 0, "no query has a value in both runs"),
+        ([math.nan, 0.5], [0.5, math.nan], 0, "no query has a value in both runs"),
+        ([0.5], [0.5], 1, "one query has no spread to judge by; at least two are needed"),
+        ([0.1, math.nan], [0.9, 0.9], 1, "one query has no spread to judge by; at least two are needed"),
+    ],
+)
+@pytest.mark.parametrize("rule", ["AP >= -0.5", "AP >= -50%", "Unjudged@10 <= 0.5"])
+def test_too_few_queries_never_pass(baseline, candidate, queries, words, rule):
+    found = decided(rule, baseline, candidate)
+
+    assert ("inconclusive", words, queries) == (found.status, found.words, found.queries)
+    assert (None, None, None) == (found.lower, found.upper, found.needed)
+
+
+def test_values_that_are_no_numbers_are_left_out_of_everything():
+    found = decided("AP >= 0", [0.4, math.nan, 0.5, 0.3, 0.6], [0.5, 0.9, 0.5, 0.5, 0.7])
+
+    assert decided("AP >= 0", [0.4, 0.5, 0.3, 0.6], [0.5, 0.5, 0.5, 0.7]) == found
+
+
+def test_infinite_values_are_refused():
+    with pytest.raises(AssayError, match="YAAP is infinite for some queries"):
+        decided("YAAP >= 0", [0.5, math.inf], [0.5, 0.5])
+
+
+@pytest.mark.parametrize("alpha", [0, -0.1, 0.3, 1, math.nan])
+def test_an_alpha_that_decides_nothing_is_refused(alpha):
+    with pytest.raises(AssayError, match=r"takes a number over 0 and up to 0\.25"):
+        decided("AP >= 0", [0.4, 0.5], [0.5, 0.5], alpha)
+
+
+# Laws
+
+shares = st.integers(0, 20).map(lambda number: number / 20)
+pairs = st.lists(st.tuples(shares, shares), min_size=0, max_size=12)
+margins = st.integers(-9, 9).map(lambda number: number / 10)
+
+
+@given(pairs, margins, margins)
+def test_who_passes_a_rule_passes_every_weaker_one(values, one, other):
+    baseline, candidate = [pair[0] for pair in values], [pair[1] for pair in values]
+    strict, weak = (decided(f"AP >= {margin}", baseline, candidate) for margin in (max(one, other), min(one, other)))
+
+    if strict.status == "pass":
+        assert "pass" == weak.status
+    if weak.status == "fail":
+        assert "fail" == strict.status
+
+
+@given(pairs, margins, st.randoms())
+def test_the_order_of_queries_changes_nothing(values, margin, random):
+    shuffled = random.sample(values, len(values))
+    found, again = (
+        decided(f"AP >= {margin}", [pair[0] for pair in rows], [pair[1] for pair in rows])
+        for rows in (values, shuffled)
+    )
+
+    assert found == again
+
+
+@given(pairs, margins)
+def test_what_is_open_needs_more_queries_than_there_are(values, margin):
+    found = decided(f"AP >= {margin}", [pair[0] for pair in values], [pair[1] for pair in values])
+
+    assert found.needed is None or (found.needed > found.queries and found.status == "inconclusive")
+
+
+@given(pairs, margins)
+def test_more_of_a_good_thing_is_less_of_a_bad_one(values, margin):
+    """Candidate and baseline change places, and so do >= and <=."""
+    first, second = [pair[0] for pair in values], [pair[1] for pair in values]
+    more, less = decided(f"P@5 >= {margin}", first, second), decided(f"Unjudged@5 <= {-margin}", second, first)
+
+    if any(first) or any(second):  # nothing found is no good; nothing unjudged is
+        assert more.status == less.status
+    assert more.needed == less.needed
+
+
+def test_one_failure_is_a_failure_and_what_is_open_does_not_pass():
+    assert ["fail", "inconclusive", "pass", "inconclusive"] == [
+        worst(["pass", "inconclusive", "fail"]),
+        worst(["pass", "inconclusive"]),
+        worst(["pass", "pass"]),
+        worst([]),
+    ]
