@@ -11,6 +11,7 @@ from typing import Any
 
 from assay._version import __version__
 from assay.errors import show_id, some_of
+from assay.report.github import annotation
 from assay.validation.findings import SEVERITIES, Example, Finding, Validation
 from assay.validation.fixing import Repair, Repairs
 from assay.validation.registry import Rule, all_rules
@@ -74,10 +75,10 @@ def render_github(
     lines = []
     for finding in validation.findings:
         for example in finding.examples or (Example(),):
-            place = f"file={_property(finding.file)}" + ("" if example.line is None else f",line={example.line}")
-            title = _property(f"{finding.code} {finding.title}")
+            place = {"file": finding.file} | ({} if example.line is None else {"line": str(example.line)})
+            place["title"] = f"{finding.code} {finding.title}"
             words = f"{finding.message}. {_place_words(example)}{finding.fix}"
-            lines.append(f"::{_GITHUB_LEVELS[finding.severity]} {place},title={title}::{_data(words)}")
+            lines.append(annotation(_GITHUB_LEVELS[finding.severity], words, **place))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -201,17 +202,6 @@ def _repair_object(repair: Repair) -> dict[str, Any]:
 def _text(name: str) -> str:
     """A name that any JSON reader takes: bytes that are not UTF-8 are shown escaped."""
     return name if name.isprintable() else show_id(name, 10_000)
-
-
-# GitHub: https://docs.github.com/actions/reference/workflow-commands-for-github-actions says what must be escaped
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(show_id(text, 10_000)).replace(":", "%3A").replace(",", "%2C")
 
 
 # SARIF

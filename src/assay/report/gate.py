@@ -18,8 +18,7 @@ from assay.gate.deciding import STATUSES, Decision, Status
 from assay.gate.gating import Gate
 from assay.records.words import number_of
 from assay.report import markdown
-from assay.report.findings import _data as github_data
-from assay.report.findings import _property as github_property
+from assay.report.github import annotation
 from assay.report.terminal import printed, terminal_width
 
 if TYPE_CHECKING:
@@ -158,7 +157,7 @@ def render_github(gate: Gate) -> str:
 
 
 def _annotation(level: str, title: str, words: str) -> str:
-    return f"::{level} title={github_property(title)}::{github_data(words)}"
+    return annotation(level, words, title=title)
 
 
 # JUnit
