@@ -10,6 +10,8 @@
     │   └── ParameterError
     ├── RulesError              a rule with an impossible value
     ├── FusionError             runs that cannot be fused or collapsed as asked
+    ├── RetrievalError          a search that cannot be done as asked: unknown mode or setting, an index that is not there
+    │   └── MissingModelError   a model that is not on this machine and cannot be fetched
     └── MissingExtraError       a feature whose package is not installed
 
 Every message says where, what, and what to do instead. The command line prints it and exits with 2;
@@ -85,6 +87,14 @@ class RulesError(AssayError):
 
 class FusionError(AssayError):
     """Runs that cannot be fused or collapsed as asked."""
+
+
+class RetrievalError(AssayError):
+    """A search that cannot be done as asked."""
+
+
+class MissingModelError(RetrievalError):
+    """A model is not on this machine and cannot be fetched; the message says how to get it."""
 
 
 class MissingExtraError(AssayError):

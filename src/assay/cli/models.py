@@ -1,0 +1,114 @@
+"""assay models."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from assay.cli import write
+from assay.errors import MissingModelError
+from assay.retrieval.base import Progress
+from assay.retrieval.models import DEFAULT_MODEL, MODELS, Model, find_model, get_model, model_folder, model_state
+
+SCHEMA = "assay/models/1"
+
+
+@click.group("models", epilog="Example: assay models get minilm")
+def command() -> None:
+    """List the models for search by vectors, get them, and say where they are.
+
+    They are kept in the user's cache, or in the folder that ASSAY_CACHE names; ASSAY_MODELS names a folder that is looked
+    in first. With ASSAY_OFFLINE=1 nothing is fetched from a network.
+    """
+
+
+@command.command("list", epilog="Example: assay models list --format json")
+@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def list_models(output_format: str) -> None:
+    """List the models that are known, and which of them are on this machine."""
+    if output_format == "json":
+        write(json.dumps({"schema": SCHEMA, "models": [_as_json(model) for model in MODELS.values()]}, indent=2) + "\n")
+        return
+    width = max(map(len, MODELS)) + 2
+    for model in MODELS.values():
+        default = " (the default)" if model.name == DEFAULT_MODEL else ""
+        write(
+            f"{model.name:<{width}}{model.summary}{default}\n"
+            f"{'':<{width}}{_megabytes(model.size)}, {model.dimensions} dimensions, texts up to {model.max_length} "
+            f"tokens, {model.licence}; {model_state(model.name)}\n"
+        )
+
+
+@command.command("get", epilog="Example: assay models get minilm\n\nExample: assay models get minilm --from usb/minilm")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option(
+    "--from",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="A folder with the model's files, for machines without a network.",
+)
+def get(names: tuple[str, ...], folder: Path | None) -> None:
+    """Get models, the small default one if none is named; one that is there is only checked.
+
+    What comes is checked against pinned digests before it is put in place.
+    """
+    for name in names or (DEFAULT_MODEL,):
+        with _bar(name) as progress:
+            files = get_model(name, progress, folder=folder)
+        write(f"{name}: {files.folder}\n")
+
+
+@command.command("path", epilog="Example: assay models path minilm")
+@click.argument("name", default=DEFAULT_MODEL)
+def path(name: str) -> None:
+    """Say in which folder a model is; fetches nothing."""
+    found = find_model(name)
+    if found is None:
+        raise MissingModelError(
+            f"the model {name} is {model_state(name)} (it would be in {model_folder(name)}). "
+            f"Get it with: assay models get {name}."
+        )
+    write(f"{found.folder}\n")
+
+
+def _as_json(model: Model) -> dict[str, object]:
+    found = find_model(model.name)
+    return {
+        "name": model.name,
+        "summary": model.summary,
+        "default": model.name == DEFAULT_MODEL,
+        "licence": model.licence,
+        "size": model.size,
+        "dimensions": model.dimensions,
+        "max_length": model.max_length,
+        "pooling": model.pooling,
+        "sources": [source.label for source in model.sources],
+        "state": model_state(model.name),
+        "folder": None if found is None else str(found.folder),
+        "digest": None if found is None else found.digest,
+    }
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.0f} MB"
+
+
+@contextmanager
+def _bar(name: str) -> Iterator[Progress | None]:
+    """A bar on the terminal while a model is fetched; None where standard error is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"Getting {name}", total=None)
+        yield lambda step, done, total: bar.update(task, completed=done, total=total)

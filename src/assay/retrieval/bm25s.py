@@ -1,0 +1,124 @@
+"""BM25 and its variants on bm25s, whose parameters can be set. Knows documents and runs."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.errors import MissingExtraError, RetrievalError, did_you_mean
+from assay.formats.documents import Document
+from assay.retrieval.analysis import analyser_settings, checked_language, make_analyser, terms_of
+from assay.retrieval.base import STRIDE, Hits, Progress, best_hits, checked_depth, distinct, expected, run_of, silent
+from assay.retrieval.indexes import StoredIndex, building, open_index
+from assay.tables import Run
+
+METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
+_WITH_DELTA = ("bm25l", "bm25+")
+
+
+@dataclass(frozen=True)
+class BM25s:
+    """BM25 with parameters of one's own, as Kamphuis et al. (2020) tell its variants apart."""
+
+    k1: float = 1.5
+    b: float = 0.75
+    method: str = "lucene"
+    delta: float = 0.5  # of bm25l and bm25+
+    language: str = "english"
+
+    def __post_init__(self) -> None:
+        checked_language(self.language)
+        if self.method not in METHODS:
+            hint = did_you_mean(str(self.method), METHODS)
+            raise RetrievalError(
+                f"there is no BM25 called {self.method!r}{hint or '.'} There are {', '.join(METHODS)}."
+            )
+        for name, high in (("k1", math.inf), ("b", 1.0), ("delta", math.inf)):
+            value = getattr(self, name)
+            number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+            if not number or not 0 <= value <= high:
+                allowed = "from 0" if high == math.inf else f"from 0 to {high:g}"
+                raise RetrievalError(f"{name} cannot be {value!r}; it takes a number {allowed}.")
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Engine, version, parameters and analyser."""
+        from importlib.metadata import version
+
+        _bm25s()
+        return {
+            "engine": "bm25s",
+            "version": version("bm25s"),
+            "model": "BM25",
+            "method": self.method,
+            "k1": float(self.k1),
+            "b": float(self.b),
+            **({"delta": float(self.delta)} if self.method in _WITH_DELTA else {}),
+            "language": self.language,
+            "analyser": {**analyser_settings(self.language), "tantivy": version("tantivy")},
+        }
+
+    def index(
+        self, documents: Callable[[], Iterator[Document]], folder: Path, progress: Progress | None = None
+    ) -> None:
+        """Build the index in a folder, unless it is there; of documents only the numbers of their terms are kept."""
+        tell = progress or silent
+        with building(folder, self.settings) as build:
+            if build is None:
+                return
+            total = expected(documents, progress)
+            analyser = make_analyser(self.language)
+            ids: list[str] = []
+            terms: list[array[int]] = []
+            vocabulary: dict[str, int] = {}  # numbered as they come, so that the index is the same each time
+            for row, document in enumerate(distinct(documents())):
+                ids.append(document.id)
+                found = terms_of(document.whole, analyser)
+                terms.append(array("i", [vocabulary.setdefault(term, len(vocabulary)) for term in found]))
+                if row % STRIDE == 0:
+                    tell("indexing", row, total)
+            if vocabulary:
+                engine = _bm25s().BM25(k1=self.k1, b=self.b, delta=self.delta, method=self.method, csc_backend="scipy")
+                engine.index((terms, vocabulary), create_empty_token=False, show_progress=False)
+                engine.save(build.folder / "bm25s", show_progress=False)
+            tell("indexing", len(ids), len(ids))
+            build.finish(ids)
+
+    def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
+        """The best documents for each query, as Retriever has it. Only documents with a term of the query are found."""
+        tell, depth = progress or silent, checked_depth(depth)
+        stored = open_index(folder, self.settings)
+        place = stored.folder / "bm25s"
+        found: dict[str, Hits] = {}
+        if place.is_dir():  # not there where no document has a term
+            engine = _bm25s().BM25.load(place, load_corpus=False, show_progress=False)
+            analyser = make_analyser(self.language)
+            for done, (query, text) in enumerate(queries.items()):
+                tell("searching", done, len(queries))
+                terms = engine.get_tokens_ids(terms_of(text, analyser))
+                if terms:
+                    found[query] = _hits(engine, terms, stored, depth)
+        tell("searching", len(queries), len(queries))
+        return run_of(found, stored.ids, "bm25s")
+
+
+def _bm25s() -> Any:
+    try:
+        import bm25s
+    except ImportError:
+        raise MissingExtraError("BM25 with parameters of one's own", "lexical") from None
+    return bm25s
+
+
+def _hits(engine: Any, terms: list[int], stored: StoredIndex, depth: int) -> Hits:
+    """bm25l and bm25+ give every document a score, and robertson may give scores under 0: so matches are looked up."""
+    scores = engine.get_scores_from_ids(terms)
+    begin, rows = engine.scores["indptr"], engine.scores["indices"]
+    matches = np.unique(np.concatenate([rows[begin[term] : begin[term + 1]] for term in set(terms)])).astype(np.int64)
+    return best_hits(matches, scores[matches].astype(np.float64), stored.place, depth)

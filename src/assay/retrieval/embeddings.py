@@ -1,0 +1,95 @@
+"""Vectors kept on disk by the digest of their text: what was encoded once is not encoded again. Knows no model.
+
+One file of records of equal size, which only grows: digest of the text, check sum, vector. A process that is killed while
+it writes leaves at most a record that is cut off or does not match its sum; neither is taken for a vector.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.files import locked_folder
+from assay.tables import as_bytes
+
+if TYPE_CHECKING:
+    from assay.retrieval.embedding import Vectors
+
+_FILE = "vectors.bin"
+_DIGEST = 32  # bytes of a sha256
+_AT_ONCE = 1024  # records read in one step
+
+
+def text_digest(text: str) -> bytes:
+    """What a vector is kept under."""
+    return hashlib.sha256(as_bytes(text)).digest()
+
+
+class EmbeddingStore:
+    """The vectors of one model in one folder; several processes may use it at once."""
+
+    def __init__(self, folder: Path, dimensions: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self._path = folder, folder / _FILE
+        self._record = np.dtype([("digest", f"V{_DIGEST}"), ("sum", "<u4"), ("vector", "<f4", (dimensions,))])
+        self._rows: dict[bytes, int] = {}
+        self._read = 0  # records looked at
+        self._catch_up()
+
+    def __contains__(self, digest: bytes) -> bool:
+        return digest in self._rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def vectors(self, digests: Sequence[bytes]) -> Vectors:
+        """The vectors of these texts; all of them must be there."""
+        rows = [self._rows[digest] for digest in digests]
+        found: Vectors = np.ascontiguousarray(self._records()["vector"][rows], np.float32)
+        return found
+
+    def add(self, digests: Sequence[bytes], vectors: Vectors) -> None:
+        """Keep these vectors."""
+        records = np.empty(len(digests), self._record)
+        records["vector"] = vectors
+        for row, digest in enumerate(digests):
+            records["digest"][row] = np.void(digest)
+            records["sum"][row] = _sum(digest, records["vector"][row].tobytes())
+        with locked_folder(self._folder), self._path.open("ab") as file:
+            whole = file.tell() // self._record.itemsize * self._record.itemsize
+            file.truncate(whole)  # a record that a killed process has left half done
+            file.write(records.tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+        self._catch_up()
+
+    def _records(self) -> Any:
+        """All whole records of the file, which stay on the disk."""
+        size = self._path.stat().st_size if self._path.exists() else 0
+        whole = size // self._record.itemsize
+        return np.memmap(self._path, self._record, "r", shape=(whole,)) if whole else np.empty(0, self._record)
+
+    def _catch_up(self) -> None:
+        """Look at the records that have come since, of this process and of others."""
+        size = self._record.itemsize
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._read * size)
+            while block := file.read(_AT_ONCE * size):
+                for begin in range(0, len(block) - size + 1, size):
+                    record = memoryview(block)[begin : begin + size]
+                    digest = bytes(record[:_DIGEST])
+                    if int.from_bytes(record[_DIGEST : _DIGEST + 4], "little") == _sum(digest, record[_DIGEST + 4 :]):
+                        self._rows.setdefault(digest, self._read)
+                    self._read += 1
+
+
+def _sum(digest: bytes, vector: bytes | memoryview) -> int:
+    return zlib.crc32(vector, zlib.crc32(digest))

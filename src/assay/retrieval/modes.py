@@ -1,0 +1,150 @@
+"""Search modes by name, made from settings. No engine is loaded before its mode is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from assay.errors import FusionError, RetrievalError, did_you_mean
+from assay.fusion.registry import find_method, find_normalisation
+from assay.retrieval.base import Retriever
+from assay.retrieval.hybrid import hybrid
+from assay.tables import Run
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A way to search that can be asked for by name."""
+
+    name: str
+    summary: str
+    place: str  # module:class, imported when it is asked for
+    extra: str | None = None  # what must be installed for it: pip install 'assay-ir[EXTRA]'
+    needs_model: bool = False
+    fuses: bool = False  # a hybrid, made by make_fused
+
+    def load(self) -> Any:
+        """The class behind it."""
+        module, _, name = self.place.partition(":")
+        return getattr(importlib.import_module(module), name)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """What can be set, and what it is otherwise."""
+        if self.fuses:
+            return {"modes": list(_FUSED_MODES), "method": "rrf", "norm": None, "weights": None}
+        return {field.name: field.default for field in fields(self.load())}
+
+
+_FUSED_MODES = ("lexical", "vector")
+
+
+@dataclass(frozen=True)
+class Fused:
+    """A hybrid: no retriever, but a fusion of the runs of other modes."""
+
+    modes: tuple[str, ...] = _FUSED_MODES
+    method: str = "rrf"
+    norm: str | None = None
+    weights: tuple[float, ...] | None = None
+    parameters: Mapping[str, float] = field(default_factory=dict)  # of the method; rrf has k
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """All that decides the result beside the runs, defaults too, as plain JSON values."""
+        return {
+            "engine": "fusion",
+            "modes": list(self.modes),
+            "method": find_method(self.method).name,
+            "norm": find_normalisation(self.norm).name,
+            "weights": None if self.weights is None else list(self.weights),
+            **find_method(self.method).checked(self.parameters),
+        }
+
+    def fuse(self, runs: Mapping[str, Run], depth: int | None = None) -> Run:
+        """The runs of its modes, which are looked up by name, as one."""
+        missing = [mode for mode in self.modes if mode not in runs]
+        if missing:
+            raise RetrievalError(f"there is no run of {', '.join(missing)} to fuse; there are {', '.join(runs)}.")
+        chosen = [runs[mode] for mode in self.modes]
+        return hybrid(chosen, self.method, depth=depth, norm=self.norm, weights=self.weights, **self.parameters)
+
+
+_ALL = (
+    Mode("lexical", "BM25 on tantivy: the words of the query", "assay.retrieval.lexical:TantivyBM25", "lexical"),
+    Mode("bm25s", "BM25 with parameters and variants of one's own", "assay.retrieval.bm25s:BM25s", "lexical"),
+    Mode("vector", "exact search by vectors of a model", "assay.retrieval.dense:Dense", "dense", needs_model=True),
+    Mode(
+        "approximate",
+        "approximate search by vectors, as a live system does it",
+        "assay.retrieval.approximate:Approximate",
+        "dense",
+        needs_model=True,
+    ),
+    Mode("hybrid", "the runs of other modes fused", "assay.retrieval.modes:Fused", fuses=True),
+)
+MODES: dict[str, Mode] = {mode.name: mode for mode in _ALL}
+
+
+def find_mode(name: str) -> Mode:
+    """The mode of this name."""
+    if name not in MODES:
+        raise RetrievalError(
+            f"there is no mode {name!r}{did_you_mean(name, MODES) or '.'} There are {', '.join(MODES)}."
+        )
+    return MODES[name]
+
+
+def make_retriever(mode: str, settings: Mapping[str, Any] | None = None) -> Retriever:
+    """The retriever of a mode; a hybrid, which is none, is refused.
+
+    >>> make_retriever("bm25s", {"k1": 0.9, "b": 0.4})
+    BM25s(k1=0.9, b=0.4, method='lucene', delta=0.5, language='english')
+    """
+    found = find_mode(mode)
+    if found.fuses:
+        raise RetrievalError(f"{mode} searches nothing itself: it fuses the runs of other modes.")
+    given = dict(settings or {})
+    _refuse_unknown(found, given, found.defaults)
+    made: Retriever = found.load()(**given)
+    return made
+
+
+def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Fused:
+    """The fusion of a hybrid mode, its settings checked; a method's parameters stand beside the others.
+
+    >>> make_fused("hybrid", {"modes": ["bm25s", "vector"], "k": 20}).parameters
+    {'k': 20}
+    """
+    found = find_mode(mode)
+    if not found.fuses:
+        raise RetrievalError(f"{mode} is no fusion of other modes.")
+    given = dict(settings or {})
+    method = find_method(given.get("method", "rrf"))
+    _refuse_unknown(found, given, {**found.defaults, **method.defaults})
+    modes = given.get("modes", _FUSED_MODES)
+    if not isinstance(modes, (list, tuple)) or not modes or not all(isinstance(name, str) for name in modes):
+        raise RetrievalError(f'modes cannot be {modes!r}; they are a list of names, such as ["lexical", "vector"].')
+    weights = given.get("weights")
+    if weights is not None and (not isinstance(weights, (list, tuple)) or len(weights) != len(modes)):
+        raise FusionError(
+            f"weights cannot be {weights!r}; they are a list of numbers, one for each of {', '.join(modes)}."
+        )
+    fused = Fused(
+        tuple(modes),
+        method.name,
+        given.get("norm"),
+        None if weights is None else tuple(weights),
+        {name: value for name, value in given.items() if name in method.defaults},
+    )
+    fused.settings  # noqa: B018  (refuses what cannot be)
+    return fused
+
+
+def _refuse_unknown(mode: Mode, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    for name in given:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise RetrievalError(f"{mode.name} has no setting {name!r}{hint or '.'} It has {', '.join(known)}.")

@@ -1,0 +1,87 @@
+"""assay models, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cli.command import assay
+from docs.blocks import DOCS
+from docs.schema import problems
+
+SCHEMA = json.loads((DOCS / "schemas" / "models-1.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def place(tmp_path):
+    """An environment of its own, without a network."""
+    return {"ASSAY_CACHE": str(tmp_path / "cache"), "ASSAY_MODELS": "", "ASSAY_OFFLINE": "1"}
+
+
+def test_the_list_says_what_there_is_and_what_is_here(place):
+    done = assay("models", "list", env=place)
+
+    assert 0 == done.returncode
+    assert (
+        "minilm       all-MiniLM-L6-v2 in 8 bits: small and fast, English (the default)\n"
+        "             24 MB, 384 dimensions, texts up to 256 tokens, Apache-2.0; not here\n"
+    ) == "".join(done.stdout.splitlines(keepends=True)[:2])
+
+
+def test_the_list_as_json(place):
+    found = json.loads(assay("models", "list", "--format", "json", env=place).stdout)
+
+    assert [] == list(problems(found, SCHEMA))
+    assert {"minilm": True, "minilm-fp32": False, "gte-small": False} == {
+        model["name"]: model["default"] for model in found["models"]
+    }
+    assert {"not here"} == {model["state"] for model in found["models"]}
+
+
+def test_offline_it_says_what_to_do_and_exits_with_2(place):
+    done = assay("models", "get", env=place)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert done.stderr.startswith("Error: the model minilm is not on this machine and could not be fetched:\n")
+    assert "assay models get minilm --from FOLDER." in done.stderr
+
+
+def test_path_fetches_nothing(place, tmp_path):
+    done = assay("models", "path", "gte-small", env=place)
+
+    assert 2 == done.returncode
+    assert (
+        f"Error: the model gte-small is not here (it would be in {tmp_path}/cache/models/gte-small). "
+        "Get it with: assay models get gte-small.\n"
+    ) == done.stderr
+
+
+def test_a_name_that_is_not_known(place):
+    done = assay("models", "get", "gte-smal", env=place)
+
+    assert 2 == done.returncode
+    assert "there is no model called 'gte-smal'; did you mean 'gte-small'?" in done.stderr
+
+
+def test_get_path_and_a_damaged_file_with_the_real_model(tmp_path):
+    online = {"ASSAY_CACHE": str(tmp_path / "one"), "ASSAY_MODELS": "", "ASSAY_OFFLINE": ""}
+    got = assay("models", "get", env=online)
+    if got.returncode:
+        pytest.skip(f"needs the default model, which could not be fetched: {got.stderr}")
+    folder = tmp_path / "one" / "models" / "minilm"
+    other = {**online, "ASSAY_CACHE": str(tmp_path / "two"), "ASSAY_OFFLINE": "1"}
+    copied = assay("models", "get", "minilm", "--from", folder, env=other)
+    (folder / "tokenizer.json").write_bytes(b"{}")
+    damaged = assay("models", "path", env=online)
+    again = assay("models", "get", env=online)
+
+    listed = json.loads(assay("models", "list", "--format", "json", env=online).stdout)
+
+    assert [] == list(problems(listed, SCHEMA))
+    assert ["here", "not here", "not here"] == [model["state"] for model in listed["models"]]
+    assert (f"minilm: {folder}\n", "") == (got.stdout, got.stderr)
+    assert f"minilm: {tmp_path}/two/models/minilm\n" == copied.stdout
+    assert damaged.stderr.startswith("Error: the model minilm is damaged ")
+    assert f"minilm: {folder}\n" == again.stdout
+    assert f"{folder}\n" == assay("models", "path", env=online).stdout

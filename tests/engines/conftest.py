@@ -1,0 +1,42 @@
+"""The real small model, fetched once for all tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.errors import MissingModelError
+from assay.retrieval.models import ModelFiles, get_model
+
+
+@pytest.fixture(scope="session")
+def model_cache(tmp_path_factory) -> Path:
+    """A cache with the default model; one for all workers of a session."""
+    root = tmp_path_factory.getbasetemp()
+    folder = (root.parent if root.name.startswith("popen-") else root) / "assay-cache"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASSAY_CACHE", str(folder))
+        patch.delenv("ASSAY_OFFLINE", raising=False)
+        try:
+            get_model()
+        except MissingModelError as error:
+            pytest.skip(f"needs the default model, which could not be fetched: {error}")
+    return folder
+
+
+@pytest.fixture
+def minilm(model_cache, monkeypatch) -> ModelFiles:
+    """The default model, in a cache that all tests share."""
+    monkeypatch.setenv("ASSAY_CACHE", str(model_cache))
+    return get_model()
+
+
+@pytest.fixture
+def fresh_cache(minilm, monkeypatch, tmp_path) -> Path:
+    """A cache of this test alone, which has the model and no vectors yet."""
+    folder = tmp_path / "cache"
+    (folder / "models").mkdir(parents=True)
+    (folder / "models" / "minilm").symlink_to(minilm.folder)
+    monkeypatch.setenv("ASSAY_CACHE", str(folder))
+    return folder

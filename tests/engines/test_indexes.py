@@ -1,0 +1,138 @@
+"""An index is finished or not there: builders that fail, are killed, or come twice."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from assay.errors import RetrievalError
+from assay.formats.documents import Document
+from assay.formats.writing import run_as_bytes
+from assay.retrieval.bm25s import BM25s
+from assay.retrieval.indexes import building, find_index, open_index
+from assay.retrieval.lexical import TantivyBM25
+from engines.small import WINGS, corpus, ranking
+
+SETTINGS = {"engine": "x", "weights": (1, 2)}
+
+
+def test_ids_come_back_byte_for_byte_and_in_their_order(tmp_path):
+    ids = ["b", "\udce9", "a\nb", "é"]
+    with building(tmp_path, SETTINGS) as build:
+        build.finish(ids)
+
+    stored = open_index(tmp_path, SETTINGS)
+
+    assert ids == stored.ids.tolist()
+    assert [2, 0, 3, 1] == stored.place.tolist()  # descending bytes: e9, c3 a9, "b", "a"
+
+
+def test_an_index_that_is_not_there_is_told_from_one_under_other_settings(tmp_path):
+    with pytest.raises(RetrievalError, match="there is no finished index; build it first"):
+        open_index(tmp_path, SETTINGS)
+    with building(tmp_path, SETTINGS) as build:
+        build.finish([])
+    with pytest.raises(RetrievalError, match="built under other settings; build it again"):
+        open_index(tmp_path, {"engine": "y"})
+
+
+def test_a_builder_that_fails_leaves_no_index(tmp_path):
+    def documents():
+        yield WINGS[0]
+        raise ValueError("the disk is gone")
+
+    with pytest.raises(ValueError, match="the disk is gone"):
+        TantivyBM25().index(documents, tmp_path)
+
+    assert find_index(tmp_path, TantivyBM25().settings) is None
+
+    TantivyBM25().index(corpus(), tmp_path)
+
+    assert ["heat"] == ranking(TantivyBM25().search(tmp_path, {"q": "heat"}, 5))
+
+
+def test_a_finished_index_is_left_as_it_is(tmp_path):
+    TantivyBM25().index(corpus(), tmp_path)
+    TantivyBM25().index(lambda: pytest.fail("the documents were read again"), tmp_path)
+
+
+def test_other_settings_build_it_anew(tmp_path):
+    BM25s(k1=0.5).index(corpus(), tmp_path)
+    BM25s(k1=2.0).index(corpus(), tmp_path)
+
+    assert find_index(tmp_path, BM25s(k1=0.5).settings) is None
+    assert find_index(tmp_path, BM25s(k1=2.0).settings) is not None
+
+
+def test_a_mark_that_is_no_json_is_no_index(tmp_path):
+    TantivyBM25().index(corpus(), tmp_path)
+    (tmp_path / "index" / "index.json").write_text("{")
+    TantivyBM25().index(corpus(), tmp_path)
+
+    assert ["heat"] == ranking(TantivyBM25().search(tmp_path, {"q": "heat"}, 5))
+
+
+def test_a_disk_that_takes_no_more_is_said_in_our_words(tmp_path):
+    """A limit on the size of files stands for a full disk."""
+    code = """
+import resource, signal, sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from engines.small import corpus
+from engines.test_indexes import MANY
+from assay.errors import RetrievalError
+from assay.retrieval.lexical import TantivyBM25
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    TantivyBM25().index(corpus(MANY), Path({folder!r}))
+except RetrievalError as error:
+    print(error)
+"""
+    code = code.format(tests=str(Path(__file__).parents[1]), folder=str(tmp_path / "index"))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+
+    assert done.stdout.startswith(f"{tmp_path}/index: the index cannot be written: ")
+    assert find_index(tmp_path / "index", TantivyBM25().settings) is None
+
+
+MANY = tuple(Document(f"d{number}", f"lift{number % 97} drag{number % 11} body") for number in range(20_000))
+BUILDER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from engines.small import corpus
+from engines.test_indexes import MANY
+from assay.retrieval.modes import make_retriever
+print("ready", flush=True)
+make_retriever({mode!r}).index(corpus(MANY), Path({folder!r}))
+"""
+
+
+@pytest.mark.parametrize("mode", ["lexical", "bm25s"])
+def test_a_builder_that_is_killed_at_any_moment_is_followed_by_one_that_gives_the_same(mode, tmp_path):
+    from assay.retrieval.modes import make_retriever
+
+    queries = {"q1": "lift3 body", "q2": "drag7"}
+    engine = make_retriever(mode)
+    engine.index(corpus(MANY), tmp_path / "whole")
+    expected = run_as_bytes(engine.search(tmp_path / "whole", queries, 100), "trec")[0]
+    folder = tmp_path / "killed"
+    code = BUILDER.format(tests=str(Path(__file__).parents[1]), mode=mode, folder=str(folder))
+    killed = 0
+    for delay in (0.0, 0.02, 0.05, 0.1, 0.2):
+        with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as builder:
+            builder.stdout.readline()
+            time.sleep(delay)
+            builder.send_signal(signal.SIGKILL)
+        killed += find_index(folder, engine.settings) is None
+
+    engine.index(corpus(MANY), folder)
+
+    assert killed > 0
+    assert expected == run_as_bytes(engine.search(folder, queries, 100), "trec")[0]
