@@ -1,4 +1,4 @@
-# make demo      install into .venv and evaluate a small example
+# make demo      install into .venv, and search a small collection by words, by meaning and by both: benchmark-insurance/
 # make test      run the tests, and those of reading and judging once more without the native kernel
 # make check     format, lint, types, layers, docs, tests
 # make bench     speed and memory against other tools; bench-large with a million queries; bench-short in a minute
@@ -31,7 +31,7 @@ help:
 install: .venv/.installed
 
 demo: .venv/.installed
-	@$(BIN)/assay demo
+	@$(BIN)/assay benchmark run
 
 test: .venv/.installed-tools
 	$(BIN)/python -m pytest -n auto
@@ -80,4 +80,4 @@ docs: .venv/.installed-tools
 	$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmark-insurance

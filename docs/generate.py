@@ -20,14 +20,21 @@ import click
 import msgspec
 
 import assay
+import assay.diagnosis.findings
 import assay.errors
+import assay.records.benchmark
 import assay.records.model
 from assay.cli import group
 from assay.compat.trec_eval import usage
+from assay.diagnosis.findings import Diagnosis
+from assay.diagnosis.registry import all_looks
 from assay.evaluation import Coverage, Scores
 from assay.measures import Request, definitions
 from assay.measures.explain import page
+from assay.records.benchmark import BenchmarkReport
 from assay.records.model import EvaluationReport, ExperimentManifest, Record
+from assay.report.diagnosis import SCHEMA as DIAGNOSIS_SCHEMA
+from assay.report.diagnosis import look_as_markdown
 from assay.report.findings import rule_as_markdown
 from assay.report.pages import guide_as_markdown, list_as_markdown
 from assay.validation.registry import all_rules
@@ -67,6 +74,7 @@ def pages() -> dict[str, str]:
         "findings.md": findings_page,
     }
     makers |= {f"findings/{rule.code}.md": functools.partial(rule_as_markdown, rule) for rule in all_rules()}
+    makers |= {f"findings/{look.code}.md": functools.partial(look_as_markdown, look) for look in all_looks()}
     return {name: f"{NOTICE}\n{make().rstrip()}\n" for name, make in makers.items()}
 
 
@@ -111,10 +119,14 @@ def findings_page() -> str:
     rows += [(f"[{rule.code}](findings/{rule.code}.md)", rule.severity, _cell(rule.title)) for rule in all_rules()]
     intro = (
         "# Findings of validation\n\n"
-        "What `assay runs validate` and `assay qrels validate` look for. In the terminal: `assay explain CODE`. "
-        "What they are for: [validation](../validation.md).\n"
+        "What `assay runs validate`, `assay qrels validate` and `assay collections check` look for. In the terminal: "
+        "`assay explain CODE`. What they are for: [validation](../validation.md), [collections](../collections.md).\n"
     )
-    return f"{intro}\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    looks = [("code", "area", "what was found"), ("---",) * 3]
+    looks += [(f"[{look.code}](findings/{look.code}.md)", look.area, _cell(look.title)) for look in all_looks()]
+    more = "\n## Findings of a diagnosis\n\nWhat `assay diagnose` looks for: [diagnosis](../diagnosis.md).\n"
+    tables = ["\n".join(f"| {' | '.join(row)} |" for row in table) for table in (rows, looks)]
+    return f"{intro}\n{tables[0]}\n{more}\n{tables[1]}"
 
 
 # The schemas of records
@@ -127,14 +139,50 @@ def schemas() -> dict[str, str]:
         "experiment-manifest-1.json": schema_of(
             ExperimentManifest, "ExperimentManifest.json in the folder of a report"
         ),
+        "benchmark-1.json": schema_of(BenchmarkReport, "BenchmarkReport.json in the folder of a benchmark"),
+        "diagnosis-1.json": diagnosis_schema(),
     }
+
+
+def diagnosis_schema() -> str:
+    """The schema of what `assay diagnose --format json` prints: the values of a diagnosis, and rows by column."""
+    schema = msgspec.json.schema(Diagnosis)
+    for name, definition in schema["$defs"].items():
+        for field in _FIELD.finditer(inspect.getsource(getattr(assay.diagnosis.findings, name))):
+            if field["meaning"]:
+                definition["properties"][field["name"]]["description"] = field["meaning"]
+        definition["required"] = list(definition["properties"])  # all are always printed
+        definition["additionalProperties"] = False
+    table = schema["$defs"]["Table"]
+    cell = table["properties"]["rows"]["items"]["items"]
+    table["properties"]["rows"] = {
+        "type": "array",
+        "items": {"type": "object", "additionalProperties": cell},
+        "description": "one object for each row, by the names of the columns",
+    }
+    del table["properties"]["shown"]
+    table["required"].remove("shown")
+    whole = schema["$defs"]["Diagnosis"]
+    whole["properties"] = {
+        "schema": {"const": DIAGNOSIS_SCHEMA},
+        **whole["properties"],
+        "counts": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+    }
+    whole["required"] = list(whole["properties"])
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": DIAGNOSIS_SCHEMA,
+        "title": "What assay diagnose --format json prints",
+    }
+    return json.dumps({**head, **schema}, indent=2, ensure_ascii=False) + "\n"
 
 
 def schema_of(record: type[Record], title: str) -> str:
     """The schema of a record; what a later version of assay adds to it is allowed."""
     schema = msgspec.json.schema(record)
     for name, definition in schema["$defs"].items():
-        for field in _FIELD.finditer(inspect.getsource(getattr(assay.records.model, name))):
+        home = assay.records.model if hasattr(assay.records.model, name) else assay.records.benchmark
+        for field in _FIELD.finditer(inspect.getsource(getattr(home, name))):
             if field["meaning"]:
                 definition["properties"][field["name"]]["description"] = field["meaning"]
     schema["$defs"][record.__name__]["required"].insert(0, "schema")

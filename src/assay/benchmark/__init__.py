@@ -1,0 +1,1 @@
+"""A benchmark: search a collection in several modes, evaluate, compare and choose. Prints nothing."""

@@ -1,0 +1,142 @@
+"""Which mode to use: over all queries, for each kind of query, and among those that are fast enough. Pure functions."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from assay.comparison.comparing import Comparison, SystemScores, compare_scores
+from assay.comparison.segments import Segmentation
+from assay.errors import show_id
+from assay.records.benchmark import BestMode, LatencyChoice, SegmentChoice
+
+FEW_QUERIES = 10  # in a segment: below, the best mode is mostly chance
+
+Means = Mapping[str, float | None]  # by mode
+
+
+def best_of(means: Means) -> tuple[str, ...]:
+    """The modes with the highest mean: one, or several that are equal; none where nothing has a value.
+
+    >>> best_of({"lexical": 0.4, "vector": 0.5, "hybrid": 0.5, "none": None})
+    ('vector', 'hybrid')
+    """
+    known = {mode: mean for mode, mean in means.items() if mean is not None and not math.isnan(mean)}
+    return tuple(mode for mode, mean in known.items() if mean == max(known.values()))
+
+
+def best_by_measure(means: Mapping[str, Means], rewards: Mapping[str, bool]) -> dict[str, tuple[str, ...]]:
+    """For each measure the best modes; none where a higher value is not better, or all modes are equal.
+
+    >>> best_by_measure({"AP": {"a": 0.1, "b": 0.2}, "num_ret": {"a": 9.0, "b": 5.0}}, {"AP": True, "num_ret": False})
+    {'AP': ('b',), 'num_ret': ()}
+    """
+    found = {}
+    for measure, by_mode in means.items():
+        best = best_of(by_mode) if rewards[measure] else ()
+        found[measure] = best if len(best) == 1 or len(best) < len(by_mode) else ()
+    return found
+
+
+def best_overall(
+    scores: SystemScores, best: Mapping[str, tuple[str, ...]], comparison: Comparison | None
+) -> BestMode | None:
+    """The best mode by the first measure; and which others were not shown to be worse than it.
+
+    `comparison` is of all modes with the first one; it decides wherever it can, so that a report never says two things.
+    """
+    means = _means(scores, 0)
+    leading = best_of(means)
+    if not leading:
+        return None
+    mode = leading[0]  # of several that are equal the one that was named first
+    value = means[mode]
+    not_worse = () if comparison is None else tuple(_not_worse(mode, comparison))
+    won = {system: sum(system in modes for modes in best.values()) for system in scores.systems}
+    return BestMode(
+        mode=mode,
+        value=value,
+        not_worse=not_worse,
+        measures_won={system: count for system, count in won.items() if count},
+        words=_best_in_words(scores, mode, value, not_worse),
+    )
+
+
+def best_by_segment(scores: SystemScores, segmentations: Iterable[Segmentation]) -> tuple[SegmentChoice, ...]:
+    """The best mode by the first measure for the queries of each segment."""
+    found = []
+    for segmentation in segmentations:
+        for segment in segmentation.segments:
+            chosen = np.array([segmentation.segment_of.get(query) == segment for query in scores.queries], np.bool_)
+            if not chosen.any():
+                continue
+            means = _means(scores, 0, chosen)
+            found.append(
+                SegmentChoice(
+                    segmentation=segmentation.name,
+                    segment=segment,
+                    queries=int(chosen.sum()),
+                    means={mode: None if math.isnan(mean) else mean for mode, mean in means.items()},
+                    best=best_of(means),
+                    few=int(chosen.sum()) < FEW_QUERIES,
+                )
+            )
+    return tuple(found)
+
+
+def best_within(limit: float, means: Means, milliseconds: Mapping[str, float], measure: str) -> LatencyChoice:
+    """The best of the modes whose median time per query stays within the limit.
+
+    >>> best_within(5, {"lexical": 0.4, "vector": 0.5}, {"lexical": 1.0, "vector": 9.0}, "nDCG@10").words
+    'Within 5 ms per query lexical has the highest nDCG@10 (0.4000); too slow: vector (9.0 ms).'
+    """
+    slow = tuple(mode for mode in means if milliseconds.get(mode, math.inf) > limit)
+    fast = {mode: mean for mode, mean in means.items() if mode not in slow}
+    best = best_of(fast)
+    said = ", ".join(f"{show_id(mode)} ({milliseconds[mode]:.1f} ms)" for mode in slow if mode in milliseconds)
+    left_out = f"; too slow: {said}" if said else ""
+    if not best:
+        words = f"No mode stays within {limit:g} ms per query{left_out}."
+    else:
+        words = f"Within {limit:g} ms per query {show_id(best[0])} has the highest {measure} ({fast[best[0]]:.4f}){left_out}."
+    return LatencyChoice(limit=limit, mode=best[0] if best else None, too_slow=slow, words=words)
+
+
+def _means(scores: SystemScores, measure: int, chosen: np.ndarray | None = None) -> dict[str, float]:
+    """The mean of each system, over its queries with a value; not a number where it has none."""
+    found = {}
+    for column, system in enumerate(scores.systems):
+        values = scores.column(measure, column)
+        values = values if chosen is None else values[chosen]
+        known = values[~np.isnan(values)]
+        found[system] = math.fsum(known) / len(known) if len(known) else math.nan
+    return found
+
+
+def _not_worse(mode: str, comparison: Comparison) -> Iterator[str]:
+    """Modes of which no test says that the best one is better, corrected over as many comparisons as are shown."""
+    scores = comparison.scores
+    known = {
+        pair.baseline if pair.system == mode else pair.system: pair.verdict
+        == ("better" if pair.system == mode else "worse")
+        for pair in comparison.of(scores.measures[0])
+        if mode in (pair.baseline, pair.system)
+    }
+    others = compare_scores(scores, dataclasses.replace(comparison.study, baselines=(mode,)))
+    shown = {pair.system: pair.verdict == "worse" for pair in others.of(scores.measures[0])} | known
+    return (system for system in scores.systems if system != mode and not shown[system])
+
+
+def _best_in_words(scores: SystemScores, mode: str, value: float, not_worse: Sequence[str]) -> str:
+    said = f"{show_id(mode)} has the highest {scores.measures[0]} ({value:.4f})"
+    others = len(scores.systems) - 1
+    if not others:
+        return f"{said}; no other mode has run."
+    if not not_worse:
+        which = {1: "the other mode", 2: "both others"}.get(others, f"all {others} others")
+        return f"{said}, and is better than {which} beyond chance."
+    names = " and ".join(map(show_id, not_worse)) if len(not_worse) < 3 else ", ".join(map(show_id, not_worse))
+    return f"{said}, but {names} {'is' if len(not_worse) == 1 else 'are'} not shown to be worse."

@@ -1,0 +1,147 @@
+"""From the modes of a recipe to what can run on this machine, in the order in which it must run. Searches nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assay.benchmark.recipe import Mode, Recipe, parse_modes
+from assay.errors import AssayError, InputError, MissingExtraError, MissingModelError, show_id
+from assay.records.benchmark import MissingMode
+from assay.retrieval.base import Progress, Retriever
+from assay.retrieval.embedding import library_versions
+from assay.retrieval.models import DEFAULT_MODEL, get_model
+from assay.retrieval.modes import MODES, Fused, make_fused, make_retriever
+
+
+@dataclass(frozen=True)
+class PlannedMode:
+    """A mode that can run: by a retriever of its own, or as a fusion of modes before it."""
+
+    mode: Mode
+    shown: bool  # False: it runs only because a hybrid is made of it
+    way: Retriever | Fused
+    settings: dict[str, Any]  # all that decides its result, besides what is searched
+
+    @property
+    def name(self) -> str:
+        """What tables and files call it."""
+        return self.mode.name
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will run, parts before hybrids, and what cannot."""
+
+    modes: tuple[PlannedMode, ...]
+    missing: tuple[MissingMode, ...]
+
+
+def plan_modes(recipe: Recipe, progress: Progress | None = None) -> Plan:
+    """What of a recipe can run here; a model that is not on this machine is fetched.
+
+    A mode whose package or model cannot be had is left out, and hybrids of it with it; wrong settings are refused.
+    """
+    shown = {mode.name for mode in recipe.modes}
+    planned: dict[str, PlannedMode] = {}
+    missing: dict[str, MissingMode] = {}
+    for mode in _parts_first(recipe):
+        try:
+            lacking = [part for part in parts_of(mode) if part in missing]
+            if lacking:
+                missing[mode.name] = _without_part(mode, missing[lacking[0]])
+            else:
+                way = _made(mode, progress)
+                planned[mode.name] = PlannedMode(mode, mode.name in shown, way, dict(way.settings))
+        except (MissingExtraError, MissingModelError) as error:
+            missing[mode.name] = _missing(mode, str(error))
+    order = [mode.name for mode in recipe.modes]
+    return Plan(
+        tuple(each for each in planned.values() if each.shown or _is_needed(each, planned.values())),
+        tuple(missing[name] for name in order if name in missing),
+    )
+
+
+def parts_of(mode: Mode) -> tuple[str, ...]:
+    """The modes that a hybrid is made of; none for a mode that searches itself."""
+    return _fused(mode).modes if MODES[mode.kind].fuses else ()
+
+
+def _parts_first(recipe: Recipe) -> list[Mode]:
+    """All modes that must run, each behind its parts."""
+    known = {mode.name: mode for mode in (*recipe.modes, *recipe.parts)}
+    found: dict[str, Mode] = {}
+
+    def visit(mode: Mode, above: tuple[str, ...]) -> None:
+        if mode.name in above:
+            raise _refusal(mode, f"is a part of itself: {' of '.join([*above, mode.name])}.")
+        if mode.name in found:
+            return
+        for part in parts_of(mode):
+            visit(_part(mode, part, known), (*above, mode.name))
+        found[mode.name] = mode
+
+    for mode in recipe.modes:
+        visit(mode, ())
+    return list(found.values())
+
+
+def _part(mode: Mode, name: str, known: Mapping[str, Mode]) -> Mode:
+    try:
+        return parse_modes([name], list(known.values()))[0]
+    except InputError as error:
+        raise _refusal(mode, f"modes: {error}") from None
+
+
+def _made(mode: Mode, progress: Progress | None) -> Retriever | Fused:
+    kind = MODES[mode.kind]
+    if kind.fuses:
+        return _fused(mode)
+    if kind.needs_model:
+        library_versions()  # nothing is fetched for a package that is not there
+        get_model(str(mode.settings.get("model", DEFAULT_MODEL)), progress)
+    try:
+        return make_retriever(mode.kind, mode.settings)
+    except (MissingExtraError, MissingModelError):
+        raise
+    except AssayError as error:
+        raise _refusal(mode, str(error)) from None
+
+
+def _fused(mode: Mode) -> Fused:
+    try:
+        return make_fused(mode.kind, mode.settings)
+    except AssayError as error:
+        raise _refusal(mode, str(error)) from None
+
+
+def _refusal(mode: Mode, complaint: str) -> InputError:
+    """With the line of the setting that the complaint names, else of the mode's table."""
+    named = (key for key in mode.settings if re.search(rf"(^|['.] ?){re.escape(key)}('| cannot|:)", complaint))
+    line = mode.lines.get(next(named, ""), mode.lines.get(""))
+    return InputError(f"mode {show_id(mode.name)!r}: {complaint}", source=mode.source, line=line)
+
+
+def _missing(mode: Mode, words: str) -> MissingMode:
+    """What the error says, and what it says to do: the install line of a missing package, or the last of several lines."""
+    *lines, last = [line.strip() for line in words.splitlines()] or [""]
+    if lines:
+        return MissingMode(name=mode.name, kind=mode.kind, reason=" ".join(lines), remedy=last)
+    reason, colon, command = last.partition(": pip install ")
+    return MissingMode(
+        name=mode.name,
+        kind=mode.kind,
+        reason=f"{reason}." if colon else last,
+        remedy=f"pip install {command}" if colon else "",
+    )
+
+
+def _without_part(mode: Mode, part: MissingMode) -> MissingMode:
+    reason = f"it is made of {part.name}, which cannot run."
+    return MissingMode(name=mode.name, kind=mode.kind, reason=reason, remedy="")
+
+
+def _is_needed(part: PlannedMode, planned: Iterable[PlannedMode]) -> bool:
+    return any(part.name in parts_of(other.mode) for other in planned)

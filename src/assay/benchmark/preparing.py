@@ -1,0 +1,116 @@
+"""All that is known of a benchmark before its first search: the collection, the modes, the measures. Searches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import msgspec
+
+from assay.benchmark.planning import Plan, plan_modes
+from assay.benchmark.recipe import Recipe
+from assay.benchmark.steps import digest
+from assay.collections import Collection, embedded_collections, open_collection
+from assay.collections.opening import EMBEDDED
+from assay.comparison.segments import Segmentation, by_length, by_relevant
+from assay.errors import InputError
+from assay.formats.segments import read_segments
+from assay.records.building import as_text
+from assay.records.identity import content_of
+from assay.records.model import Digest, Targets
+from assay.records.secrets import Secrets
+from assay.records.targets import read_targets, with_targets
+from assay.retrieval.base import Progress
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All that is known of a benchmark before its first search."""
+
+    recipe: Recipe
+    plan: Plan
+    collection: Collection
+    files: Mapping[str, Digest]  # by role: corpus, queries, qrels
+    measures: tuple[str, ...]  # with those of the targets
+    targets: Targets | None
+    segmentations: tuple[Segmentation, ...]
+    command: tuple[str, ...]  # without secrets
+
+    @property
+    def shown(self) -> list[str]:
+        """The names of the modes that are reported."""
+        return [mode.name for mode in self.plan.modes if mode.shown]
+
+    @property
+    def key(self) -> str:
+        """What decides the report, but for time."""
+        modes = [[mode.name, mode.mode.kind, mode.shown, mode.settings] for mode in self.plan.modes]
+        given = asdict(self.recipe)
+        return digest(
+            {name: given[name] for name in ("depth", "seed", "repeats", "latency_limit")},
+            [
+                modes,
+                msgspec.to_builtins(self.plan.missing),
+                {role: each.sha256 for role, each in self.files.items()},
+                self.measures,
+            ],
+            msgspec.to_builtins(self.targets),
+            [asdict(each) for each in self.segmentations],
+        )
+
+
+def prepare(recipe: Recipe, *, command: Sequence[str] = (), progress: Progress | None = None) -> Prepared:
+    """Look at everything that can be wrong before something is searched; fetches models that are not there yet."""
+    targets = None if recipe.targets is None else read_targets(recipe.targets)
+    measures = recipe.measures if targets is None else with_targets(recipe.measures, targets)
+    labelled = {} if recipe.segments is None else read_segments(recipe.segments)
+    collection = open_collection(
+        recipe.collection, split=recipe.split, columns=recipe.columns, files=recipe.files, progress=progress
+    )
+    if not collection.queries:
+        raise InputError(
+            "no query has both a text and a judgment: there is nothing to search for.", source=recipe.collection
+        )
+    plan = plan_modes(recipe, progress)
+    if not any(mode.shown for mode in plan.modes):
+        reasons = " ".join(f"{each.name}: {each.reason} {each.remedy}".strip() for each in plan.missing)
+        raise InputError(f"none of the modes can run. {reasons}")
+    own = [Segmentation.from_labels(name, labels) for name, labels in labelled.items()]
+    return Prepared(
+        recipe=recipe,
+        plan=plan,
+        collection=collection,
+        files=_digests(collection),
+        measures=measures,
+        targets=targets,
+        segmentations=(*own, *_usual_segmentations(collection)),
+        command=tuple(map(as_text, Secrets().hide_command(command))),
+    )
+
+
+def _digests(collection: Collection) -> dict[str, Digest]:
+    """The files of a collection by their content; those that come with assay by their path below it."""
+    found = {}
+    for role, path in collection.files.items():
+        content = content_of(str(path))
+        found[role] = Digest(path=as_text(shown_path(path)), sha256=content.sha256, size=content.size)
+    return found
+
+
+def shown_path(path: str | Path) -> str:
+    """A file as it is called in reports: what comes with assay by its path there, on every machine the same."""
+    return Path(path).relative_to(EMBEDDED).as_posix() if Path(path).is_relative_to(EMBEDDED) else str(path)
+
+
+def is_embedded(recipe: Recipe) -> bool:
+    """Whether the collection comes with assay."""
+    return recipe.collection in embedded_collections()
+
+
+def _usual_segmentations(collection: Collection) -> list[Segmentation]:
+    """What queries can always be sorted by: how long they are, and how much there is to be found."""
+    relevant = dict.fromkeys(collection.qrels.queries, 0)
+    for number, grade in zip(collection.qrels.query.tolist(), collection.qrels.rel.tolist(), strict=True):
+        relevant[collection.qrels.queries[number]] += grade > 0
+    return [by_length(collection.queries), by_relevant(relevant)]

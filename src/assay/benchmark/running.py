@@ -1,0 +1,228 @@
+"""A benchmark from its recipe to its report: search, evaluate, compare, choose, write. Prints nothing.
+
+OUT/BenchmarkReport.json, .html     all of it, for programs and for people
+OUT/BenchmarkComparison.md          the same, for issues and READMEs
+OUT/ExperimentManifest.json         what was done, with what, on what; `assay verify OUT` checks all of it
+OUT/runs/MODE.run                   one TREC run per mode
+OUT/qrels.txt                       the judgments, as they were used
+OUT/evaluations/MODE/               an evaluation report per mode
+OUT/work/                           indexes, and which steps are finished; may be removed
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from assay.benchmark.building import build_benchmark, evaluation_folder
+from assay.benchmark.preparing import Prepared, is_embedded
+from assay.benchmark.searching import Search, Searched, search_all, steps_of
+from assay.benchmark.steps import Workspace, digest, workspace
+from assay.errors import InputError
+from assay.evaluation import Evaluator
+from assay.formats.unread import open_run
+from assay.formats.writing import qrels_as_bytes
+from assay.records.benchmark import BenchmarkReport
+from assay.records.building import as_text, build_report, queries_of_run, timestamp
+from assay.records.findings import findings_beside
+from assay.records.identity import digest_of, identity_of
+from assay.records.manifest import Name, Settings, build_manifest, config_hash, config_of, name_experiment
+from assay.records.model import Baseline, Config, EvaluationReport, FindingRecord, Identity
+from assay.records.recording import Measured, check_all, measure_run
+from assay.records.storing import MANIFEST_FILE, REPORT_FILE
+from assay.records.storing import encode as encode_record
+from assay.retrieval.base import Progress
+from assay.retrieval.modes import MODES
+
+BENCHMARK_FILE = "BenchmarkReport.json"
+
+RenderEvaluation = Callable[[EvaluationReport], Mapping[str, str]]  # a report -> file name, in its folder, -> text
+RenderBenchmark = Callable[[BenchmarkReport], Mapping[str, str]]
+
+
+def run_benchmark(
+    prepared: Prepared,
+    folder: str | os.PathLike[str],
+    render: RenderEvaluation,
+    render_benchmark: RenderBenchmark,
+    progress: Progress | None = None,
+) -> BenchmarkReport:
+    """Do what is left to be done in the folder, and give the report; killed at any moment, it goes on where it stopped."""
+    with workspace(folder) as space:
+        space.begin(prepared.key, timestamp())
+        if space.finished("report", prepared.key) is None:
+            space.drop(["report"])  # the old report goes before the first of its files is replaced
+        searched = search_all(_search(prepared), prepared.plan, space, progress)
+        if space.finished("report", prepared.key) is not None:
+            return read_benchmark(space.folder)
+        report = _reported(prepared, space, searched, render, render_benchmark)
+        space.keep_indexes([(each.mode.name, each.index) for each in searched if each.index is not None])
+        return report
+
+
+def _search(prepared: Prepared) -> Search:
+    recipe, collection = prepared.recipe, prepared.collection
+    corpus = {role: each.sha256 for role, each in prepared.files.items() if role.partition("/")[0] == "corpus"}
+    return Search(
+        collection, digest(corpus, recipe.columns), collection.queries, recipe.depth, recipe.seed, recipe.repeats
+    )
+
+
+# Evaluating
+
+
+def _reported(
+    prepared: Prepared,
+    space: Workspace,
+    searched: Sequence[Searched],
+    render: RenderEvaluation,
+    render_benchmark: RenderBenchmark,
+) -> BenchmarkReport:
+    """Evaluate all runs that are shown, and write what was found; the manifest, which vouches for all, comes last."""
+    shown = sorted((each for each in searched if each.mode.shown), key=lambda each: _place(prepared, each))
+    qrels = _write_qrels(prepared, space)
+    evaluator = Evaluator(str(qrels), prepared.measures)
+    measured = [measure_run(evaluator, open_run(str(space.folder / each.path), name=each.mode.name)) for each in shown]
+    baseline = _baseline(prepared)
+    config = config_of(evaluator, targets=prepared.targets, baseline=baseline)
+    settings = _settings(prepared, searched)
+    name = name_experiment(config_hash(config, settings), datetime.fromisoformat(space.created))
+    outcomes = check_all(prepared.targets, [each.evaluation for each in measured], baseline)
+    reports = []
+    for each in measured:
+        mode = each.evaluation.run
+        report = build_report(
+            each.evaluation,
+            experiment=name.id,
+            created=name.created,
+            run=_relative(space, identity_of(mode, each.path, queries_of_run(each.evaluation.coverage))),
+            qrels=_relative(space, identity_of("qrels", str(qrels), each.evaluation.coverage.judged)),
+            findings=_findings(space, each, qrels),
+            targets=outcomes.get(mode),
+            curves=each.curves,
+            seconds=each.seconds,
+        )
+        reports.append(_write_evaluation(space, report, name, render))
+    benchmark = build_benchmark(name, prepared, shown, reports, [each.evaluation for each in measured])
+    space.keep_only(["qrels", *(f"evaluation {each.mode.name}" for each in shown), *steps_of(searched)])
+    _write_benchmark(prepared, space, benchmark, config, settings, name, render_benchmark)
+    return benchmark
+
+
+def _place(prepared: Prepared, searched: Searched) -> int:
+    """Modes are shown in the order of the recipe, whatever the order in which they must run."""
+    return [mode.name for mode in prepared.recipe.modes].index(searched.mode.name)
+
+
+def _write_qrels(prepared: Prepared, space: Workspace) -> Path:
+    """The judgments as one file, so that the folder holds all that its numbers need: TREC's form if that can hold the ids."""
+    try:
+        path, data = "qrels.txt", qrels_as_bytes(prepared.collection.qrels, "trec")[0]
+    except InputError:
+        path, data = "qrels.jsonl", qrels_as_bytes(prepared.collection.qrels, "jsonl")[0]
+    key = digest("qrels", path, digest_of(path, data).sha256)
+    if space.finished("qrels", key) is None:
+        space.finish("qrels", key, space.write({path: data}))
+    return space.folder / path
+
+
+def _baseline(prepared: Prepared) -> Baseline | None:
+    """What uplifts of the targets are over: the modes that the targets name, or else the first one."""
+    over = {target.over for target in prepared.targets.measures} - {None} if prepared.targets else set()
+    return None if over <= set(prepared.shown) else Baseline(name=prepared.shown[0], means={})
+
+
+def _relative(space: Workspace, identity: Identity) -> Identity:
+    return replace(identity, path=_below(space, identity.path))
+
+
+def _below(space: Workspace, path: str) -> str:
+    """A path from the folder of the benchmark, so that it can be moved."""
+    return os.path.relpath(path, space.folder) if Path(path).is_relative_to(space.folder) else path
+
+
+def _findings(space: Workspace, measured: Measured, qrels: Path) -> tuple[FindingRecord, ...]:
+    found = findings_beside(measured.evaluation, str(qrels), measured.path)
+    return tuple(replace(finding, file=_below(space, finding.file)) for finding in found)
+
+
+def _write_evaluation(
+    space: Workspace, report: EvaluationReport, name: Name, render: RenderEvaluation
+) -> EvaluationReport:
+    """Write the evaluation report of a mode, or give the one that is written already: it keeps its time."""
+    step = f"evaluation {report.run.name}"
+    folder = evaluation_folder(report.run.name)
+    key = digest(name.id, msgspec.to_builtins(replace(report, seconds=0.0)))
+    if space.finished(step, key) is not None:
+        return report
+    files = {REPORT_FILE: encode_record(report)}
+    files |= {file: text.encode("utf-8", "backslashreplace") for file, text in render(report).items()}
+    space.finish(step, key, space.write({f"{folder}/{file}": data for file, data in files.items()}))
+    return report
+
+
+# Writing
+
+
+def _settings(prepared: Prepared, searched: Sequence[Searched]) -> Settings:
+    """What the manifest says of the modes: every setting by mode, and what is in each index."""
+    parameters = {
+        f"{mode.name}.{name}": as_text(value if isinstance(value, str) else msgspec.json.encode(value).decode())
+        for mode in prepared.plan.modes
+        for name, value in mode.settings.items()
+    }
+    models = {str(mode.settings["model"]) for mode in prepared.plan.modes if MODES[mode.mode.kind].needs_model}
+    return Settings(
+        dataset=as_text(f"{prepared.collection.name}/{prepared.collection.split}"),
+        model=", ".join(sorted(models)) or None,
+        parameters={**parameters, "depth": str(prepared.recipe.depth), "seed": str(prepared.recipe.seed)},
+        index_snapshots={each.mode.name: each.index for each in searched if each.index is not None},
+    )
+
+
+def _write_benchmark(
+    prepared: Prepared,
+    space: Workspace,
+    report: BenchmarkReport,
+    config: Config,
+    settings: Settings,
+    name: Name,
+    render: RenderBenchmark,
+) -> None:
+    files = {BENCHMARK_FILE: encode_benchmark(report)}
+    files |= {file: text.encode("utf-8", "backslashreplace") for file, text in render(report).items()}
+    manifest = build_manifest(
+        name,
+        command=prepared.command,
+        config=config,
+        settings=settings,
+        runs=[mode.name for mode in report.modes],
+        inputs=() if is_embedded(prepared.recipe) else tuple(prepared.files.values()),
+        metadata={},
+    )
+    outputs = [*space.outputs(), *(digest_of(path, data) for path, data in files.items())]
+    files[MANIFEST_FILE] = encode_record(replace(manifest, outputs=tuple(outputs)))  # the last one
+    space.finish("report", prepared.key, space.write(files))
+
+
+def encode_benchmark(report: BenchmarkReport) -> bytes:
+    """The report as JSON."""
+    return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
+
+
+def read_benchmark(folder: str | os.PathLike[str]) -> BenchmarkReport:
+    """The report in a folder."""
+    path = Path(folder) / BENCHMARK_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=BenchmarkReport)
+    except FileNotFoundError:
+        raise InputError(f"there is no {BENCHMARK_FILE} here.", source=os.fspath(folder)) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}.", source=str(path)) from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InputError(f"does not have the shape of a benchmark's report: {error}.", source=str(path)) from None

@@ -1,0 +1,63 @@
+"""Bars on the terminal while something long is done, with the time that is left; nothing where nobody looks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol
+
+from assay.errors import show_id
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+_EVERY = 0.05  # seconds between two looks at a bar: it is told more often than anyone can see
+
+
+class Tell(Protocol):
+    """Told how far a step has come."""
+
+    def __call__(self, step: str, done: int, total: int | None) -> None:
+        """So many of so many are done; the total is None where it is not known."""
+
+
+@contextmanager
+def progress_bars() -> Iterator[Tell | None]:
+    """A bar for the step that is at work, gone at the end; None where standard error is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),  # names are data
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        yield _Bars(bars)
+
+
+class _Bars:
+    def __init__(self, bars: Bars) -> None:
+        self._bars = bars
+        self._tasks: dict[str, TaskID] = {}
+        self._looked: dict[str, float] = {}
+
+    def __call__(self, step: str, done: int, total: int | None) -> None:
+        now = monotonic()
+        finished = total is not None and done >= total
+        if not finished and now - self._looked.get(step, 0.0) < _EVERY:
+            return
+        self._looked[step] = now
+        if step not in self._tasks:
+            for before in self._bars.tasks:
+                if before.finished:
+                    self._bars.update(before.id, visible=False)
+            self._tasks[step] = self._bars.add_task(show_id(step), total=total)
+        self._bars.update(self._tasks[step], completed=done, total=total)

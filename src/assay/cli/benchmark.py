@@ -1,0 +1,140 @@
+"""assay benchmark."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli import write
+from assay.cli.bars import progress_bars
+from assay.cli.reports import rendered
+from assay.errors import InputError, show_id
+
+if TYPE_CHECKING:  # imported where a benchmark is asked for: it brings msgspec and SciPy
+    from assay.benchmark.preparing import Prepared
+    from assay.benchmark.recipe import Recipe
+    from assay.records.benchmark import BenchmarkReport
+
+FORMATS = ("table", "json", "markdown")
+
+
+@click.group(
+    "benchmark",
+    short_help="Search a collection in several ways, evaluate and compare them.",
+    epilog="Example: assay benchmark run --collection insurance --modes lexical,vector,hybrid",
+)
+def command() -> None:
+    """Search a collection in several ways over the same queries, evaluate each, compare them, and say which one to use."""
+
+
+@command.command(
+    "run", epilog="Example: assay benchmark run --collection my-folder --modes lexical,vector,hybrid -m AP"
+)
+@click.argument("recipe", required=False, type=click.Path(dir_okay=True))
+@click.option(
+    "--collection",
+    metavar="DIR|NAME",
+    help="What to search: a folder with documents, queries and judgments, or insurance or shop, which come with assay.  [default: insurance]",
+)
+@click.option("--split", help="Which judgments of the collection.  [default: test, or the only ones]")
+@click.option("--modes", metavar="NAME,...", help="Ways to search.  [default: lexical,vector,hybrid]")
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    help="Measure to compute; may be repeated, the first one decides which mode is the best.",
+)
+@click.option("--depth", type=click.IntRange(min=1), help="Documents per query.  [default: 1000]")
+@click.option("--targets", metavar="FILE|NAME", help="Hold the means against a profile of targets.")
+@click.option("--segments", metavar="FILE", help="Sort queries into segments: CSV with the query first.")
+@click.option("--latency-limit", type=float, metavar="MS", help="Also choose among modes this fast per query.")
+@click.option("--seed", type=click.IntRange(min=0), help="For what is drawn: the queries that are timed.  [default: 1]")
+@click.option("--repeats", type=click.IntRange(min=1), help="Timed passes over the queries.  [default: 3]")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Folder for reports, runs and indexes.  [default: benchmark-COLLECTION]",
+)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="How to show the result.",
+)
+def run_command(recipe: str | None, output: str | None, output_format: str, **given: Any) -> None:
+    """Run the benchmark of a RECIPE (a TOML file, see `assay benchmark init`), or the one that the options describe.
+
+    Options win over the recipe. Without either, a collection that comes with assay is searched by words, by meaning and
+    by both. What was interrupted goes on where it stopped when the same command is given again.
+    """
+    from assay.report.benchmark import RENDERERS
+
+    chosen = _recipe(recipe, given)
+    folder = output or f"benchmark-{Path(chosen.collection).resolve().name}"
+    try:
+        report = _run(_prepared(chosen), folder)
+    except KeyboardInterrupt:
+        _say(f"Interrupted. What is finished lies in {show_id(folder, 200)}; the same command goes on from there.")
+        raise
+    write(RENDERERS[output_format](report))
+    _say(f"Report: {show_id(os.path.join(folder, 'BenchmarkReport.html'), 300)}")
+
+
+@command.command("init", epilog="Example: assay benchmark init my-benchmark.toml")
+@click.argument("path", default="benchmark.toml", type=click.Path(dir_okay=False))
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+def init_command(path: str, force: bool) -> None:
+    """Write a recipe with comments to PATH, benchmark.toml by default; it runs as it is."""
+    from assay.benchmark.template import RECIPE
+
+    if os.path.exists(path) and not force:
+        raise InputError("is there already; --force writes over it.", source=path)
+    write(RECIPE, path)
+    _say(f"Recipe: {show_id(path, 200)}. Run it with `assay benchmark run {show_id(path, 200)}`.")
+
+
+def _recipe(path: str | None, given: dict[str, Any]) -> Recipe:
+    from assay.benchmark.recipe import Recipe, parse_measure_names, parse_modes, read_recipe
+
+    recipe = Recipe() if path is None else read_recipe(path)
+    names, measures, limit = given.pop("modes"), given.pop("measures"), given["latency_limit"]
+    if limit is not None and not 0 < limit < float("inf"):
+        raise click.BadParameter("takes a number of milliseconds over 0.", param_hint="--latency-limit")
+    if names is not None:
+        own = (*recipe.modes, *recipe.parts)
+        given["modes"] = parse_modes([name.strip() for name in names.split(",") if name.strip()], own)
+        given["parts"] = own
+    if measures:
+        given["measures"] = parse_measure_names(measures)
+    return recipe.but(**given)
+
+
+def _prepared(recipe: Recipe) -> Prepared:
+    from assay.benchmark.preparing import prepare
+
+    with progress_bars() as progress:
+        prepared = prepare(recipe, command=("assay", *sys.argv[1:]), progress=progress)
+    for finding in prepared.collection.findings:
+        place = finding.file + (f":{finding.line}" if finding.line is not None else "")
+        _say(f"{show_id(place, 200)}: {finding.code} {finding.severity}: {show_id(finding.message, 500)}")
+    return prepared
+
+
+def _run(prepared: Prepared, folder: str) -> BenchmarkReport:
+    from assay.benchmark.running import run_benchmark
+    from assay.report.benchmark_page import rendered_benchmark
+
+    with progress_bars() as progress:
+        return run_benchmark(prepared, folder, rendered, rendered_benchmark, progress)
+
+
+def _say(text: str) -> None:
+    click.echo(text.encode("utf-8", "backslashreplace"), err=True)

@@ -1,0 +1,105 @@
+"""Which mode to use, on values that can be checked by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from assay.benchmark.choosing import best_by_measure, best_by_segment, best_of, best_overall, best_within
+from assay.comparison.comparing import SystemScores, compare_scores
+from assay.comparison.segments import Segmentation
+
+QUERIES = tuple(f"q{number:02}" for number in range(20))
+
+
+def scores(**columns) -> SystemScores:
+    """One measure; a column of 20 values for each system."""
+    values = np.array([list(column) for column in columns.values()]).T[None]
+    return SystemScores(tuple(columns), QUERIES, ("AP",), values)
+
+
+def around(mean, spread=0.02):
+    return [mean + spread * (-1) ** number for number in range(20)]
+
+
+def test_the_best_is_the_highest_and_equal_ones_share_the_place():
+    assert ("b",) == best_of({"a": 0.1, "b": 0.2})
+    assert ("a", "b") == best_of({"a": 0.2, "b": 0.2, "c": 0.1})
+    assert () == best_of({"a": None, "b": math.nan})
+
+
+def test_no_mode_is_the_best_by_a_measure_that_does_not_reward_or_where_all_are_equal():
+    means = {"AP": {"a": 0.1, "b": 0.2}, "P@5": {"a": 0.5, "b": 0.5}, "num_ret": {"a": 1.0, "b": 9.0}}
+
+    assert {"AP": ("b",), "P@5": (), "num_ret": ()} == best_by_measure(
+        means, {"AP": True, "P@5": True, "num_ret": False}
+    )
+
+
+def test_the_only_mode_is_the_best():
+    assert {"AP": ("a",)} == best_by_measure({"AP": {"a": 0.3}}, {"AP": True})
+
+
+def test_the_best_over_all_says_which_others_are_not_shown_to_be_worse():
+    uneven = [0.48 + 0.3 * (-1) ** (number // 2) for number in range(20)]  # 0.48 in the mean
+    given = scores(low=[value * 0.5 for value in around(0.4)], near=uneven, top=around(0.5))
+    found = best_overall(given, {"AP": ("top",)}, compare_scores(given))
+
+    assert ("top", ("near",), {"top": 1}) == (found.mode, found.not_worse, found.measures_won)
+    assert 0.5 == pytest.approx(found.value)
+    assert "top has the highest AP (0.5000), but near is not shown to be worse." == found.words
+
+
+def test_the_best_beyond_chance():
+    given = scores(low=[value / 10 for value in around(2, 1)], top=around(0.5))
+    found = best_overall(given, {}, compare_scores(given))
+
+    assert ((), "top has the highest AP (0.5000), and is better than the other mode beyond chance.") == (
+        found.not_worse,
+        found.words,
+    )
+
+
+def test_what_the_table_says_of_a_pair_is_what_the_choice_says():
+    alone = scores(low=[0.5] * 20, top=around(0.556, 0.1))  # p is 0.02
+    among_eight = SystemScores(alone.systems, QUERIES, tuple("abcdefgh"), np.repeat(alone.values, 8, axis=0))
+
+    assert "better" == compare_scores(alone).pairs[0].verdict
+    assert () == best_overall(alone, {}, compare_scores(alone)).not_worse
+    assert "better" != compare_scores(among_eight).pairs[0].verdict
+    assert ("low",) == best_overall(among_eight, {}, compare_scores(among_eight)).not_worse
+
+
+def test_one_mode_alone_and_none_with_a_value():
+    assert (
+        "a has the highest AP (0.5000); no other mode has run." == best_overall(scores(a=around(0.5)), {}, None).words
+    )
+    assert None is best_overall(scores(a=[math.nan] * 20, b=[math.nan] * 20), {}, None)
+
+
+def test_the_best_of_each_segment():
+    kinds = Segmentation.from_labels("kind", dict.fromkeys(QUERIES[:15], "short") | dict.fromkeys(QUERIES[15:], "long"))
+    given = scores(words=[0.9] * 15 + [0.1] * 5, meaning=[0.5] * 20)
+
+    long, short = best_by_segment(given, [kinds])
+
+    assert ("long", 5, ("meaning",), True) == (long.segment, long.queries, long.best, long.few)
+    assert ("short", 15, ("words",), False) == (short.segment, short.queries, short.best, short.few)
+    assert {"words": pytest.approx(0.9), "meaning": 0.5} == short.means
+
+
+def test_under_a_limit_slow_modes_are_left_out():
+    means, times = {"lexical": 0.4, "vector": 0.6, "hybrid": 0.7}, {"lexical": 1.0, "vector": 8.0, "hybrid": 20.0}
+
+    assert ("vector", ("hybrid",)) == (
+        best_within(10, means, times, "AP").mode,
+        best_within(10, means, times, "AP").too_slow,
+    )
+    assert "hybrid" == best_within(20, means, times, "AP").mode
+    assert None is best_within(0.5, means, times, "AP").mode
+    assert (
+        "No mode stays within 0.5 ms per query; too slow: lexical (1.0 ms), vector (8.0 ms), hybrid (20.0 ms)."
+        == best_within(0.5, means, times, "AP").words
+    )

@@ -1,0 +1,142 @@
+"""A benchmark that is killed goes on where it stopped, and comes to the same report."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from benchmark.collection import RECIPE, write_kitchen
+from cli.command import assay
+
+pytest.importorskip("tantivy")
+pytest.importorskip("bm25s")
+
+KILLS = 10
+WITH_VECTORS = RECIPE.replace('"bm25s", "both"]', '"bm25s", "vector", "both"]').replace(
+    'modes = ["lexical", "bm25s"]\n', 'modes = ["lexical", "vector"]\n'
+)
+
+
+def model_folder() -> Path | None:
+    """Where the default model is, if it is on this machine and can be used."""
+    try:
+        import onnxruntime  # noqa: F401
+
+        from assay.retrieval.models import find_model
+    except ImportError:
+        return None
+    found = find_model()
+    return None if found is None else found.folder.parent
+
+
+def command(folder: Path, models: Path | None) -> tuple[list[str], dict[str, str]]:
+    """The command, and an environment whose cache of vectors begins empty in each folder."""
+    environment = {**os.environ, "ASSAY_OFFLINE": "1", "ASSAY_CACHE": str(folder.with_suffix(".cache"))}
+    if models is not None:
+        environment["ASSAY_MODELS"] = str(models)
+    return [sys.executable, "-m", "assay", "benchmark", "run", "benchmark.toml", "--output", folder.name], environment
+
+
+def run(folder: Path, models: Path | None) -> None:
+    """To the end."""
+    given, environment = command(folder, models)
+    done = subprocess.run(given, cwd=folder.parent, env=environment, capture_output=True, check=False)
+
+    assert (0, True) == (done.returncode, done.stderr.endswith(b"/BenchmarkReport.html\n")), done.stderr
+
+
+def killed(folder: Path, models: Path | None, seconds: float) -> bool:
+    """Whether it was killed: after so many seconds, if it was not finished by then."""
+    given, environment = command(folder, models)
+    with subprocess.Popen(
+        given, cwd=folder.parent, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return True
+    return False
+
+
+def found_in(folder: Path) -> dict[str, object]:
+    """All files of a finished benchmark but what hangs on time: reports without it, runs and judgments as they are."""
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if not path.is_file() or name.startswith("work/"):
+            continue
+        if path.name in ("BenchmarkReport.json", "EvaluationReport.json"):
+            report = json.loads(path.read_bytes())
+            found[name] = {
+                key: value for key, value in report.items() if key not in ("created", "experiment", "timing", "seconds")
+            }
+        else:
+            found[name] = path.read_bytes() if path.suffix in (".run", ".txt", ".svg") else None
+    return found
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether there is a report: then all files that its manifest vouches for are there, and are what it says."""
+    return (folder / "ExperimentManifest.json").exists()
+
+
+def test_killed_at_ten_random_moments_it_comes_to_the_same_report(tmp_path):
+    write_kitchen(tmp_path)
+    models = model_folder()
+    if models is not None:
+        (tmp_path / "benchmark.toml").write_text(WITH_VECTORS)
+    start = monotonic()
+    run(tmp_path / "straight", models)
+    whole = monotonic() - start
+    expected = found_in(tmp_path / "straight")
+    draw = random.Random(7)
+    kills, attempt = 0, 0
+
+    while kills < KILLS:
+        attempt += 1
+        folder = tmp_path / f"attempt-{attempt}"
+        for _ in range(KILLS):  # again and again in the same folder, until it is finished in between
+            if kills == KILLS or not killed(folder, models, draw.uniform(0.1, 1.0) * whole):
+                break
+            kills += 1
+            if is_whole(folder):
+                assert 0 == assay("verify", folder.name, cwd=tmp_path).returncode
+        run(folder, models)
+
+        assert expected == found_in(folder)
+        assert 0 == assay("verify", folder.name, cwd=tmp_path).returncode
+
+
+def test_a_second_run_says_the_same_at_once(tmp_path):
+    write_kitchen(tmp_path)
+    first = assay("benchmark", "run", "benchmark.toml", "--output", "out", cwd=tmp_path)
+    second = assay("benchmark", "run", "benchmark.toml", "--output", "out", cwd=tmp_path)
+
+    assert (0, first.stdout) == (second.returncode, second.stdout)
+
+
+def test_control_c_says_that_it_can_go_on(tmp_path):
+    import signal
+
+    write_kitchen(tmp_path)
+    (tmp_path / "benchmark.toml").write_text(RECIPE.replace("repeats = 1", "repeats = 100000"))
+    given, environment = command(tmp_path / "out", None)
+    with subprocess.Popen(
+        given, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        while process.poll() is None and not (tmp_path / "out" / "runs" / "lexical.run").exists():
+            pass
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+
+    assert 130 == process.returncode
+    assert b"Interrupted. What is finished lies in out; the same command goes on from there.\n" in said
+    assert b"Traceback" not in said

@@ -1,0 +1,43 @@
+"""The page of a benchmark in a browser without a network, on a desk and on a telephone."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.report.benchmark_page import render_html
+from benchmark.test_report import HOSTILE, renamed, report
+from report.test_browser import browser, opened
+
+__all__ = ["browser", "opened"]  # fixtures
+
+
+def test_it_shows_the_table_and_nothing_goes_wrong(opened):
+    page = opened(render_html(report())).page
+
+    assert "kitchen" == page.locator("h1").inner_text()
+    assert ["Measure", "lexical", "vector", "hybrid", "Best mode"] == page.locator(
+        "#result th[scope=col]"
+    ).all_inner_texts()
+    assert ["0.3800", "0.8100", "0.8100", "0.50"] == page.locator("#result strong").all_inner_texts()
+
+
+def test_hostile_names_are_shown_and_not_run(opened):
+    page = opened(render_html(renamed(HOSTILE))).page
+
+    assert "<script>alert(1)</script>" in page.locator("h1").inner_text()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_the_screen(opened, width, scheme):
+    page = opened(render_html(report()), viewport={"width": width, "height": 800}, color_scheme=scheme).page
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_it_stands_without_charts(opened, monkeypatch):
+    monkeypatch.setattr("assay.report.benchmark_page.draw", lambda charts: {})
+    page = opened(render_html(report())).page
+
+    assert 0 == page.locator("svg").count()
+    assert "drawing them needs one more package" in page.locator("#charts").inner_text()

@@ -1,0 +1,154 @@
+"""Recipes: what they may say, and what is said about a wrong one, with its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.benchmark.recipe import DEFAULT_MEASURES, Mode, Recipe, parse_modes, parse_recipe, read_recipe
+from assay.benchmark.template import RECIPE
+from assay.errors import AssayError, InputError
+
+
+def test_an_empty_recipe_is_the_default():
+    assert Recipe() == parse_recipe("")
+    assert ("insurance", ["lexical", "vector", "hybrid"], 1000) == (
+        Recipe().collection,
+        [mode.name for mode in Recipe().modes],
+        Recipe().depth,
+    )
+    assert ["nDCG@10", "MAP@100", "MRR@10", "Recall@50", "Recall@100", "HitRate@10"] == list(DEFAULT_MEASURES)
+
+
+def test_what_init_writes_is_the_default_too():
+    assert Recipe() == parse_recipe(RECIPE)
+
+
+def test_what_init_shows_in_comments_can_be_used():
+    lines = [line.removeprefix("# ") for line in RECIPE.splitlines()]
+    begin, end = lines.index("[[mode]]"), lines.index("Where fields or files are not called as usual:")
+    shown = [line for line in lines[begin:end] if line != "#"]
+
+    recipe = parse_recipe('modes = ["tuned", "weighted"]\n' + "\n".join(shown))
+
+    assert ("bm25s", {"k1": 0.9, "b": 0.4}) == (recipe.modes[0].kind, recipe.modes[0].settings)
+    assert ["tuned", "vector"] == recipe.modes[1].settings["modes"]
+
+
+def test_all_keys():
+    recipe = parse_recipe(
+        'collection = "shop"\nsplit = "dev"\nmodes = ["bm25s"]\ndepth = 50\nmeasures = ["AP", "P.5,10"]\n'
+        'targets = "trec-rag"\nseed = 7\nrepeats = 2\nlatency_limit = 20\nsegments = "s.csv"\n'
+        '[columns.corpus]\nid = "sku"\n[files]\nqrels = "labels.tsv"\n'
+    )
+
+    assert ("shop", "dev", (Mode("bm25s", "bm25s"),), 50) == (
+        recipe.collection,
+        recipe.split,
+        recipe.modes,
+        recipe.depth,
+    )
+    assert ("AP", "P_5", "P_10") == recipe.measures
+    assert ("trec-rag", 7, 2, 20.0, "s.csv") == (
+        recipe.targets,
+        recipe.seed,
+        recipe.repeats,
+        recipe.latency_limit,
+        recipe.segments,
+    )
+    assert ({"corpus": {"id": "sku"}}, {"qrels": "labels.tsv"}) == (recipe.columns, recipe.files)
+
+
+def test_tables_of_modes_are_the_modes_unless_others_are_named():
+    table = '[[mode]]\nname = "tuned"\nkind = "bm25s"\nk1 = 0.9\n'
+
+    assert ["tuned"] == [mode.name for mode in parse_recipe(table).modes]
+    assert ["lexical", "tuned"] == [mode.name for mode in parse_recipe(f'modes = ["lexical", "tuned"]\n{table}').modes]
+
+
+def test_a_mode_that_only_a_hybrid_needs_runs_for_it():
+    recipe = parse_recipe(
+        'modes = ["both"]\n[[mode]]\nname = "tuned"\nkind = "bm25s"\n'
+        '[[mode]]\nname = "both"\nkind = "hybrid"\nmodes = ["tuned", "lexical"]\n'
+    )
+
+    assert (["both"], ["tuned"]) == ([m.name for m in recipe.modes], [m.name for m in recipe.parts])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("depth = 10\ndepht = 5", "r.toml:2: depht: no such key; did you mean 'depth'?"),
+        ("\n\ndepth = 0", "r.toml:3: depth: 0 is not a whole number from 1."),
+        ("depth = true", "r.toml:1: depth: True is not a whole number from 1."),
+        ("collection = 3", "r.toml:1: collection: 3 is not text; write it in quotes."),
+        ("latency_limit = -1", "r.toml:1: latency_limit: -1 is not a number of milliseconds over 0."),
+        (
+            'measures = [\n "nDGC@10",\n]',
+            "r.toml:1: measures: no measure called 'nDGC'; did you mean 'nDCG'?",
+        ),
+        ('measures = "AP"', 'r.toml:1: measures: \'AP\' is not a list of texts; write measures = ["nDCG@10", "AP"].'),
+        ("columns = 3", "r.toml:1: columns: 3 is not a table; write [columns] and names below it."),
+        ('modes = ["lexcal"]', "r.toml:1: modes: no mode called 'lexcal'; did you mean 'lexical'?"),
+        ('modes = ["lexical", "lexical"]', "r.toml:1: modes: 'lexical' stands there twice; keep one of them."),
+        (
+            '[[mode]]\nname = "x"\nkind = "bm26s"',
+            "r.toml:3: mode.kind: no kind of mode called 'bm26s'; did you mean 'bm25s'?",
+        ),
+        (
+            '[[mode]]\nkind = "bm25s"\nname = "../x"',
+            "r.toml:3: mode.name: '../x' cannot name a file; use letters, digits and . _ + - only.",
+        ),
+        (
+            '[[mode]]\nname = "bm25s"\n[[mode]]\nname = "bm25s"',
+            "r.toml:4: mode.name: two modes are called 'bm25s'; name them apart.",
+        ),
+        (
+            'modes = ["lexical"]\n[[mode]]\nname = "bm25s"',
+            "r.toml:2: mode: 'bm25s' is not in `modes`, so it would not run; add it, or remove this table.",
+        ),
+        (
+            "mode = 3",
+            'r.toml:1: mode: modes of your own are tables: [[mode]] with name = "..." and kind = "..." below.',
+        ),
+        ("depth = 1\ndepth =\n", "r.toml:2: is no TOML: Invalid value in column 8."),
+        ("depth = 1\nmodes = [", "r.toml:2: is no TOML: Invalid value at the end of the file."),
+    ],
+)
+def test_a_complaint_names_file_line_and_key(text, message):
+    with pytest.raises(InputError) as error:
+        parse_recipe(text, source="r.toml")
+
+    assert message == str(error.value)
+
+
+def test_files_are_looked_for_beside_the_recipe(tmp_path):
+    (tmp_path / "data").mkdir()
+    path = tmp_path / "r.toml"
+    path.write_text('collection = "data"\ntargets = "trec-rag"\n')
+
+    recipe = read_recipe(path)
+
+    assert (str(tmp_path / "data"), "trec-rag") == (recipe.collection, recipe.targets)
+
+
+def test_a_folder_called_like_a_collection_of_ours_has_to_be_written_as_one(tmp_path):
+    (tmp_path / "insurance").mkdir()
+    path = tmp_path / "r.toml"
+
+    for written, meant in (("insurance", "insurance"), ("./insurance", str(tmp_path / "insurance"))):
+        path.write_text(f'collection = "{written}"')
+        assert meant == read_recipe(path).collection
+
+
+def test_recipes_that_cannot_be_read(tmp_path):
+    for path, words in ((tmp_path / "no.toml", "assay benchmark init"), (tmp_path, "--collection")):
+        with pytest.raises(InputError, match=words):
+            read_recipe(path)
+
+
+def test_names_on_the_command_line_are_modes_of_the_recipe_or_kinds():
+    own = Mode("tuned", "bm25s", {"k1": 0.9})
+
+    assert (own, Mode("lexical", "lexical")) == parse_modes(["tuned", "lexical"], [own])
+    with pytest.raises(AssayError, match=r"no mode called 'tund'; did you mean 'tuned'\?"):
+        parse_modes(["tund"], [own])

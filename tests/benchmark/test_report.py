@@ -1,0 +1,267 @@
+"""What is shown of a benchmark: on the terminal, in Markdown and on the page; hostile names through all of it."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from assay.records.benchmark import (
+    BenchmarkReport,
+    BestMode,
+    Choice,
+    CollectionRecord,
+    ComparisonRecord,
+    LatencyChoice,
+    MissingMode,
+    ModeResult,
+    ModeTiming,
+    PairRecord,
+    SegmentChoice,
+)
+from assay.records.model import Digest, FindingRecord
+from assay.report.benchmark import RENDERERS, benchmark_table, choices, render_markdown, render_text
+from assay.report.benchmark_charts import charts_of
+from assay.report.benchmark_page import render_html, rendered_benchmark
+from docs.blocks import DOCS
+from docs.schema import problems
+from report.pages import Page
+
+SHA = "ab" * 32
+HOSTILE = "<script>alert(1)</script>|[red]x[/red] \x1b[31m"
+
+
+def mode(name, kind, ndcg, hit, **settings) -> ModeResult:
+    return ModeResult(
+        name=name,
+        kind=kind,
+        settings={"engine": kind, **settings},
+        metrics={"nDCG@10": ndcg, "HitRate@10": hit},
+        intervals={"nDCG@10": (ndcg - 0.05, ndcg + 0.05), "HitRate@10": None},
+        queries=50,
+        documents=5000,
+        run=Digest(path=f"runs/{name}.run", sha256=SHA, size=1234),
+        report=f"evaluations/{name}",
+        complete=True,
+    )
+
+
+def pair(measure, system, difference, verdict) -> PairRecord:
+    return PairRecord(
+        measure=measure,
+        baseline="lexical",
+        system=system,
+        baseline_mean=0.32,
+        system_mean=0.32 + difference,
+        difference=difference,
+        interval=(difference - 0.02, difference + 0.02),
+        p=0.001,
+        p_corrected=0.004,
+        effect_size=0.5,
+        wins=30,
+        ties=5,
+        losses=15,
+        queries=50,
+        verdict=verdict,
+    )
+
+
+def timing(milliseconds) -> ModeTiming:
+    return ModeTiming(
+        milliseconds=milliseconds, passes=(milliseconds,) * 3, queries=50, index_seconds=1.0, search_seconds=2.0
+    )
+
+
+def report(**changes) -> BenchmarkReport:
+    """Three modes; hybrid is the best by one measure, and shares the first place by the other."""
+    whole = BenchmarkReport(
+        experiment="20260101T000000Z-abcdef12",
+        created="2026-01-01T00:00:00Z",
+        collection=CollectionRecord(
+            name="kitchen",
+            split="test",
+            documents=1400,
+            queries=50,
+            judged=50,
+            judgments=900,
+            files=(Digest(path="kitchen/corpus.jsonl", sha256=SHA, size=99),),
+        ),
+        measures=("nDCG@10", "HitRate@10"),
+        best={"nDCG@10": ("hybrid",), "HitRate@10": ("vector", "hybrid")},
+        depth=1000,
+        modes=(
+            mode("lexical", "lexical", 0.32, 0.73, k1=1.2),
+            mode("vector", "vector", 0.28, 0.81, digest=SHA),
+            mode("hybrid", "hybrid", 0.38, 0.81, modes=["lexical", "vector"]),
+        ),
+        missing=(),
+        comparison=ComparisonRecord(
+            baseline="lexical",
+            test="t",
+            correction="holm",
+            alpha=0.05,
+            comparisons=4,
+            seed=1,
+            pairs=(
+                pair("nDCG@10", "vector", -0.04, "worse"),
+                pair("nDCG@10", "hybrid", 0.06, "better"),
+                pair("HitRate@10", "vector", 0.08, "no evidence of a difference"),
+                pair("HitRate@10", "hybrid", 0.08, "better"),
+            ),
+            notes=(),
+        ),
+        choice=Choice(
+            measure="nDCG@10",
+            overall=BestMode(
+                mode="hybrid", value=0.38, not_worse=(), measures_won={"hybrid": 2}, words="hybrid it is."
+            ),
+            segments=(
+                SegmentChoice(
+                    segmentation="query length",
+                    segment="1 to 3",
+                    queries=30,
+                    means={"lexical": 0.5, "vector": 0.2, "hybrid": 0.4},
+                    best=("lexical",),
+                    few=False,
+                ),
+            ),
+        ),
+        timing={"lexical": timing(0.5), "vector": timing(12.0), "hybrid": timing(13.5)},
+        targets=None,
+        conventions="Conventions: as usual.",
+        findings=(),
+        notes=("lexical: take care.",),
+    )
+    return replace(whole, **changes)
+
+
+def renamed(name: str) -> BenchmarkReport:
+    """The same with this name wherever a name can be."""
+    whole = report()
+    text = json.dumps(name)[1:-1]
+    data = msgspec.json.encode(whole).decode()
+    for old in ("kitchen", "nDCG@10", "query length", "1 to 3", "take care", "corpus.jsonl"):
+        data = data.replace(old, text)
+    found = msgspec.json.decode(data, type=BenchmarkReport)
+    finding = FindingRecord(code="COL001", severity="warning", title=name, message=name, fix=name, file=name)
+    missing = MissingMode(name="vector", kind="vector", reason=name, remedy=name)
+    return replace(found, findings=(finding,), missing=(missing,))
+
+
+def test_measures_go_down_and_modes_across():
+    table = benchmark_table(report())
+
+    assert ("lexical", "vector", "hybrid") == table.modes
+    assert ["nDCG@10", "HitRate@10"] == [row.name for row in table.rows]
+    assert ["0.3200", "0.2800", "0.3800"] == [cell.value for cell in table.rows[0].cells]
+    assert [False, True, True] == [cell.best for cell in table.rows[1].cells]
+    assert ["", "▼", "▲"] == [cell.mark for cell in table.rows[0].cells]
+    assert ["hybrid", "vector, hybrid"] == [row.best for row in table.rows]
+    assert (["0.50", "12.0", "13.5"], "lexical") == ([cell.value for cell in table.time.cells], table.time.best)
+
+
+def test_the_terminal_shows_the_table_the_choice_and_what_marks_mean():
+    lines = render_text(report()).splitlines()
+
+    assert "Benchmark of kitchen (test): 1,400 documents, 50 queries, 3 modes" == lines[0]
+    assert ["measure", "lexical", "vector", "hybrid", "best", "mode"] == lines[2].split()
+    assert ["nDCG@10", "0.3200", "0.2800", "▼", "0.3800", "▲", "hybrid"] == lines[4].split()
+    assert ["ms", "per", "query", "0.50", "12.0", "13.5", "lexical"] == lines[7].split()
+    text = " ".join(" ".join(lines).split())
+    assert "Best over all: hybrid it is." in text
+    assert (
+        "▲ ▼ better or worse than lexical beyond chance (t test, p corrected by Holm over 4 comparisons, alpha 0.05)"
+        in text
+    )
+    assert (
+        "Another mode is ahead on some kinds of query, which is not tested: lexical where query length is 1 to 3"
+        in text
+    )
+
+
+def test_a_limit_and_modes_that_did_not_run_are_told():
+    latency = LatencyChoice(limit=5, mode="lexical", too_slow=("vector",), words="Within 5 ms lexical.")
+    missing = MissingMode(name="dense", kind="vector", reason="no model.", remedy="Get it.")
+    told = report(choice=replace(report().choice, latency=latency), missing=(missing,))
+
+    assert "Within 5 ms lexical." in list(choices(told))
+    for render in (render_text, render_markdown, RENDERERS["markdown"]):
+        assert "dense did not run: no model. Get it." in render(told).replace("\\", "")
+
+
+def test_markdown_has_the_table_of_the_terminal_with_the_best_in_bold():
+    text = render_markdown(report())
+
+    assert "| measure | lexical | vector | hybrid | best mode |\n| --- | ---: | ---: | ---: | --- |\n" in text
+    assert "| nDCG@10 | 0.3200 | 0.2800 ▼ | **0.3800** ▲ | hybrid |" in text
+    assert "[report](evaluations/hybrid/EvaluationReport.md)" in text
+    assert "| nDCG@10 | hybrid | +0.0600 | +0.0400 to +0.0800 | 0.0040 | 30/5/15 | better |" in text
+
+
+def test_json_is_the_record_and_valid():
+    schema = json.loads((DOCS / "schemas" / "benchmark-1.json").read_text(encoding="utf-8"))
+    value = json.loads(RENDERERS["json"](report()))
+
+    assert [] == list(problems(value, schema))
+    assert {"nDCG@10": 0.32, "HitRate@10": 0.73} == value["modes"][0]["metrics"]
+
+
+def test_one_mode_has_no_comparison_and_nothing_in_bold():
+    alone = report(modes=report().modes[:1], best={"nDCG@10": ("lexical",), "HitRate@10": ()}, comparison=None)
+
+    assert "▲" not in render_text(alone)
+    assert "**0.3200**" not in render_markdown(alone)
+    assert "Differences to" not in render_html(alone)
+
+
+def test_values_that_are_not_there_are_shown_as_such():
+    none = replace(report().modes[0], metrics={"nDCG@10": None, "HitRate@10": None})
+    choice = Choice(measure="nDCG@10", overall=None)
+    without = report(modes=(none, *report().modes[1:]), timing={}, choice=choice)
+
+    for text in (render_text(without), render_markdown(without), render_html(without)):
+        assert "–" in text
+        assert "No query has a value of nDCG@10" in text
+
+
+def test_charts_have_words_and_data():
+    charts = {chart.name: chart for chart in charts_of(report())}
+
+    assert ["means", "differences", "quality-and-time"] == list(charts)
+    assert "nDCG@10: lexical 0.3200, vector 0.2800, hybrid 0.3800." in charts["means"].words
+    assert "3 of 4 differences to lexical are more than chance after correction." in charts["differences"].words
+    assert 3 == len(charts["quality-and-time"].spec["data"]["values"])
+
+
+def test_charts_are_drawn():
+    pytest.importorskip("vl_convert")
+
+    assert 3 == render_html(report()).count("<svg")
+
+
+def test_the_page_is_one_file_that_asks_nothing_of_the_network():
+    page = Page(render_html(report()))
+
+    assert [] == page.values_of("src")
+    assert {"#", "e", "r"} == {link[0] for link in page.values_of("href")}  # parts, evaluations/..., runs/...
+    assert any("default-src 'none'" in value for value in page.values_of("content"))
+    assert [] == [tag for tag in page.tags if tag[0] == "script"]
+
+
+@pytest.mark.parametrize("name", [HOSTILE, "a\u202eb", "é" * 500, "`x` *y* _z_ [a](b)"])
+def test_names_are_data_everywhere(name):
+    hostile = renamed(name)
+    plain = Page(render_html(report()))
+    files = rendered_benchmark(hostile)
+    page = Page(files["BenchmarkReport.html"])
+
+    assert "script" not in {tag[0] for tag in page.tags}
+    of_findings = {"article", "code", "h4", "/article", "/code", "/h4", "/strong"}
+    assert {tag[0] for tag in page.tags} <= {tag[0] for tag in plain.tags} | of_findings
+    for text in (render_text(hostile), files["BenchmarkComparison.md"], files["BenchmarkReport.html"]):
+        assert "\x1b[31m" not in text
+        assert "\u202e" not in text
+    assert "<script>" not in files["BenchmarkComparison.md"].replace("\\<", "")
+    assert "[a](b)" not in files["BenchmarkComparison.md"]

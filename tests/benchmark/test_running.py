@@ -1,0 +1,276 @@
+"""A whole benchmark over a small collection: what lies in its folder, and what is done again when something changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import pytest
+
+from assay.benchmark.preparing import prepare
+from assay.benchmark.recipe import read_recipe
+from assay.benchmark.running import read_benchmark, run_benchmark
+from assay.errors import InputError
+from assay.evaluation import evaluate
+from assay.formats import read_run
+from assay.records.verifying import verify
+from benchmark.collection import QUERIES, RECIPE, write_kitchen
+
+pytest.importorskip("tantivy")
+pytest.importorskip("bm25s")
+
+
+def nothing(report):
+    return {"page.html": f"<p>{report.experiment}</p>"}
+
+
+def run(recipe, folder, **given):
+    """A benchmark whose pages are not rendered, since nobody looks."""
+    return run_benchmark(prepare(read_recipe(recipe).but(**given)), folder, nothing, nothing)
+
+
+@pytest.fixture
+def kitchen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write_kitchen(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A finished benchmark that no test changes."""
+    folder = tmp_path_factory.mktemp("kitchen")
+    report = run(write_kitchen(folder), folder / "out")
+    return folder / "out", report
+
+
+def files_in(folder):
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+# What is found
+
+
+def test_the_folder_holds_all_that_was_found(whole):
+    folder, _ = whole
+
+    assert {
+        "BenchmarkReport.json",
+        "ExperimentManifest.json",
+        "page.html",
+        "qrels.txt",
+        "runs",
+        "evaluations",
+        "work",
+    } == set(os.listdir(folder))
+    assert {"lexical.run", "bm25s.run", "both.run"} == set(os.listdir(folder / "runs"))
+    assert {"EvaluationReport.json", "page.html"} == set(os.listdir(folder / "evaluations" / "both"))
+
+
+def test_the_figures_are_those_of_the_run_files(whole):
+    folder, report = whole
+    for mode in report.modes:
+        again = evaluate(folder / "qrels.txt", folder / mode.run.path, ["nDCG@10", "AP", "R@10"]).mean()
+
+        assert dict(again) == mode.metrics
+
+
+def test_every_mode_is_asked_the_same_queries(whole):
+    folder, report = whole
+
+    assert len(QUERIES) == report.collection.queries
+    assert [tuple(QUERIES)] * 3 == [read_run(folder / mode.run.path).queries for mode in report.modes]
+
+
+def test_the_report_is_what_is_written(whole):
+    folder, report = whole
+
+    assert report == read_benchmark(folder)
+    assert "assay/benchmark/1" == json.loads((folder / "BenchmarkReport.json").read_bytes())["schema"]
+
+
+def test_modes_come_in_the_order_of_the_recipe_and_are_compared_with_the_first(whole):
+    _, report = whole
+
+    assert ["lexical", "bm25s", "both"] == [mode.name for mode in report.modes]
+    assert "lexical" == report.comparison.baseline
+    assert 6 == len(report.comparison.pairs)
+    assert "holm" == report.comparison.correction
+
+
+def test_the_choice_rests_on_the_first_measure(whole):
+    _, report = whole
+    values = {mode.name: mode.metrics["nDCG@10"] for mode in report.modes}
+
+    assert max(values.values()) == report.choice.overall.value == values[report.choice.overall.mode]
+    assert {"query length", "relevant documents"} == {each.segmentation for each in report.choice.segments}
+    assert None is report.choice.latency
+
+
+def test_the_run_of_a_hybrid_has_the_documents_of_its_parts(whole):
+    folder, _ = whole
+    found = {name: set(read_run(folder / "runs" / f"{name}.run").doc) for name in ("lexical", "bm25s", "both")}
+
+    assert found["both"] == found["lexical"] | found["bm25s"]
+
+
+def test_everything_can_be_verified_later(whole):
+    folder, _ = whole
+    found = verify(folder)
+
+    assert [] == [check for check in found.checks if not check.holds]
+    assert {"manifest", "output", "input", "number"} == {check.kind for check in found.checks}
+
+
+def test_the_folder_can_be_moved(whole, tmp_path):
+    folder, _ = whole
+    shutil.copytree(folder, tmp_path / "moved")
+
+    assert [] == [check for check in verify(tmp_path / "moved").checks if check.holds is False]
+
+
+# Again
+
+
+def test_two_runs_of_a_recipe_give_the_same_bytes(whole, kitchen, tmp_path):
+    folder, before = whole
+    after = run(kitchen, "out")
+
+    for mode in before.modes:
+        assert (folder / mode.run.path).read_bytes() == (tmp_path / "out" / mode.run.path).read_bytes()
+    assert [mode.metrics for mode in before.modes] == [mode.metrics for mode in after.modes]
+
+
+def test_what_is_finished_is_not_done_again(kitchen, tmp_path):
+    first = run(kitchen, "out")
+    before = files_in(tmp_path / "out")
+    second = run(kitchen, "out")
+
+    assert first == second
+    assert before == files_in(tmp_path / "out")
+
+
+def test_other_measures_need_no_new_search(kitchen, tmp_path):
+    run(kitchen, "out")
+    before = files_in(tmp_path / "out")
+    report = run(kitchen, "out", measures=("P@5",))
+    after = files_in(tmp_path / "out")
+
+    assert ("P@5",) == report.measures
+    assert {name: time for name, time in before.items() if name.startswith(("runs/", "work/indexes"))} == {
+        name: time for name, time in after.items() if name.startswith(("runs/", "work/indexes"))
+    }
+    assert before["BenchmarkReport.json"] != after["BenchmarkReport.json"]
+
+
+def test_modes_that_are_gone_leave_nothing(kitchen, tmp_path):
+    run(kitchen, "out")
+    recipe = read_recipe(kitchen)
+    report = run(kitchen, "out", modes=recipe.modes[:1])
+    left = files_in(tmp_path / "out")
+
+    assert ["lexical"] == [mode.name for mode in report.modes]
+    assert None is report.comparison
+    assert [] == [name for name in left if "bm25s" in name or "both" in name]
+    assert [] == [check for check in verify("out").checks if not check.holds]
+
+
+def test_a_changed_setting_searches_again_with_that_mode_only(kitchen, tmp_path):
+    run(kitchen, "out")
+    before = files_in(tmp_path / "out")
+    kitchen.write_text(RECIPE.replace("k1 = 0.9", "k1 = 2.5"))
+    run(kitchen, "out")
+    after = files_in(tmp_path / "out")
+
+    assert before["runs/lexical.run"] == after["runs/lexical.run"]
+    assert before["runs/bm25s.run"] != after["runs/bm25s.run"]
+
+
+def test_changed_documents_are_indexed_again(kitchen, tmp_path):
+    run(kitchen, "out")
+    corpus = tmp_path / "kitchen" / "corpus.jsonl"
+    corpus.write_text(corpus.read_text().replace("lentil", "quinoa"))
+    after = run(kitchen, "out")
+    fresh = run(kitchen, "fresh")
+
+    assert fresh.modes == after.modes
+
+
+def test_a_run_file_that_somebody_changed_is_made_again(kitchen, tmp_path):
+    first = run(kitchen, "out")
+    path = tmp_path / "out" / "runs" / "both.run"
+    right = path.read_bytes()
+    path.write_bytes(right[: len(right) // 2])
+    (tmp_path / "out" / "BenchmarkReport.json").unlink()
+    second = run(kitchen, "out")
+
+    assert right == path.read_bytes()
+    assert first.modes == second.modes
+
+
+def test_a_benchmark_that_cannot_go_on_leaves_no_report(kitchen, tmp_path, monkeypatch):
+    run(kitchen, "out")
+    kitchen.write_text(RECIPE.replace("k1 = 0.9", "k1 = 2.5"))
+
+    def fail(*given, **named):
+        raise RuntimeError("the lights went out")
+
+    monkeypatch.setattr("assay.benchmark.searching.run_as_bytes", fail)
+    with pytest.raises(RuntimeError):
+        run(kitchen, "out")
+
+    assert not (tmp_path / "out" / "BenchmarkReport.json").exists()
+    assert not (tmp_path / "out" / "ExperimentManifest.json").exists()
+    assert (tmp_path / "out" / "runs" / "lexical.run").exists()
+
+
+# Settings
+
+
+def test_targets_bring_their_measures_and_a_status(kitchen, tmp_path):
+    (tmp_path / "t.toml").write_text('[measures."P@1"]\ngood = 0.01\n[measures."AP"]\nuplift = 0.9\nover = "bm25"\n')
+    report = run(kitchen, "out", targets=str(tmp_path / "t.toml"))
+
+    assert ("nDCG@10", "AP", "R@10", "P@1") == report.measures
+    assert ("t", "fail") == (report.targets, report.modes[1].status)
+    assert [] == [check for check in verify("out").checks if not check.holds]
+
+
+def test_a_limit_is_chosen_under(kitchen):
+    report = run(kitchen, "out", latency_limit=0.000001)
+
+    assert (None, ("lexical", "bm25s", "both")) == (report.choice.latency.mode, report.choice.latency.too_slow)
+
+
+def test_segments_of_a_file(kitchen, tmp_path):
+    (tmp_path / "s.csv").write_text("query,kind\n" + "".join(f"{q},{'a' if q < 'q5' else 'b'}\n" for q in QUERIES))
+    report = run(kitchen, "out", segments=str(tmp_path / "s.csv"))
+
+    assert [("kind", "a", 4), ("kind", "b", 4)] == [
+        (each.segmentation, each.segment, each.queries) for each in report.choice.segments[:2]
+    ]
+
+
+def test_depth_cuts_every_run(kitchen, tmp_path):
+    run(kitchen, "out", depth=3)
+
+    for name in ("lexical", "bm25s", "both"):
+        rows = read_run(tmp_path / "out" / "runs" / f"{name}.run")
+        assert 3 >= max((rows.query == number).sum() for number in range(len(rows.queries)))
+
+
+def test_a_folder_that_is_no_collection_is_refused(kitchen, tmp_path):
+    (tmp_path / "kitchen" / "queries.jsonl").unlink()
+
+    with pytest.raises(InputError, match="queries"):
+        run(kitchen, "out")
+
+
+def test_nothing_can_run(kitchen, tmp_path, monkeypatch):
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ASSAY_OFFLINE", "1")
+    monkeypatch.delenv("ASSAY_MODELS", raising=False)
+    kitchen.write_text('collection = "kitchen"\nmodes = ["vector"]\n')
+
+    with pytest.raises(InputError, match=r"none of the modes can run\. vector: .*assay models get minilm"):
+        run(kitchen, "out")
