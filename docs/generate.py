@@ -203,7 +203,7 @@ def _cli_parts() -> Iterator[str]:
     yield "# Command line"
     yield (
         "Exit status of all commands but `trec_eval`: 0 done; 1 the answer is no (a file is not valid, a report does not "
-        "hold); 2 wrong usage, or input that cannot be used. "
+        "hold, a gate fails); 2 wrong usage, or input that cannot be used; 3 inconclusive (a gate). "
         "`assay trec_eval` has [exit codes of its own](../trec_eval.md#exit-codes). Errors go to standard error."
     )
     for path, command in commands():

@@ -1,6 +1,6 @@
 """The command line: parse, call, print. A command that needs a thought has it in the library.
 
-Exit status: 0 done, 1 the answer is "no", 2 wrong usage or input that cannot be used.
+Exit status: 0 done, 1 the answer is "no", 2 wrong usage or input that cannot be used, 3 inconclusive.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def group(plugins: tuple[str, ...]) -> None:
 
 def main() -> None:
     """The `assay` command."""
-    # Nothing here multiplies matrices, and starting NumPy's threads for that takes longer than most evaluations.
+    # Starting NumPy's threads for matrices takes longer than most evaluations, and only vector search has any use for them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         if sys.argv[1:2] == ["trec_eval"]:
