@@ -12,7 +12,9 @@ import click
 
 from assay.cli import write
 from assay.cli.one_file import grades_option, input_format_option
+from assay.diagnosis.registry import all_looks, find_look
 from assay.formats import parse_grades
+from assay.report.diagnosis import look_as_text, looks_as_text
 from assay.report.findings import RENDERERS, rule_as_text, rules_as_text
 from assay.validation.findings import Validation
 from assay.validation.fixing import Repairs, fix_qrels, fix_run
@@ -123,7 +125,12 @@ def qrels_validate(
 @click.argument("code", required=False)
 def explain(code: str | None) -> None:
     """Explain a finding by its CODE; without one, list all."""
-    write(rules_as_text(all_rules()) if code is None else rule_as_text(find_rule(code)))
+    if code is None:
+        write(rules_as_text(all_rules()) + looks_as_text(all_looks()))
+    elif code.strip().upper().startswith("DIA"):
+        write(look_as_text(find_look(code)))
+    else:
+        write(rule_as_text(find_rule(code)))
 
 
 def _finish(
