@@ -12,6 +12,7 @@ import click
 from assay.cli import write
 from assay.cli.evaluate import (
     input_options,
+    like_option,
     measure_options,
     named_runs,
     output_options,
@@ -31,7 +32,6 @@ from assay.formats import parse_grades
 from assay.formats.queries import read_queries
 from assay.formats.scores import read_scores
 from assay.formats.unread import open_run
-from assay.measures.conventions import CONVENTIONS
 from assay.report.comparison import RENDERERS
 from assay.rules import RULE_CHOICES
 
@@ -89,13 +89,7 @@ from assay.rules import RULE_CHOICES
 @click.option("--draws", type=click.IntRange(min=1), help="Permutations or resamples.  [default: the test's own]")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="For tests that draw.")
 @output_options(RENDERERS, "How to show the result.")
-@click.option(
-    "--like",
-    type=click.Choice(list(CONVENTIONS)),
-    default="assay",
-    show_default=True,
-    help="Follow the conventions of this tool.",
-)
+@like_option
 @click.option(
     "--segments",
     multiple=True,

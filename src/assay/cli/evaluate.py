@@ -53,6 +53,17 @@ def rule_options(command: Command, without: tuple[str, ...] = ()) -> Command:
     return command
 
 
+def like_option(command: Command) -> Command:
+    """Whose conventions are followed."""
+    return click.option(
+        "--like",
+        type=click.Choice(list(CONVENTIONS)),
+        default="assay",
+        show_default=True,
+        help="Follow the conventions of this tool; rules given as options win. See `assay conventions`.",
+    )(command)
+
+
 def measure_options(command: Command) -> Command:
     """-m and --preset; the command gets the names as `measures`."""
 
@@ -160,13 +171,7 @@ def read_input(
 @output_options(
     RENDERERS, "How to show the result; all but csv, tsv and trec also say the conventions and the coverage."
 )
-@click.option(
-    "--like",
-    type=click.Choice(list(CONVENTIONS)),
-    default="assay",
-    show_default=True,
-    help="Follow the conventions of this tool; rules given as options win. See `assay conventions`.",
-)
+@like_option
 @rule_options
 @input_options
 @threads_option

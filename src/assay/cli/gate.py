@@ -10,6 +10,7 @@ import click
 from assay.cli import write
 from assay.cli.evaluate import (
     input_options,
+    like_option,
     named_runs,
     output_options,
     refuse_second_stdin,
@@ -21,7 +22,6 @@ from assay.formats.unread import open_run
 from assay.gate.baselines import MAX_AGE, is_report
 from assay.gate.deciding import LARGEST_ALPHA
 from assay.gate.gating import decide
-from assay.measures.conventions import CONVENTIONS
 from assay.report.gate import RENDERERS, headline
 
 
@@ -66,13 +66,7 @@ from assay.report.gate import RENDERERS, headline
     help="Warn when the baseline's report is older.",
 )
 @output_options(RENDERERS, "How to show the result.")
-@click.option(
-    "--like",
-    type=click.Choice(list(CONVENTIONS)),
-    default="assay",
-    show_default=True,
-    help="Follow the conventions of this tool; rules given as options win. See `assay conventions`.",
-)
+@like_option
 @rule_options
 @input_options
 @threads_option
