@@ -1,0 +1,125 @@
+"""assay diagnose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from assay.cli import write
+from assay.cli.evaluate import (
+    input_options,
+    like_option,
+    measure_options,
+    named_runs,
+    output_options,
+    refuse_second_stdin,
+    rule_options,
+)
+from assay.diagnosis.diagnosing import diagnose
+from assay.diagnosis.findings import AREAS, Settings
+from assay.errors import InputError
+from assay.formats import parse_grades, read_run
+from assay.report.diagnosis import RENDERERS
+from assay.rules import RULE_CHOICES
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _areas(context: click.Context, option: click.Parameter, given: str | None) -> list[str] | None:
+    return None if given is None else [name.strip() for name in given.split(",") if name.strip()]
+
+
+def _file(name: str, text: str) -> Callable[[Command], Command]:
+    return click.option(f"--{name}", type=click.Path(dir_okay=name == "corpus"), help=text)
+
+
+@click.command(
+    "diagnose",
+    epilog="Example: assay diagnose qrels.txt bm25.run hybrid.run -m nDCG@10 --queries queries.tsv --corpus corpus.jsonl",
+)
+@click.argument("qrels")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@measure_options
+@click.option(
+    "--k", type=click.IntRange(min=1), default=10, show_default=True, help="How many documents at the top count."
+)
+@click.option(
+    "--pool-depth",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Depth to which a run counts as the finder of a document.",
+)
+@click.option("--baseline", help="Run to compare the others with.  [default: the first]")
+@_file("presented", "Positions at which assessors saw documents: query, document, position.")
+@_file("queries", "Texts of the test queries: TSV, JSONL or TREC topics.")
+@_file("production", "A sample of real queries: one per line, or with a count.")
+@_file("corpus", "Texts of the documents: JSONL, TREC, CSV, TSV or Parquet.")
+@_file("segments", "The kind of each query: CSV, TSV or JSONL.")
+@click.option("--only", callback=_areas, metavar="AREAS", help=f"Look only at some of {','.join(AREAS)}.")
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Chance of a false alarm, of each finding.",
+)
+@click.option(
+    "--draws", type=click.IntRange(min=1), default=2000, show_default=True, help="Permutations and resamples."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="For tests that draw.")
+@output_options(RENDERERS, "How to show the findings.")
+@like_option
+@click.option(
+    "--query-set",
+    type=click.Choice(RULE_CHOICES["queries"]),
+    help="Queries that count; strict refuses a run that lacks one.  [default: judged]",
+)
+@partial(rule_options, without=("queries",))  # which are a file here
+@input_options
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    output_format: str,
+    output: str | None,
+    input_format: str,
+    qrels_format: str | None,
+    run_format: str | None,
+    grades: str | None,
+    like: str,
+    **given: Any,
+) -> None:
+    """Look for what makes the figures of RUNs misleading.
+
+    Looks at labels (what nobody judged), position (grades that follow the order shown), queries (test queries that
+    nobody asks) and gaming (gains that are none). Each finding says what was measured, how sure it is, and what to
+    do; what cannot be looked at is listed with the option that it needs. `assay explain DIA001` says more about a
+    finding.
+    """
+    refuse_second_stdin(qrels, runs)
+    if given["queries"] in RULE_CHOICES["queries"] and not Path(given["queries"]).exists():
+        raise InputError(f"--queries is a file with the texts of queries; the rule is --query-set {given['queries']}.")
+    settings = Settings(**{name: given.pop(name) for name in Settings.__dataclass_fields__})
+    inputs = {
+        name: given.pop(name)
+        for name in ("baseline", "presented", "queries", "production", "corpus", "segments", "only")
+    }
+    given["queries"] = given.pop("query_set")
+    read = partial(read_run, input_format=run_format or input_format)
+    found = diagnose(
+        qrels,
+        list(named_runs(runs, lambda path, name: read(path, name=name))),
+        measures,
+        **inputs,
+        settings=settings,
+        rules={name: value for name, value in given.items() if value is not None},
+        like=like,
+        grades=parse_grades(grades) if grades else None,
+        input_format=qrels_format or input_format,
+    )
+    write(RENDERERS[output_format](found), output)

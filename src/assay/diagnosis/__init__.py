@@ -1,0 +1,1 @@
+"""The pitfalls of an evaluation, looked for: labels, positions, queries, gaming. Prints nothing."""

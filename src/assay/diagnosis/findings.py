@@ -1,0 +1,137 @@
+"""What a diagnosis has to say, as values. Finds nothing and prints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from assay.errors import AssayError
+
+Severity: TypeAlias = Literal["problem", "warning", "note", "fine"]
+Area: TypeAlias = Literal["labels", "position", "queries", "gaming"]
+Kind: TypeAlias = Literal["text", "count", "value", "signed", "share", "p", "interval", "shares", "passage"]
+Cell: TypeAlias = str | int | float | tuple[float, float] | None
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first
+AREAS: tuple[Area, ...] = get_args(Area)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One figure that a finding rests on, and how sure it is."""
+
+    what: str
+    value: float | None
+    interval: tuple[float, float] | None = None  # of 95 %
+    p: float | None = None
+    p_corrected: float | None = None
+    test: str = ""  # how p was computed, with draws and seed
+    n: int | None = None
+    unit: str = "queries"  # of n
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its name, and what stands in it."""
+
+    name: str
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Figures by row."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    shown: int = 12  # rows that a page shows; JSON holds all
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows as dicts by column.
+
+        >>> Table("", (Column("run"), Column("P@5", "value")), (("bm25", 0.4),)).records()
+        [{'run': 'bm25', 'P@5': 0.4}]
+        """
+        return [dict(zip((column.name for column in self.columns), row, strict=True)) for row in self.rows]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one look found: what was measured, how sure it is, and what to do."""
+
+    code: str
+    area: Area
+    severity: Severity  # fine: looked at, and nothing is wrong
+    title: str
+    measured: str
+    sure: str
+    advice: str  # nothing where nothing is to be done
+    evidence: tuple[Evidence, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class NotLooked:
+    """A look that was not possible, and what would make it so."""
+
+    code: str
+    area: Area
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What may be chosen in a diagnosis; printed with it."""
+
+    k: int = 10  # how many documents at the top are looked at
+    pool_depth: int = 100  # to which a document counts as found by a run, where contributions are looked at
+    alpha: float = 0.05  # chance of a false alarm, of each finding
+    draws: int = 2000  # permutations and resamples
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name, least in (("k", 1), ("pool_depth", 1), ("draws", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if type(value) is not int or value < least:
+                raise AssayError(f"{name} cannot be {value!r}; it takes a whole number from {least}.")
+        if not 0 < self.alpha < 1:
+            raise AssayError(f"alpha cannot be {self.alpha!r}; it takes a number between 0 and 1, such as 0.05.")
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All that was looked at, the gravest first, and what could not be."""
+
+    systems: tuple[str, ...]
+    baseline: str
+    measures: tuple[str, ...]
+    queries: int
+    judgments: int
+    settings: Settings
+    findings: tuple[Finding, ...]
+    not_looked_at: tuple[NotLooked, ...]
+
+    def __getitem__(self, code: str) -> Finding:
+        for finding in self.findings:
+            if finding.code == code.upper():
+                return finding
+        raise KeyError(code)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of this severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each severity."""
+        return {severity: self.count(severity) for severity in SEVERITIES}
+
+    def codes(self, *severities: Severity) -> list[str]:
+        """The codes of all findings, or of those of some severities."""
+        return [finding.code for finding in self.findings if not severities or finding.severity in severities]

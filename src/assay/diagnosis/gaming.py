@@ -1,0 +1,285 @@
+"""Metric gaming: a figure that rises without the search getting better."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.comparison.corrections import corrected_p
+from assay.comparison.intervals import Interval, mean_interval
+from assay.comparison.segments import differing_means
+from assay.comparison.significance import significance_of
+from assay.diagnosis.figures import mean_of, paired_p
+from assay.diagnosis.findings import Column, Evidence, Severity, Table
+from assay.diagnosis.material import Material
+from assay.diagnosis.registry import Found, Missing, look
+from assay.errors import show_id
+from assay.measures import Measure
+from assay.tables import Booleans, Floats
+
+FEWEST = 5  # queries that a segment needs to be looked at
+WITNESSES = ("nDCG@10", "AP", "RR@10", "R@100", "P@10")  # measures that are looked at even if nobody asked for them
+
+
+@look(
+    "DIA030",
+    "gaming",
+    advice="Name the measure that stands for what users need before looking, and report the ones that fall beside "
+    "it. Look at "
+    "queries that won by the one and lost by the other (assay compare).",
+)
+def one_measure_at_the_cost_of_others(material: Material) -> Found | Missing:
+    """One measure rises while others, or the share of judged documents, fall.
+
+    Why: what is optimised stops being a good measure. A gain at the first rank may be paid with recall, and a gain by
+    a measure that skips unjudged documents may come from showing more of them.
+
+    Measured: each run against the baseline by all measures asked for, by nDCG@10, AP, RR@10, R@100 and P@10 beside
+    them, and by judged@k: paired t tests over queries, corrected (Holm) over all of them. Reported are runs that are
+    significantly better by one measure and worse by another.
+
+    Limits: a trade can be what was wanted; whether it is good for users no measure can say. A measure that counts
+    unjudged documents as not relevant and rises although fewer documents are judged is, if anything, too low.
+    """
+    runs, settings = material.runs, material.settings
+    if len(runs.systems) < 2:
+        return Missing("comparing takes two RUNs or more")
+    witnesses = [material.beside[name] for name in WITNESSES if name in material.beside]
+    columns = list(dict.fromkeys([*material.asked, *witnesses]))
+    names = [runs.labels[column] for column in columns] + [f"judged@{settings.k}"]
+    tables = [*(material.values[:, :, column] for column in columns), material.judged_share]
+    pairs = [(system, material.baseline) for system in material.others]
+    p = corrected_p(np.array([significance_of(table.T, pairs, "t").p for table in tables]))  # (measures, pairs)
+    rows: list[TradeRow] = []
+    traded: list[str] = []  # systems that rise by one measure and fall by another
+    blind: list[str] = []  # systems that rise while less of them is judged
+    for place, system in enumerate(material.others):
+        goes = [
+            _trade_row(runs.systems[system], name, table[system] - table[material.baseline], float(p[number, place]))
+            for number, (name, table) in enumerate(zip(names, tables, strict=True))
+        ]
+        *sure, judged = [row if row.p < settings.alpha else None for row in goes]
+        up = [number for number, row in enumerate(sure) if row is not None and row.difference > 0]
+        down = [row for row in sure if row is not None and row.difference < 0]
+        fewer = judged is not None and judged.difference < 0
+        if up and (down or fewer):
+            skips = any(_skips_unjudged(runs.plans[columns[number]].measure) for number in up)
+            (traded if down or skips else blind).append(runs.systems[system])
+            rows += [row for row in (*sure, judged if fewer else None) if row is not None]
+    base = show_id(runs.systems[material.baseline])
+    severity: Severity = "warning" if traded else "note" if blind else "fine"
+    told = []
+    if traded:
+        told.append(f"{_some(traded)} {_verb(traded, 'gain')} by one measure and {_verb(traded, 'lose')} by another")
+    if blind:
+        told.append(f"{_some(blind)} {_verb(blind, 'gain')} while less of what is shown is judged")
+    words = f"No run is significantly better than {base} by one measure and worse by another, or judged less."
+    words = f"Against {base}, {'; '.join(told)}." if told else words
+    table = Table(
+        f"Difference to {base}",
+        (
+            Column("run"),
+            Column("measure"),
+            Column("goes"),
+            Column("difference", "signed"),
+            Column("95% interval", "interval"),
+            Column("corrected p", "p"),
+        ),
+        tuple(rows),
+        shown=24,
+    )
+    evidence = tuple(
+        Evidence(
+            f"{row.measure}: {show_id(row.run)} - {base}",
+            row.difference,
+            row.interval,
+            p_corrected=row.p,
+            test="paired t, Holm",
+            n=len(runs.queries),
+        )
+        for row in rows
+    )
+    how = f"Paired t tests over queries, p corrected by Holm over {p.size} comparisons (runs x {len(names)} measures)."
+    advice = None
+    if blind and not traded:
+        advice = (
+            "The gain stands on fewer judged documents and is, if anything, too low; judge the holes (DIA006) before "
+            "saying how large it is."
+        )
+    return Found(severity, words, how, evidence, (table,) if rows else (), advice)
+
+
+class TradeRow(NamedTuple):
+    """A run against the baseline by one measure."""
+
+    run: str
+    measure: str
+    goes: str
+    difference: float
+    interval: Interval | None
+    p: float  # corrected
+
+
+def _trade_row(run: str, measure: str, difference: Floats, p: float) -> TradeRow:
+    mean = mean_of(difference[~np.isnan(difference)])
+    return TradeRow(run, measure, "up" if mean > 0 else "down", mean, mean_interval(difference), p)
+
+
+def _skips_unjudged(measure: Measure) -> bool:
+    return measure.name in {"Bpref", "GMBpref"} or bool(dict(measure.params).get("judged_only"))
+
+
+def _verb(systems: list[str], verb: str) -> str:
+    return f"{verb}s" if len(systems) == 1 else verb
+
+
+def _some(systems: list[str]) -> str:
+    shown = ", ".join(show_id(name) for name in systems[:3])
+    return f"{shown} and {len(systems) - 3} more" if len(systems) > 3 else shown
+
+
+# Segments
+
+
+@look(
+    "DIA031",
+    "gaming",
+    advice="Report the segments apart, and say that the rest has not gained. Check that queries of the segment were "
+    "not used to "
+    "tune the system.",
+)
+def gain_from_one_segment(material: Material) -> Found | Missing:
+    """A gain that comes from one segment of the queries only.
+
+    Why: a system that was tuned on one kind of query can win the mean while nothing changes for all others.
+
+    Measured: for each run that is significantly better than the baseline over all queries (paired t, Holm over runs,
+    measures and columns of the segments file): whether the gain differs between segments (Brown and Forsythe, Holm),
+    which segment gains most, and the gain over all other queries with its 95 % interval. Reported where the gain
+    differs and the others show none.
+
+    Limits: no evidence of a gain outside is not evidence of none: with few queries outside, little can be shown.
+    Segments with fewer than 5 queries are left out.
+    """
+    runs, settings = material.runs, material.settings
+    if material.segments is None:
+        return Missing("needs --segments FILE (query and the segment that it is in)")
+    if len(runs.systems) < 2:
+        return Missing("comparing takes two RUNs or more")
+    if not material.asked:
+        return Missing("none of the measures asked for rewards a good ranking")
+    looked = [found for name in material.segments for found in _segment_tests(material, name)]
+    if not looked:
+        return Missing(f"no column of --segments FILE has two segments with {FEWEST} judged queries")
+    overall = corrected_p(np.array([found.p for found in looked]))
+    differs = corrected_p(np.array([found.p_differs for found in looked]))
+    base = show_id(runs.systems[material.baseline])
+    gains = [
+        (found, float(p_differs))
+        for found, p, p_differs in zip(looked, overall, differs, strict=True)
+        if p < settings.alpha and found.gain > 0
+    ]
+    rows = [
+        SegmentRow(
+            found.measure,
+            found.system,
+            found.gain,
+            found.column,
+            found.segment,
+            found.queries,
+            found.inside,
+            found.outside,
+            found.interval,
+            p_differs,
+        )
+        for found, p_differs in gains
+        if p_differs < settings.alpha and (found.p_outside >= settings.alpha or found.outside <= 0)
+    ]
+    words = f"Of {len(gains)} gains over {base} none comes from one segment alone."
+    if rows:
+        first, queries = rows[0], len(runs.queries)
+        share = first.inside * first.queries / (first.gain * queries)
+        words = (
+            f"{show_id(first.run)} gains over {base} by {first.measure} in segment {show_id(first.segment)} "
+            f"({show_id(first.column)}) and nowhere else for sure: {first.queries} of {queries} queries bring "
+            f"{share:.0%} of "
+            "the gain."
+        )
+    table = Table(
+        "",
+        (
+            Column("measure"),
+            Column("run"),
+            Column("gain", "signed"),
+            Column("by"),
+            Column("segment"),
+            Column("queries", "count"),
+            Column("gain there", "signed"),
+            Column("elsewhere", "signed"),
+            Column("95% interval", "interval"),
+            Column("differs, p", "p"),
+        ),
+        tuple(rows),
+    )
+    evidence = tuple(
+        Evidence(
+            f"{row.measure}: gain of {show_id(row.run)} outside {show_id(row.segment)}",
+            row.outside,
+            row.interval,
+            p_corrected=row.p_differs,
+            test="Brown-Forsythe between segments, Holm",
+            n=len(runs.queries),
+        )
+        for row in rows
+    )
+    sure = (
+        "Paired t over queries and Brown-Forsythe between segments, each corrected by Holm over "
+        f"{len(looked)} comparisons."
+    )
+    return Found("warning" if rows else "fine", words, sure, evidence, (table,) if rows else ())
+
+
+class SegmentRow(NamedTuple):
+    """A gain that comes from one segment."""
+
+    measure: str
+    run: str
+    gain: float
+    column: str  # of the segments file
+    segment: str
+    queries: int  # of the segment
+    inside: float
+    outside: float
+    interval: Interval | None  # of the gain outside
+    p_differs: float
+
+
+class _SegmentTest:
+    """One run against the baseline by one measure, in the segments of one column."""
+
+    def __init__(self, material: Material, system: int, column: int, name: str, members: dict[str, Booleans]) -> None:
+        runs = material.runs
+        difference = material.values[system, :, column] - material.values[material.baseline, :, column]
+        known = ~np.isnan(difference)
+        groups = {label: difference[chosen & known] for label, chosen in members.items()}
+        self.measure, self.system, self.column = runs.labels[column], runs.systems[system], name
+        self.gain, self.p = mean_of(difference[known]), paired_p(difference[known])
+        self.p_differs = differing_means(list(groups.values()))[1]
+        self.segment = max(groups, key=lambda label: float(groups[label].sum()))
+        self.queries = len(groups[self.segment])
+        self.inside = mean_of(groups[self.segment])
+        rest = difference[known & ~members[self.segment]]
+        self.outside, self.interval, self.p_outside = mean_of(rest), mean_interval(rest), paired_p(rest)
+
+
+def _segment_tests(material: Material, name: str) -> list[_SegmentTest]:
+    segment_of = (material.segments or {})[name]
+    labels = [segment_of.get(query, "") for query in material.runs.queries]
+    members = {label: np.array([own == label for own in labels], np.bool_) for label in dict.fromkeys(labels) if label}
+    members = {label: chosen for label, chosen in members.items() if chosen.sum() >= FEWEST}
+    if len(members) < 2:
+        return []
+    return [
+        _SegmentTest(material, system, column, name, members) for system in material.others for column in material.asked
+    ]

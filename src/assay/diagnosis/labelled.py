@@ -1,0 +1,202 @@
+"""Runs ranked once and scored under any labels: as if unjudged documents were relevant, or judgments were not there.
+
+A *pair* is a query with a document that was judged for it, or that a run has among its first for it. Reads no files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.arrays import starts
+from assay.evaluation import Evaluator, Plan, combined, places_of, values_under
+from assay.joining import Join, join
+from assay.judged import JudgedRanking, form_ranking
+from assay.judgments import Judgments, Pool, index_judgments
+from assay.rules import Rules
+from assay.tables import Booleans, Floats, Ids, Integers, Qrels, Run
+
+
+class Pairs(NamedTuple):
+    """All pairs, by query."""
+
+    query: Integers  # index into the judged queries, never falls
+    doc: Ids
+    grade: Floats  # as judged; not a number where nobody judged it
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRuns:
+    """Rankings of several runs over the same pairs."""
+
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    pairs: Pairs
+    plans: tuple[Plan, ...]  # what is computed for each measure
+    labels: tuple[str, ...]  # what each measure is called
+    top_grade: float
+    joins: tuple[tuple[Join, ...], ...]  # for each run, and for each of the forms of ranking
+    rules: tuple[Rules, ...]  # of the forms
+
+    @classmethod
+    def of(cls, evaluator: Evaluator, runs: Sequence[Run], depth: int) -> LabelledRuns:
+        """The runs under the evaluator's rules and measures; those that need more than a ranking are left out.
+
+        Of unjudged documents, those in the first `depth` of a run may be given labels.
+        """
+        kept = [number for number, plan in enumerate(evaluator.plans) if plan.measure.definition.needs == "ranking"]
+        rules = tuple(form.rules for form in evaluator.forms)
+        pairs, joins = _ranked_pairs(evaluator.judgments, runs, rules, depth)
+        return cls(
+            systems=tuple(run.name for run in runs),
+            queries=evaluator.judgments.queries,
+            pairs=pairs,
+            plans=tuple(evaluator.plans[number] for number in kept),
+            labels=tuple(evaluator.requests[number].label for number in kept),
+            top_grade=evaluator.judgments.top_grade,
+            joins=joins,
+            rules=rules,
+        )
+
+    @cached_property
+    def rank(self) -> Integers:
+        """The rank of each pair in each run, 0 where the run lacks it: (runs, pairs)."""
+        found = np.zeros((len(self.systems), len(self.pairs.query)), np.int64)
+        for number, (first, *_) in enumerate(self.joins):
+            found[number, first.hits.judgment] = first.hits.rank
+        return found
+
+    @cached_property
+    def retrieved(self) -> Integers:
+        """How many documents each run retrieved for each query: (runs, queries)."""
+        return np.array([first.hits.retrieved for first, *_ in self.joins])
+
+    @property
+    def judged(self) -> Booleans:
+        """Which pairs somebody judged, with whatever grade."""
+        return ~np.isnan(self.pairs.grade)
+
+    def within(self, depth: int) -> Booleans:
+        """Which pairs stand in the first documents of each run: (runs, pairs)."""
+        return (self.rank > 0) & (self.rank <= depth)
+
+    def holes(self, depth: int) -> Booleans:
+        """Which pairs nobody judged although a run has them in its first documents."""
+        return ~self.judged & self.within(depth).any(axis=0)
+
+    def count(self, chosen: Booleans) -> Integers:
+        """How many of the chosen pairs each query has."""
+        return np.bincount(self.pairs.query[chosen], minlength=len(self.queries))
+
+    @cached_property
+    def usual(self) -> Floats:
+        """What the runs get with the judgments as they are: (runs, queries, measures)."""
+        return self._values(self.pairs.grade, range(len(self.joins)), range(len(self.plans)))
+
+    def values(
+        self, grade: Floats, *, runs: Sequence[int] | None = None, columns: Sequence[int] | None = None
+    ) -> Floats:
+        """What the runs get if pairs had these grades, nobody judging those without: (runs, queries, measures).
+
+        The queries that count stay the same: one that has no value now has none then, and one that loses all its
+        relevant documents counts as 0. So means under different labels are over the same queries.
+        """
+        numbers = range(len(self.joins)) if runs is None else runs
+        chosen = range(len(self.plans)) if columns is None else columns
+        counts = ~np.isnan(self.usual[np.ix_(numbers, range(len(self.queries)), chosen)])
+        return np.where(counts, np.nan_to_num(self._values(grade, numbers, chosen)), np.nan)
+
+    def _values(self, grade: Floats, numbers: Sequence[int], chosen: Sequence[int]) -> Floats:
+        known = ~np.isnan(grade)
+        pool = self._pool(grade, known)
+        judgments = Judgments(self.queries, grade, pool, self.top_grade, "qrels", self.pairs.doc)
+        found = np.full((len(numbers), len(self.queries), len(chosen)), np.nan)
+        for place, number in enumerate(numbers):
+            rankings: dict[int, JudgedRanking] = {}
+            for column, measure in enumerate(chosen):
+                plan = self.plans[measure]
+                if plan.form not in rankings:
+                    labelled = _only(self.joins[number][plan.form], known)
+                    rankings[plan.form] = form_ranking(judgments, labelled, self.rules[plan.form])
+                ranking = rankings[plan.form]
+                rows = places_of(ranking.queries, self.queries)
+                found[place, rows, column] = values_under(plan.measure, ranking, plan.rules)
+        return found
+
+    def _pool(self, grade: Floats, known: Booleans) -> Pool:
+        query, rel = self.pairs.query[known], grade[known]
+        return Pool(rel[np.lexsort((-rel, query))], starts(np.bincount(query, minlength=len(self.queries))))
+
+    def means(self, values: Floats, columns: Sequence[int] | None = None) -> Floats:
+        """The mean of each run and measure, as each measure is combined: (runs, measures)."""
+        chosen = range(len(self.plans)) if columns is None else columns
+        measures = [self.plans[column].measure for column in chosen]
+        return np.array([[combined(m, table[:, i]) for i, m in enumerate(measures)] for table in values])
+
+
+def _only(joined: Join, known: Booleans) -> Join:
+    """The join without the hits that have no label."""
+    hits = joined.hits
+    kept = known[hits.judgment]
+    if kept.all():
+        return joined
+    return joined._replace(
+        hits=hits._replace(
+            query=hits.query[kept],
+            rank=hits.rank[kept],
+            tie_first=hits.tie_first[kept],
+            tie_last=hits.tie_last[kept],
+            judgment=hits.judgment[kept],
+        )
+    )
+
+
+def _ranked_pairs(
+    judgments: Judgments, runs: Sequence[Run], rules: Sequence[Rules], depth: int
+) -> tuple[Pairs, tuple[tuple[Join, ...], ...]]:
+    """The pairs that may have a label, and each run joined with them by each of the rules."""
+    pairs, complete = _all_pairs(judgments, runs)
+    joins = [[join(complete, run, rule) for rule in rules] for run in runs]
+    kept = ~np.isnan(pairs.grade)
+    for joined in (joined for row in joins for joined in row):
+        kept[joined.hits.judgment[joined.hits.rank <= depth]] = True
+    place = np.cumsum(kept) - 1
+
+    def moved(joined: Join) -> Join:
+        fewer = _only(joined, kept)
+        return fewer._replace(hits=fewer.hits._replace(judgment=place[fewer.hits.judgment]))
+
+    return Pairs(pairs.query[kept], pairs.doc[kept], pairs.grade[kept]), tuple(tuple(map(moved, row)) for row in joins)
+
+
+def _all_pairs(judgments: Judgments, runs: Sequence[Run]) -> tuple[Pairs, Judgments]:
+    """Judged pairs and those that only runs have, and all of them as judgments, so that joining ranks all."""
+    queries, docs = [judgments.pool.query], [judgments.docs]
+    for run in runs:
+        place = np.fromiter((judgments.place.get(query, -1) for query in run.queries), np.int64, len(run.queries))
+        query = place[run.query] if len(run) else np.zeros(0, np.int64)
+        inside = np.flatnonzero(query >= 0)
+        found = judgments.lookup.find(query[inside], judgments.lookup.codes(run.doc[inside]))
+        unjudged = inside[found < 0]
+        queries.append(query[unjudged])
+        docs.append(run.doc[unjudged])
+    query, doc = np.concatenate(queries), np.concatenate(docs)
+    first = _first_of_each(query, doc)
+    query, doc = query[first], doc[first]
+    grade = np.full(len(query), np.nan)
+    grade[: len(judgments.rel)] = judgments.rel
+    order = np.argsort(query, kind="stable")  # the order that indexing gives judgments
+    complete = index_judgments(Qrels(judgments.queries, query, doc, np.nan_to_num(grade), source=judgments.source))
+    return Pairs(query[order], doc[order], grade[order]), complete
+
+
+def _first_of_each(query: Integers, doc: Ids) -> Integers:
+    """The rows that hold a query and document for the first time."""
+    code: dict[str, int] = {}
+    codes = np.fromiter((code.setdefault(text, len(code)) for text in doc), np.int64, len(doc))
+    first = np.unique(query * max(len(code), 1) + codes, return_index=True)[1]
+    return np.sort(first)

@@ -1,0 +1,222 @@
+"""Incomplete labels: how much of the top nobody judged, and whether measures that look past it tell another story."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.comparison.agreement import kendall_tau
+from assay.comparison.corrections import corrected_p
+from assay.comparison.intervals import Interval, mean_interval
+from assay.comparison.significance import significance_of
+from assay.diagnosis.figures import mean_of, shown_p
+from assay.diagnosis.findings import Column, Evidence, Severity, Table
+from assay.diagnosis.material import Material
+from assay.diagnosis.registry import Found, Missing, look
+from assay.errors import show_id
+from assay.tables import Floats
+
+HALF, MOST = 0.5, 0.8  # shares of judged documents under which figures say little, or are to be read with care
+UNEVEN = 0.1  # difference in that share between runs that makes a comparison unfair
+
+
+@look(
+    "DIA001",
+    "labels",
+    advice="Judge the documents of DIA006 first. Until then report judged@k beside every figure, look at the bounds of "
+    "DIA002, and do not compare a run that helped to make the pool with one that did not.",
+)
+def unjudged_at_the_top(material: Material) -> Found | Missing:
+    """Documents at the top that nobody judged.
+
+    Why: a document without a judgment counts as not relevant. A new system that finds what the old ones did not is
+    punished for it, and two runs of which one is judged more thoroughly are not compared on equal terms.
+
+    Measured: judged@k, the share of the first k documents that are in the judgments with whatever grade, as the mean
+    over the queries that a run has documents for; whether it is the same for all runs, by analysis of variance over
+    queries.
+
+    Limits: it says how much is unknown, not whether the unknown is relevant. A problem under 50 % in any run, a warning
+    under 80 % or where runs differ by 10 points and more than chance; these limits are ours.
+    """
+    runs, k, alpha = material.runs, material.settings.k, material.settings.alpha
+    shares = material.judged_share
+    if np.isnan(shares).all():
+        return Missing("no run has a document for a judged query")
+    top = runs.within(k) & ~runs.judged
+    rows = [
+        JudgedRow(
+            system,
+            mean_of(share),
+            mean_interval(share),
+            int(np.count_nonzero(share >= 1)),
+            int(np.count_nonzero(~np.isnan(share))),
+            int(unjudged.sum()),
+        )
+        for system, share, unjudged in zip(runs.systems, shares, top, strict=True)
+    ]
+    rows.sort(key=lambda row: row.share)
+    lowest, highest = rows[0], rows[-1]
+    p = _all_alike(shares)
+    uneven = p is not None and p < alpha and highest.share - lowest.share >= UNEVEN
+    evidence = [Evidence(f"judged@{k} of {show_id(row.run)}", row.share, row.interval, n=row.queries) for row in rows]
+    alike = ""
+    if p is not None:
+        alike = f" Judged alike in all runs: p {shown_p(p)} (analysis of variance over queries)."
+        spread = highest.share - lowest.share
+        evidence.append(Evidence("judged alike in all runs", spread, p=p, test="anova", n=len(runs.queries)))
+    severity: Severity = "note" if lowest.share < 1 else "fine"
+    if lowest.share < MOST or uneven:
+        severity = "problem" if lowest.share < HALF else "warning"
+    other = f", {show_id(highest.run)} {highest.share:.1%}" if len(rows) > 1 else ""
+    words = f"All of the first {k} documents of every run are judged."
+    if lowest.share < 1:
+        words = (
+            f"Of its first {k} documents, {show_id(lowest.run)} has {lowest.share:.1%} judged{other}; "
+            f"{int(material.holes.sum()):,} documents in the first {k} of a run have no judgment."
+        )
+    table = Table(
+        "",
+        (
+            Column("run"),
+            Column(f"judged@{k}", "share"),
+            Column("95% interval", "shares"),
+            Column("queries all judged", "count"),
+            Column("queries", "count"),
+            Column("unjudged", "count"),
+        ),
+        tuple(rows),
+    )
+    return Found(severity, words, f"Intervals are over queries.{alike}", tuple(evidence), (table,))
+
+
+class JudgedRow(NamedTuple):
+    """How much of the top of a run is judged."""
+
+    run: str
+    share: float
+    interval: Interval | None
+    all_judged: int  # queries
+    queries: int
+    unjudged: int  # documents
+
+
+def _all_alike(columns: Floats) -> float | None:
+    """How likely runs lie so far apart if all have the same mean, by analysis of variance."""
+    if len(columns) < 2:
+        return None
+    found = significance_of(columns.T, [(0, 1)], "anova")
+    return None if found.overall is None else found.overall.p
+
+
+@look(
+    "DIA004",
+    "labels",
+    advice="Report bpref (or infAP where the judgments are a sample of the pool) beside AP, and do not call one of "
+    "the two "
+    "runs better while the measures disagree.",
+)
+def measures_for_incomplete_labels(material: Material) -> Found | Missing:
+    """Measures that do not punish unjudged documents tell another story than AP.
+
+    Why: bpref looks only at judged documents. Where it orders two runs otherwise than AP, what AP sees may be holes.
+
+    Measured: AP, bpref and infAP of each run, and for each two runs the paired t test by AP and by bpref, corrected
+    (Holm) over all pairs and both measures.
+
+    Limits: bpref is blind to unjudged documents before relevant ones, so a run full of them looks too good by it: the
+    truth often lies between. infAP differs from AP only where negative grades mark documents that were pooled and not
+    judged; without them it adds nothing.
+    """
+    runs = material.runs
+    names = ("AP", "Bpref", "infAP")
+    lacking = [name for name in names if name not in material.beside]
+    if lacking:
+        return Missing(
+            f"there is no {' and no '.join(lacking)} under these conventions and rules; leave --like and --ties out"
+        )
+    columns = [material.beside[name] for name in names]
+    means = runs.means(material.values)[:, columns]
+    sampled = int(np.count_nonzero(runs.pairs.grade < 0))
+    places = [_places(means[:, number]) for number in range(len(names))]
+    table = Table(
+        "",
+        (
+            Column("run"),
+            *(Column(name, "value") for name in names),
+            *(Column(f"place by {n}", "count") for n in names[:2]),
+        ),
+        tuple(
+            (system, *map(float, means[number]), places[0][number], places[1][number])
+            for number, system in sorted(enumerate(runs.systems), key=lambda item: places[0][item[0]])
+        ),
+        note=""
+        if sampled
+        else "No grade is negative: nothing was pooled and left unjudged, and infAP is AP but for smoothing.",
+    )
+    if len(runs.systems) < 2:
+        words = (
+            f"AP {means[0, 0]:.4f}, bpref {means[0, 1]:.4f}, infAP {means[0, 2]:.4f}. One run has no order to change."
+        )
+        return Found("note", words, "Means over queries.", tables=(table,), advice="")
+    swapped, against, tau = _disagreements(material, means)
+    pairs = len(runs.systems) * (len(runs.systems) - 1) // 2
+    words = (
+        f"AP and bpref put {len(swapped)} of {pairs} pairs of runs in opposite order (Kendall's tau "
+        f"{'-' if tau is None else f'{tau:.2f}'})"
+        + (f"; in {len(against)} of them both differences are significant" if swapped else "")
+        + "."
+    )
+    tables: tuple[Table, ...] = (table,)
+    if swapped:
+        columns_of_pairs = (
+            Column("first"),
+            Column("second"),
+            Column("AP", "signed"),
+            Column("p of AP", "p"),
+            Column("bpref", "signed"),
+            Column("p of bpref", "p"),
+        )
+        pairs_rows = tuple(
+            (runs.systems[a], runs.systems[b], ap, p_ap, bpref, p_bpref) for a, b, ap, p_ap, bpref, p_bpref in swapped
+        )
+        tables = (table, Table("Pairs in opposite order (difference = first - second)", columns_of_pairs, pairs_rows))
+    severity: Severity = "warning" if against else "note" if swapped else "fine"
+    evidence = [Evidence("Kendall's tau of AP and bpref", tau, n=len(runs.systems), unit="runs")]
+    evidence += [
+        Evidence(
+            f"bpref: {show_id(runs.systems[a])} - {show_id(runs.systems[b])}",
+            bpref,
+            p_corrected=p_bpref,
+            test="paired t, Holm",
+            n=len(runs.queries),
+        )
+        for a, b, _, _, bpref, p_bpref in against
+    ]
+    sure = f"Paired t tests over queries, p corrected by Holm over {2 * pairs} comparisons."
+    return Found(severity, words, sure, tuple(evidence), tables)
+
+
+Disagreement = tuple[int, int, float, float, float, float]
+
+
+def _disagreements(material: Material, means: Floats) -> tuple[list[Disagreement], list[Disagreement], float | None]:
+    """Pairs that AP and bpref order otherwise; those of them where both are significant; Kendall's tau."""
+    count = len(means)
+    pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
+    columns = [material.beside["AP"], material.beside["Bpref"]]
+    p = np.array([significance_of(material.values[:, :, column].T, pairs, "t").p for column in columns])
+    p = corrected_p(p)
+    swapped = []
+    for number, (a, b) in enumerate(pairs):
+        ap, bpref = (float(means[a, place] - means[b, place]) for place in (0, 1))
+        if ap * bpref < 0:
+            swapped.append((a, b, ap, float(p[0, number]), bpref, float(p[1, number])))
+    swapped.sort(key=lambda row: max(row[3], row[5]))
+    alpha = material.settings.alpha
+    return swapped, [row for row in swapped if row[3] < alpha and row[5] < alpha], kendall_tau(means[:, 0], means[:, 1])
+
+
+def _places(values: Floats) -> list[int]:
+    return [int(np.count_nonzero(values > value)) + 1 for value in values]

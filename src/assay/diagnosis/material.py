@@ -1,0 +1,88 @@
+"""What a diagnosis looks at, gathered once for all looks. Reads no files and finds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from assay.diagnosis.findings import Settings
+from assay.diagnosis.labelled import LabelledRuns
+from assay.tables import Booleans, Floats, Integers
+
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """Judgments, rankings and whatever else was given."""
+
+    runs: LabelledRuns
+    asked: tuple[int, ...]  # columns of the measures that were asked for and reward quality
+    beside: Mapping[str, int]  # columns of measures that looks need beside these, by name; some conventions lack some
+    baseline: int  # which of the systems
+    settings: Settings
+    presented: Mapping[str, Mapping[str, int]] | None = None  # query -> document -> position at which it was shown
+    queries: Texts | None = None  # test queries
+    production: Mapping[str, int] | None = None  # text of a query -> how often it was asked
+    corpus: Texts | None = None  # texts of the documents that stand at the top of a run
+    segments: Mapping[str, Mapping[str, str]] | None = None  # column -> query -> segment
+
+    @property
+    def values(self) -> Floats:
+        """What the runs get with the judgments as they are: (runs, queries, measures)."""
+        return self.runs.usual
+
+    @cached_property
+    def holes(self) -> Booleans:
+        """Pairs that nobody judged although a run has them in its first k."""
+        return self.runs.holes(self.settings.k)
+
+    @property
+    def others(self) -> list[int]:
+        """All systems but the baseline."""
+        return [number for number in range(len(self.runs.systems)) if number != self.baseline]
+
+    def mean(self, values: Floats, column: int) -> float:
+        """One figure for one system, combined over queries as the measure is."""
+        return float(self.runs.means(values[None, :, None], [column])[0, 0])
+
+    @cached_property
+    def judged_share(self) -> Floats:
+        """Judged@k of each run and query; not a number where the run has no documents."""
+        judged = self.runs.within(self.settings.k) & self.runs.judged
+        shown = np.minimum(self.runs.retrieved, self.settings.k)
+        found = np.array([self.runs.count(row) for row in judged])
+        return np.where(shown > 0, found / np.maximum(shown, 1), np.nan)
+
+    @cached_property
+    def hole_rows(self) -> Integers:
+        """The numbers of the pairs that are holes."""
+        return np.flatnonzero(self.holes)
+
+    @cached_property
+    def hole_effects(self) -> Floats:
+        """What the first measure's value of a query would gain if this hole alone had the highest grade: (runs, holes).
+
+        Queries do not know of each other, so one hole of each is tried at a time.
+        """
+        rows = self.hole_rows
+        query = self.runs.pairs.query[rows]
+        nth = np.arange(len(rows)) - np.searchsorted(query, query)
+        column = self.asked[:1]
+        before = self.values[:, :, list(column)]
+        effects = np.zeros((len(self.runs.systems), len(rows)))
+        for turn in range(int(nth.max(initial=-1)) + 1):
+            tried = np.flatnonzero(nth == turn)
+            grade = self.runs.pairs.grade.copy()
+            grade[rows[tried]] = relevant_grade(self.runs)
+            change = (self.runs.values(grade, columns=column) - before)[:, :, 0]
+            effects[:, tried] = np.nan_to_num(change[:, query[tried]])
+        return effects
+
+
+def relevant_grade(runs: LabelledRuns) -> float:
+    """The highest grade of the judgments, or 1 where no document is relevant."""
+    return runs.top_grade if runs.top_grade > 0 else 1.0

@@ -1,0 +1,128 @@
+"""What a look is: one function with a code. A new one is a new function; pages and lists are made from them.
+
+The function gets a `Material` and gives what it `Found`, or says what it is `Missing`. Its docstring is the page that
+`assay explain` prints: what was found; then paragraphs "Why", "Measured", "Limits".
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.diagnosis.findings import AREAS, Area, Evidence, Finding, NotLooked, Severity, Table
+from assay.errors import AssayError, InputError, did_you_mean
+
+if TYPE_CHECKING:  # whoever only wants the pages need not wait for it
+    from assay.diagnosis.material import Material
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a look found; code, title and usual advice are added by its registration."""
+
+    severity: Severity
+    measured: str
+    sure: str
+    evidence: tuple[Evidence, ...] = ()
+    tables: tuple[Table, ...] = ()
+    advice: str | None = None  # where it is not the usual one
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why there was nothing to look at."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """One thing that is looked for."""
+
+    code: str
+    area: Area
+    advice: str
+    function: Callable[[Material], Found | Missing]
+
+    @property
+    def page(self) -> list[str]:
+        """The lines of the docstring."""
+        return (inspect.getdoc(self.function) or "").splitlines()
+
+    @property
+    def title(self) -> str:
+        """What is wrong, in a few words: the first line of the page."""
+        return self.page[0].rstrip(".")
+
+    def __call__(self, material: Material) -> Finding | NotLooked:
+        """The finding, or why there is none."""
+        found = self.function(material)
+        if isinstance(found, Missing):
+            return NotLooked(self.code, self.area, self.title, found.reason)
+        usual = "" if found.severity == "fine" else self.advice
+        return Finding(
+            code=self.code,
+            area=self.area,
+            severity=found.severity,
+            title=self.title,
+            measured=found.measured,
+            sure=found.sure,
+            advice=usual if found.advice is None else found.advice,
+            evidence=found.evidence,
+            tables=found.tables,
+        )
+
+
+LOOKS: dict[str, Look] = {}
+
+
+def look(code: str, area: Area, *, advice: str) -> Callable[[Callable[[Material], Found | Missing]], Look]:
+    """Register a function as the look of this code."""
+
+    def register(function: Callable[[Material], Found | Missing]) -> Look:
+        if code in LOOKS:
+            raise ValueError(f"there are two looks with the code {code}")
+        LOOKS[code] = Look(code, area, advice, function)
+        return LOOKS[code]
+
+    return register
+
+
+def all_looks() -> list[Look]:
+    """All looks, by code."""
+    from assay.diagnosis import (  # noqa: F401  (they register themselves)
+        bounds,
+        contributions,
+        gaming,
+        holes,
+        labels,
+        position,
+        query_sets,
+        repeats,
+    )
+
+    return [LOOKS[code] for code in sorted(LOOKS)]
+
+
+def find_look(code: str) -> Look:
+    """The look of this code."""
+    all_looks()
+    known = LOOKS.get(code.strip().upper())
+    if known is None:
+        hint = did_you_mean(code.upper(), LOOKS) or "; `assay explain` lists them."
+        raise InputError(f"no finding has the code {code!r}{hint}")
+    return known
+
+
+def chosen_areas(names: Iterable[str] | None) -> tuple[Area, ...]:
+    """The areas that were asked for, or all of them."""
+    if names is None:
+        return AREAS
+    asked = list(names)
+    for name in asked:
+        if name not in AREAS:
+            hint = did_you_mean(name, AREAS) or f"; there are {', '.join(AREAS)}."
+            raise AssayError(f"nothing is looked at under the name {name!r}{hint}")
+    return tuple(area for area in AREAS if area in asked)

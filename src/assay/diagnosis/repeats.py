@@ -1,0 +1,192 @@
+"""Metric gaming: the same text more than once at the top of a ranking."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.comparison.corrections import corrected_p
+from assay.comparison.intervals import Interval, mean_interval
+from assay.comparison.significance import significance_of
+from assay.diagnosis.figures import mean_of
+from assay.diagnosis.findings import Column, Evidence, Severity, Table
+from assay.diagnosis.material import Material
+from assay.diagnosis.registry import Found, Missing, look
+from assay.diagnosis.texts import jaccard, shingles, words_of
+from assay.errors import show_id
+from assay.tables import Booleans, Integers
+
+SHINGLE = 5  # words
+NEAR = 0.9  # likeness of two documents that are nearly the same
+OFTEN = 0.05  # share of repeated documents at the top that a reader notices
+LISTED = 100  # pairs of repeats that are kept
+
+
+@look(
+    "DIA032",
+    "gaming",
+    advice="Collapse documents that say the same before ranking (for chunks: assay runs collapse), or report a "
+    "measure that "
+    "counts a repeated document once.",
+)
+def repeated_documents(material: Material) -> Found | Missing:
+    """The same text more than once at the top.
+
+    Why: each copy of a relevant document counts as a success, and readers see the same thing again. A system can gain
+    by showing copies.
+
+    Measured: documents in the first k of a query that share 90 % of their runs of five words (Jaccard) with one that
+    stands before them; the share of such documents with its 95 % interval over queries; the difference to the
+    baseline by paired t test (Holm); and what the first measure gets if relevant repeats count for nothing (Bernstein
+    and Zobel 2005).
+
+    Limits: alike in words, not in meaning; documents without a text in the corpus are not looked at.
+    """
+    runs, settings = material.runs, material.settings
+    if material.corpus is None:
+        return Missing("needs --corpus FILE with the texts of the documents")
+    found = _repeats(material)
+    if found.known == 0:
+        return Missing("--corpus FILE holds none of the documents at the top of the RUNs; are its ids theirs?")
+    shares = found.counts / np.maximum(np.minimum(runs.retrieved, settings.k), 1)
+    shares = np.where(runs.retrieved > 0, shares, np.nan)
+    pairs = [(system, material.baseline) for system in material.others]
+    p = corrected_p(significance_of(shares.T, pairs, "t").p) if pairs else np.zeros(0)
+    p_of = dict(zip(material.others, p.tolist(), strict=True))
+    measure = material.asked[0] if material.asked else None
+    rows: list[RepeatRow] = []
+    for number, system in enumerate(runs.systems):
+        relevant = found.repeated[number] & (runs.pairs.grade > 0)
+        known = shares[number][~np.isnan(shares[number])]
+        row = RepeatRow(
+            system,
+            mean_of(known),
+            mean_interval(known),
+            int(np.count_nonzero(found.counts[number])),
+            int(relevant.sum()),
+            p_of.get(number),
+        )
+        if measure is not None:
+            given = np.where(relevant, 0.0, runs.pairs.grade)
+            then = runs.values(given, runs=[number], columns=[measure])[0, :, 0]
+            usual = material.mean(material.values[number, :, measure], measure)
+            row = row._replace(usual=usual, without=material.mean(then, measure))
+        rows.append(row)
+    most = max(rows, key=lambda row: row.share)
+    severity: Severity = "warning" if most.share >= OFTEN else "note" if most.share > 0 else "fine"
+    words = (
+        f"{most.share:.1%} of the first {settings.k} documents of {show_id(most.run)} repeat one before them, in "
+        f"{most.queries} {'query' if most.queries == 1 else 'queries'}."
+        if most.share
+        else f"No document in the first {settings.k} repeats one before it."
+    )
+    name = "value" if measure is None else runs.labels[measure]
+    table = Table(
+        "",
+        (
+            Column("run"),
+            Column("repeats", "share"),
+            Column("95% interval", "shares"),
+            Column("queries", "count"),
+            Column("relevant", "count"),
+            Column("p to baseline", "p"),
+            Column(name, "value"),
+            Column("repeats not counted", "value"),
+        ),
+        tuple(rows),
+    )
+    examples = Table(
+        "Documents that repeat one before them",
+        (Column("query"), Column("document"), Column("repeats"), Column("likeness", "value"), Column("runs", "count")),
+        tuple(found.examples),
+        shown=5,
+    )
+    evidence = tuple(
+        Evidence(
+            f"share of repeats at the top of {show_id(row.run)}",
+            row.share,
+            row.interval,
+            p_corrected=row.p,
+            test="paired t against the baseline, Holm",
+            n=len(runs.queries),
+        )
+        for row in rows
+    )
+    top = int(runs.within(settings.k).any(axis=0).sum())
+    sure = f"t intervals over queries. Texts of {found.known:,} of {top:,} documents at the top are known."
+    return Found(severity, words, sure, evidence, (table, examples) if most.share else ())
+
+
+class RepeatRow(NamedTuple):
+    """How much of the top of a run repeats what stands before it."""
+
+    run: str
+    share: float
+    interval: Interval | None
+    queries: int
+    relevant: int  # repeats that count as relevant
+    p: float | None  # against the baseline, corrected
+    usual: float | None = None
+    without: float | None = None  # if relevant repeats count for nothing
+
+
+class Example(NamedTuple):
+    """Two documents that say the same."""
+
+    query: str
+    document: str
+    repeats: str
+    likeness: float
+    runs: int  # that have both at the top
+
+
+class _Repeats:
+    """Documents at the top that repeat one before them."""
+
+    def __init__(self, systems: int, pairs: int, queries: int) -> None:
+        self.repeated: Booleans = np.zeros((systems, pairs), np.bool_)
+        self.counts: Integers = np.zeros((systems, queries), np.int64)
+        self.examples: list[Example] = []
+        self.known = 0
+
+
+def _repeats(material: Material) -> _Repeats:
+    runs, corpus = material.runs, material.corpus or {}
+    top = runs.within(material.settings.k)
+    chosen = np.flatnonzero(top.any(axis=0))
+    found = _Repeats(len(runs.systems), len(runs.pairs.query), len(runs.queries))
+    sets: dict[str, frozenset[tuple[str, ...]]] = {}
+    by_query: dict[int, list[int]] = {}
+    for pair in chosen.tolist():
+        doc = str(runs.pairs.doc[pair])
+        text = corpus.get(doc)
+        if text is None:
+            continue
+        found.known += 1
+        if doc not in sets:
+            sets[doc] = shingles(words_of(text), SHINGLE)
+        if sets[doc]:
+            by_query.setdefault(int(runs.pairs.query[pair]), []).append(pair)
+    examples: list[Example] = []
+    for query, pairs in by_query.items():
+        for first, second in combinations(pairs, 2):
+            a, b = sets[str(runs.pairs.doc[first])], sets[str(runs.pairs.doc[second])]
+            if min(len(a), len(b)) < NEAR * max(len(a), len(b)):
+                continue  # too different in length to be that much alike
+            likeness = jaccard(a, b)
+            if likeness < NEAR:
+                continue
+            both = np.flatnonzero(top[:, first] & top[:, second])
+            if not len(both):
+                continue
+            for run in both.tolist():
+                later = second if runs.rank[run, second] > runs.rank[run, first] else first
+                found.repeated[run, later] = True
+            names = str(runs.pairs.doc[second]), str(runs.pairs.doc[first])
+            examples.append(Example(runs.queries[query], *names, likeness, len(both)))
+    for run in range(len(runs.systems)):
+        found.counts[run] = runs.count(found.repeated[run])
+    found.examples = sorted(examples, key=lambda one: (-one.runs, -one.likeness))[:LISTED]
+    return found
