@@ -100,6 +100,6 @@ def test_under_a_limit_slow_modes_are_left_out():
     assert "hybrid" == best_within(20, means, times, "AP").mode
     assert None is best_within(0.5, means, times, "AP").mode
     assert (
-        "No mode stays within 0.5 ms per query; too slow: lexical (1.0 ms), vector (8.0 ms), hybrid (20.0 ms)."
+        "No mode stays within 0.5 ms per query; too slow: lexical (1.00 ms), vector (8.00 ms), hybrid (20.0 ms)."
         == best_within(0.5, means, times, "AP").words
     )

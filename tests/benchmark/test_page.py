@@ -18,7 +18,7 @@ def test_it_shows_the_table_and_nothing_goes_wrong(opened):
     assert ["Measure", "lexical", "vector", "hybrid", "Best mode"] == page.locator(
         "#result th[scope=col]"
     ).all_inner_texts()
-    assert ["0.3800", "0.8100", "0.8100", "0.50"] == page.locator("#result strong").all_inner_texts()
+    assert ["0.3800", "0.8100", "0.8100", "0.50", "1.00"] == page.locator("#result strong").all_inner_texts()
 
 
 def test_hostile_names_are_shown_and_not_run(opened):

@@ -62,6 +62,16 @@ def test_without_its_package_a_mode_says_what_to_install_and_nothing_is_fetched(
     )
 
 
+def test_no_lexical_mode_runs_without_the_analyser_that_they_share(without_models, monkeypatch):
+    pytest.importorskip("bm25s")
+    monkeypatch.setitem(sys.modules, "tantivy", None)
+    found = plan('modes = ["lexical", "bm25s"]')
+
+    assert [("lexical", "pip install 'assay-ir[lexical]'"), ("bm25s", "pip install 'assay-ir[lexical]'")] == [
+        (each.name, each.remedy) for each in found.missing
+    ]
+
+
 def test_the_missing_part_of_a_hybrid_is_not_listed_if_nobody_asked_for_it(without_models):
     pytest.importorskip("tantivy")
     found = plan('modes = ["lexical", "hybrid"]')
@@ -75,7 +85,7 @@ def test_the_missing_part_of_a_hybrid_is_not_listed_if_nobody_asked_for_it(witho
     [
         (
             '\n[[mode]]\nname = "tuned"\nkind = "bm25s"\nk2 = 1',
-            "r.toml:5: mode 'tuned': bm25s has no setting 'k2'. It has k1, b, method",
+            "r.toml:5: mode 'tuned': k2: bm25s has no setting 'k2'. It has k1, b, method",
         ),
         (
             '[[mode]]\nname = "tuned"\nkind = "bm25s"\nb = 1.5',
@@ -87,7 +97,39 @@ def test_the_missing_part_of_a_hybrid_is_not_listed_if_nobody_asked_for_it(witho
         ),
         (
             '[[mode]]\nname = "both"\nkind = "hybrid"\nmodes = ["lexical", "both"]',
-            "r.toml:1: mode 'both': is a part of itself: both of both.",
+            "r.toml:4: mode 'both': modes: it is a part of itself: both of both.",
+        ),
+        (
+            '[[mode]]\nname = "words"\nkind = "lexical"\nlanguage = "englisch"',
+            "r.toml:4: mode 'words': language: there is no analyser for 'englisch'; did you mean 'english'?",
+        ),
+        (
+            '[[mode]]\nname = "both"\nkind = "hybrid"\nmethod = "rrf"\nk = -1',
+            "r.toml:5: mode 'both': k: rrf: k cannot be -1; it takes a number from 0.",
+        ),
+        (
+            '[[mode]]\nname = "both"\nkind = "hybrid"\nmethod = "rff"\nk = 60',
+            "r.toml:4: mode 'both': method: no method of fusion called 'rff'; did you mean 'rrf'?",
+        ),
+        (
+            '[[mode]]\nname = "both"\nkind = "hybrid"\nmodes = 3',
+            "r.toml:4: mode 'both': modes cannot be 3; they are a list of names",
+        ),
+        (
+            '[[mode]]\nname = "both"\nkind = "hybrid"\nweights = [1, "much"]',
+            "r.toml:4: mode 'both': weights cannot be (1, 'much'); they take a number from 0 for each run.",
+        ),
+        (
+            '[[mode]]\nname = "both"\nkind = "hybrid"\nmethod = "weighted"',
+            "r.toml:4: mode 'both': method: weighted needs a weight for each run: 2 numbers from 0.",
+        ),
+        (
+            '[[mode]]\nname = "near"\nkind = "vector"\nmodel = "minilmm"',
+            "r.toml:4: mode 'near': model: there is no model called 'minilmm'; did you mean 'minilm'?",
+        ),
+        (
+            '[[mode]]\nname = "near"\nkind = "vector"\nquery_prefix = 3',
+            "r.toml:4: mode 'near': query_prefix cannot be 3; it takes a text.",
         ),
     ],
 )

@@ -88,6 +88,13 @@ def test_a_mode_that_only_a_hybrid_needs_runs_for_it():
         ),
         ('measures = "AP"', 'r.toml:1: measures: \'AP\' is not a list of texts; write measures = ["nDCG@10", "AP"].'),
         ("columns = 3", "r.toml:1: columns: 3 is not a table; write [columns] and names below it."),
+        (
+            "[columns.corpus]\nid = 3",
+            "r.toml:2: columns.corpus.id: the id of corpus is the name of a field, or a list of names.",
+        ),
+        ('\n[columns]\nsku = "id"', "r.toml:3: columns.sku: corpus has no 'sku'. It has id, title, text."),
+        ("[files]\ncorpus = 3", "r.toml:2: files.corpus: 3 is not the name of a file; write it in quotes."),
+        ('[files]\nqueris = "q.tsv"', "r.toml:2: files.queris: there is no such file; did you mean 'queries'?"),
         ('modes = ["lexcal"]', "r.toml:1: modes: no mode called 'lexcal'; did you mean 'lexical'?"),
         ('modes = ["lexical", "lexical"]', "r.toml:1: modes: 'lexical' stands there twice; keep one of them."),
         (
@@ -131,6 +138,16 @@ def test_files_are_looked_for_beside_the_recipe(tmp_path):
     assert (str(tmp_path / "data"), "trec-rag") == (recipe.collection, recipe.targets)
 
 
+def test_a_model_of_ones_own_is_looked_for_beside_the_recipe_too(tmp_path):
+    (tmp_path / "my-model").mkdir()
+    path = tmp_path / "r.toml"
+    path.write_text(
+        '[[mode]]\nname = "own"\nkind = "vector"\nmodel = "./my-model"\n[[mode]]\nname = "vector"\nmodel = "minilm"\n'
+    )
+
+    assert [str(tmp_path / "my-model"), "minilm"] == [mode.settings["model"] for mode in read_recipe(path).modes]
+
+
 def test_a_folder_called_like_a_collection_of_ours_has_to_be_written_as_one(tmp_path):
     (tmp_path / "insurance").mkdir()
     path = tmp_path / "r.toml"
@@ -138,6 +155,14 @@ def test_a_folder_called_like_a_collection_of_ours_has_to_be_written_as_one(tmp_
     for written, meant in (("insurance", "insurance"), ("./insurance", str(tmp_path / "insurance"))):
         path.write_text(f'collection = "{written}"')
         assert meant == read_recipe(path).collection
+
+
+def test_a_recipe_of_an_editor_on_windows(tmp_path):
+    path = tmp_path / "r.toml"
+    path.write_bytes(b'\xef\xbb\xbfcollection = "shop"\r\nmodes = ["lexical"]\r\ndepth = 0\r\n')
+
+    with pytest.raises(InputError, match=r"r\.toml:3: depth: 0 is not a whole number from 1\."):
+        read_recipe(path)
 
 
 def test_recipes_that_cannot_be_read(tmp_path):

@@ -70,7 +70,12 @@ def pair(measure, system, difference, verdict) -> PairRecord:
 
 def timing(milliseconds) -> ModeTiming:
     return ModeTiming(
-        milliseconds=milliseconds, passes=(milliseconds,) * 3, queries=50, index_seconds=1.0, search_seconds=2.0
+        milliseconds=milliseconds,
+        p95=2 * milliseconds,
+        passes=(milliseconds,) * 3,
+        queries=50,
+        index_seconds=1.0,
+        search_seconds=2.0,
     )
 
 
@@ -159,7 +164,10 @@ def test_measures_go_down_and_modes_across():
     assert [False, True, True] == [cell.best for cell in table.rows[1].cells]
     assert ["", "▼", "▲"] == [cell.mark for cell in table.rows[0].cells]
     assert ["hybrid", "vector, hybrid"] == [row.best for row in table.rows]
-    assert (["0.50", "12.0", "13.5"], "lexical") == ([cell.value for cell in table.time.cells], table.time.best)
+    assert [
+        ("ms per query", ["0.50", "12.0", "13.5"], "lexical"),
+        ("ms, 95th percentile", ["1.00", "24.0", "27.0"], "lexical"),
+    ] == [(row.name, [cell.value for cell in row.cells], row.best) for row in table.times]
 
 
 def test_the_terminal_shows_the_table_the_choice_and_what_marks_mean():
@@ -188,7 +196,7 @@ def test_a_limit_and_modes_that_did_not_run_are_told():
 
     assert "Within 5 ms lexical." in list(choices(told))
     for render in (render_text, render_markdown, RENDERERS["markdown"]):
-        assert "dense did not run: no model. Get it." in render(told).replace("\\", "")
+        assert "dense has no figures: no model. Get it." in render(told).replace("\\", "")
 
 
 def test_markdown_has_the_table_of_the_terminal_with_the_best_in_bold():
@@ -223,7 +231,7 @@ def test_values_that_are_not_there_are_shown_as_such():
 
     for text in (render_text(without), render_markdown(without), render_html(without)):
         assert "–" in text
-        assert "No query has a value of nDCG@10" in text
+        assert "No mode is the best by nDCG@10" in text
 
 
 def test_charts_have_words_and_data():

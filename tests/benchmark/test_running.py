@@ -196,6 +196,24 @@ def test_changed_documents_are_indexed_again(kitchen, tmp_path):
     assert fresh.modes == after.modes
 
 
+def test_other_columns_of_the_same_files_are_another_benchmark(kitchen):
+    before = run(kitchen, "out", columns={"corpus": {"text": "title"}})
+    after = run(kitchen, "out", columns={"corpus": {"text": "text"}})
+    fresh = run(kitchen, "fresh", columns={"corpus": {"text": "text"}})
+
+    assert before.modes != after.modes
+    assert fresh.modes == after.modes
+
+
+def test_a_copy_of_the_collection_needs_no_new_search_and_is_called_by_its_own_name(kitchen, tmp_path):
+    before = run(kitchen, "out")
+    shutil.copytree(tmp_path / "kitchen", tmp_path / "canteen")
+    after = run(kitchen, "out", collection="canteen")
+
+    assert ("kitchen", "canteen") == (before.collection.name, after.collection.name)
+    assert before.timing == after.timing
+
+
 def test_a_run_file_that_somebody_changed_is_made_again(kitchen, tmp_path):
     first = run(kitchen, "out")
     path = tmp_path / "out" / "runs" / "both.run"
@@ -224,6 +242,44 @@ def test_a_benchmark_that_cannot_go_on_leaves_no_report(kitchen, tmp_path, monke
     assert (tmp_path / "out" / "runs" / "lexical.run").exists()
 
 
+# A mode that finds nothing
+
+
+def ask(kitchen, words):
+    """The same collection, whose queries are other words."""
+    queries = [{"_id": query, "text": words} for query in QUERIES]
+    (kitchen.parent / "kitchen" / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in queries))
+
+
+def test_a_mode_that_finds_nothing_has_no_figures_and_the_others_have(kitchen, tmp_path):
+    ask(kitchen, "der die das")
+    kitchen.write_text(
+        'collection = "kitchen"\nmodes = ["bm25s", "german", "both"]\nmeasures = ["AP"]\n'
+        '[[mode]]\nname = "bm25s"\nlanguage = "none"\n'
+        '[[mode]]\nname = "german"\nkind = "lexical"\nlanguage = "german"\n'
+        '[[mode]]\nname = "both"\nkind = "hybrid"\nmodes = ["bm25s", "german"]\n'
+    )
+    corpus = tmp_path / "kitchen" / "corpus.jsonl"
+    corpus.write_text(corpus.read_text().replace("Chop the", "Chop die"))
+    report = run(kitchen, "out")
+
+    assert ["bm25s", "both"] == [mode.name for mode in report.modes]
+    assert report.modes[0].metrics == report.modes[1].metrics
+    assert [("german", "it found no document for any of the 8 queries.")] == [
+        (each.name, each.reason) for each in report.missing
+    ]
+    assert {"bm25s.run", "both.run"} == set(os.listdir(tmp_path / "out" / "runs"))
+    assert [] == [check for check in verify("out").checks if not check.holds]
+    assert report == run(kitchen, "out")
+
+
+def test_modes_that_all_find_nothing_are_refused(kitchen):
+    ask(kitchen, "xyzzy")
+
+    with pytest.raises(InputError, match=r"no mode found a document for any of the 8 queries\."):
+        run(kitchen, "out")
+
+
 # Settings
 
 
@@ -234,6 +290,16 @@ def test_targets_bring_their_measures_and_a_status(kitchen, tmp_path):
     assert ("nDCG@10", "AP", "R@10", "P@1") == report.measures
     assert ("t", "fail") == (report.targets, report.modes[1].status)
     assert [] == [check for check in verify("out").checks if not check.holds]
+
+
+def test_each_query_is_timed_alone(kitchen):
+    report = run(kitchen, "out", repeats=3)
+    parts, both = [report.timing[name] for name in ("lexical", "bm25s")], report.timing["both"]
+
+    assert [(3, len(QUERIES))] * 3 == [(len(each.passes), each.queries) for each in report.timing.values()]
+    assert all(0 < each.milliseconds <= each.p95 for each in report.timing.values())
+    assert both.milliseconds > max(part.milliseconds for part in parts)
+    assert min(both.passes) <= both.milliseconds <= max(both.passes)
 
 
 def test_a_limit_is_chosen_under(kitchen):
@@ -249,6 +315,22 @@ def test_segments_of_a_file(kitchen, tmp_path):
     assert [("kind", "a", 4), ("kind", "b", 4)] == [
         (each.segmentation, each.segment, each.queries) for each in report.choice.segments[:2]
     ]
+
+
+def test_segments_of_other_queries_are_refused(kitchen, tmp_path):
+    (tmp_path / "s.csv").write_text("query,kind\n51,a\n52,b\n")
+
+    with pytest.raises(
+        InputError, match=r"s.csv: sorts none of the queries that are searched: it has 51, 52, the coll"
+    ):
+        run(kitchen, "out", segments=str(tmp_path / "s.csv"))
+
+
+def test_a_measure_of_which_more_is_not_better_chooses_no_mode(kitchen):
+    report = run(kitchen, "out", measures=("NumRet", "AP"), latency_limit=1000.0)
+
+    assert (None, (), None) == (report.choice.overall, report.choice.segments, report.choice.latency)
+    assert () == report.best["NumRet"]
 
 
 def test_depth_cuts_every_run(kitchen, tmp_path):

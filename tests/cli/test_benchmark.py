@@ -125,9 +125,9 @@ def test_without_network_and_model_the_lexical_mode_runs(tmp_path, offline, name
     assert 0 == done.returncode
     assert f"Benchmark of {name} (test)" in done.stdout
     words = " ".join(done.stdout.split())
-    assert "vector did not run: the model minilm is not on this machine and could not be fetched" in words
+    assert "vector has no figures: the model minilm is not on this machine and could not be fetched" in words
     assert "run: assay models get minilm" in words
-    assert "hybrid did not run: it is made of vector, which cannot run." in words
+    assert "hybrid has no figures: it is made of vector, which cannot run." in words
     report = json.loads((tmp_path / f"benchmark-{name}" / "BenchmarkReport.json").read_bytes())
     assert (["lexical"], ["vector", "hybrid"]) == (
         [mode["name"] for mode in report["modes"]],
@@ -145,6 +145,20 @@ def test_a_folder_whose_files_are_compressed_and_called_otherwise(tmp_path):
     done = run(tmp_path, "--collection", "dishes", "--modes", "lexical", "--repeats", "1")
 
     assert (0, True) == (done.returncode, "80 documents" in done.stdout), done.stderr
+
+
+def test_a_folder_whose_files_and_fields_are_named_on_the_command_line(here):
+    folder = here / "kitchen"
+    rows = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
+    table = "".join(f"{row['_id']},{row['title']},{row['text']}\n" for row in rows)
+    (folder / "items.csv").write_text(f"sku,label,blurb\n{table}")
+    (folder / "corpus.jsonl").unlink()
+    named = ("--file", "corpus=items.csv", "--columns", "corpus.id=sku", "--columns", "corpus.text=label,blurb")
+    done = run(here, "benchmark.toml", "--modes", "lexical", *named)
+
+    assert (0, True) == (done.returncode, "80 documents" in done.stdout), done.stderr
+    wrong = run(here, "--collection", "kitchen", "--columns", "sku")
+    assert (2, True) == (wrong.returncode, "columns 'sku': expected ROLE.FIELD=NAME" in wrong.stderr)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +248,7 @@ def test_bars_are_shown_on_a_terminal_and_nowhere_else(here):
         told = process.communicate()[0]
 
     assert 0 == process.returncode
-    for step in (b"lexical: indexing", b"lexical: searching", b"bm25s: timing"):
+    for step in (b"lexical: indexing", b"lexical: searching", b"bm25s: timing", b"reporting"):
         assert step in shown
         assert step not in told
     assert b"indexing" not in run(here, "benchmark.toml", "--output", "again").stderr.encode()

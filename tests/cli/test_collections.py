@@ -85,6 +85,17 @@ def test_findings_go_to_a_file(folder: Path) -> None:
     assert "COL004" in (folder / "findings.txt").read_text()
 
 
+def test_findings_never_go_over_a_file_of_the_collection(folder: Path) -> None:
+    before = (folder / "corpus.jsonl").read_bytes()
+    done = assay("collections", "check", ".", "-o", "corpus.jsonl", cwd=folder)
+
+    assert (2, "Error: corpus.jsonl: this is a file that is read; name another one to write to.\n") == (
+        done.returncode,
+        done.stderr,
+    )
+    assert before == (folder / "corpus.jsonl").read_bytes()
+
+
 def test_names_of_fields_and_files(tmp_path: Path) -> None:
     (tmp_path / "items.csv").write_text("sku,name,features\nd1,Rice,Rinse\n")
     (tmp_path / "queries.tsv").write_text("q1\trice\n")

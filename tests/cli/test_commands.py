@@ -167,3 +167,28 @@ def test_a_plain_evaluation_loads_only_what_it_needs():
     code = f"import assay; assay.evaluate({str(QRELS)!r}, {str(RUNS[0])!r}, {names!r}).mean()"
 
     assert loaded_by("import numpy", RARE) == loaded_by(code, RARE)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evaluate qrels.txt new=keyword.run -o keyword.run",
+        "compare qrels.txt keyword.run hybrid.run -o qrels.txt",
+        "gate --baseline keyword.run --candidate hybrid.run --qrels qrels.txt --rule RR>=0 -o keyword.run",
+        "diagnose qrels.txt keyword.run -o keyword.run",
+        "conventions qrels.txt keyword.run -o keyword.run",
+        "runs validate keyword.run -o keyword.run",
+        "qrels validate qrels.txt -o qrels.txt",
+        "runs convert keyword.run --to jsonl -o keyword.run",
+        "runs fuse keyword.run hybrid.run -o hybrid.run",
+        "runs collapse keyword.run --regex (.*) -o keyword.run",
+    ],
+)
+def test_no_command_writes_over_a_file_that_it_reads(tmp_path, command):
+    assay("demo", "--save", ".", cwd=tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    done = assay(*command.split(), cwd=tmp_path)
+
+    assert 2 == done.returncode
+    assert "name another" in done.stderr
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}

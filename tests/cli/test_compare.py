@@ -33,7 +33,12 @@ def test_a_table_in_words(files):
 
 def test_json_is_what_its_schema_says(files):
     schema = json.loads((DOCS / "schemas" / "comparison-1.json").read_text())
-    for options in ([], ["--margin", "0.1", "--plan", "0.02"], ["--test", "permutation", "--draws", "200"]):
+    for options in (
+        [],
+        ["--margin", "0.1", "--plan", "0.02"],
+        ["--test", "permutation", "--draws", "200"],
+        ["--test", "anova"],
+    ):
         done = assay("compare", "qrels", "bm25.run", "hybrid.run", "--format", "json", *options, cwd=files)
         assert [] == list(problems(json.loads(done.stdout), schema))
 
@@ -57,7 +62,8 @@ def test_hostile_names_are_data(files, output_format):
     if output_format == "markdown":
         assert "a\\|b\\_\\<i\\>" in done.stdout
     if output_format == "latex":
-        assert "{[}red]" in done.stdout or "[red]\\$x\\$" in done.stdout
+        assert "\n{[}red{]}\\$x\\$ & " in done.stdout  # a row that began with [ would be an argument of \\\\
+        assert "a\\textbar{}b\\_\\textless{}i\\textgreater{}" in done.stdout
 
 
 def test_published_p_values(shared_data, tmp_path):
@@ -97,6 +103,10 @@ def test_published_p_values(shared_data, tmp_path):
         ),
         (["qrels", "bm25.run", "--scores", "s.csv"], "give either QRELS and RUNs or --scores FILE, not both."),
         (["--scores", "s.csv"], "s.csv:3: 'x' of b is not a number"),
+        (
+            ["--scores", "s.csv", "-m", "AP", "--agreement", "--depth", "5"],
+            "--measure, --agreement, --depth: a table of values has no runs and no judgments; leave it out.",
+        ),
     ],
 )
 def test_wrong_usage(files, arguments, message):
@@ -186,7 +196,7 @@ def test_a_query_that_a_run_lacks_is_said(files):
     left_out = assay("compare", "qrels", "bm25.run", "hybrid.run", "-m", "RR", "--query-set", "both", cwd=files)
 
     assert "hybrid: 60 queries judged, 59 answered, 1 missing (counted as 0: q0)" in " ".join(counted.stdout.split())
-    assert "Queries that one of two systems lacks are left out of their comparison (hybrid)." in left_out.stdout
+    assert "Queries that one of two systems lacks are left out of their comparison (hybrid lacks 1)." in left_out.stdout
 
 
 def test_a_table_of_values_can_be_cut_into_segments_too(tmp_path):
@@ -199,4 +209,26 @@ def test_a_table_of_values_can_be_cut_into_segments_too(tmp_path):
     assert (2, "Error: segments by relevant documents need judgments; a table of values has none.\n") == (
         refused.returncode,
         refused.stderr,
+    )
+
+
+def test_a_table_takes_what_it_has_a_use_for(tmp_path):
+    (tmp_path / "scores.csv").write_text("query,a,b,c\n" + "".join(f"{n},0.{n},0.5,0.{9 - n}\n" for n in range(10)))
+    (tmp_path / "queries.tsv").write_text("".join(f"{n}\tquery {n}\n" for n in range(10)))
+    options = ["--all-pairs", "--test", "sign", "--margin", "0.1", "--moves", "1", "--queries", "queries.tsv"]
+
+    done = assay("compare", "--scores", "scores.csv", *options, "--segments", "length", cwd=tmp_path)
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "query 9" in done.stdout
+
+
+def test_values_that_no_arithmetic_holds_are_refused(tmp_path):
+    (tmp_path / "scores.csv").write_text("query,a,b\n1,1e308,-1e308\n2,0,1\n")
+
+    done = assay("compare", "--scores", "scores.csv", cwd=tmp_path)
+
+    assert (2, "Error: values up to 1e+308 are too large to be compared; scale them first.\n") == (
+        done.returncode,
+        done.stderr,
     )

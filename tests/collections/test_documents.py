@@ -198,3 +198,10 @@ def test_a_title_can_stand_in_for_the_text_and_a_later_text_is_not_lost():
 
     assert [("Red shoes", ""), ("Blue", "A pair.")] == [(document.title, document.text) for document in found]
     assert "Red shoes" == found[0].whole
+
+
+def test_a_field_that_was_given_for_the_text_is_not_taken_for_the_title_too():
+    columns = {"id": "sku", "text": ["Name", "features"]}
+    (found,) = parse_documents('{"sku": "a", "Name": "Chain", "features": "Nine gears."}\n', columns=columns)
+
+    assert ("", "Chain Nine gears.") == (found.title, found.text)

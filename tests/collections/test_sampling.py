@@ -99,6 +99,7 @@ def test_what_is_relevant_can_be_said() -> None:
         ({"share": 1.5}, "the share is 1.5; it lies between 0 and 1."),
         ({"share": 0.0}, "the share is 0; it lies between 0 and 1."),
         ({"share": float("nan")}, "the share is nan; it lies between 0 and 1."),
+        ({"share": 0.5, "rel": float("nan")}, "the lowest grade of a relevant document cannot be nan; it is a number."),
         ({"share": 0.01}, "a sample of 0 of 3 queries leaves one part empty. Both parts need a query."),
         ({"queries": 3}, "a sample of 3 of 3 queries leaves one part empty."),
     ],

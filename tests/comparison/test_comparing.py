@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from assay import Evaluator, Rules
-from assay.comparison.comparing import Study, SystemScores, compare_scores
+from assay.comparison.comparing import Study, SystemScores, compare, compare_scores
 from assay.errors import AssayError
 
 A = [0.4, 0.3, 0.5, 0.2, 0.6]
@@ -79,6 +79,10 @@ def test_a_system_is_equivalent_to_itself_within_any_margin() -> None:
     assert "no evidence of a difference" == only(Study(margin=0.01), [0.1, 0.2, 0.3], [0.2, 0.3, 0.4]).verdict
 
 
+def test_a_gain_over_a_mean_under_zero_is_a_positive_change() -> None:
+    assert 0.5 == pytest.approx(only(Study(), [-2.0, -1.0, -3.0], [-1.0, -0.5, -1.5]).relative)
+
+
 def test_few_queries_are_said() -> None:
     assert compare_scores(scores(A, B)).notes[0].startswith("5 queries are fewer than 50: only large differences")
 
@@ -109,6 +113,7 @@ def test_baselines() -> None:
         (p.baseline, p.system) for p in compare_scores(three, Study(baselines=("a", "b"))).pairs
     ]
     assert 3 == compare_scores(three, Study(all_pairs=True)).family
+    assert 2 == compare_scores(three, Study(baselines=("c", "c"))).family
 
 
 @pytest.mark.parametrize(
@@ -182,3 +187,129 @@ def test_planning() -> None:
         stats.t.ppf(0.975, pair.needed - 1), pair.needed - 1, 0.05 / deviation * math.sqrt(pair.needed)
     )
     assert 0.8 <= power < 0.81
+
+
+# What the verdict rests on
+
+SMALL_WINS = [0.51 + number / 10_000 for number in range(57)] + [0.0] * 3  # many small gains and three large losses
+
+
+@pytest.mark.parametrize("test", ["sign", "wilcoxon", "wilcoxon-exact"])
+def test_the_verdict_has_the_direction_that_the_test_found_and_says_where_the_means_differ(test: str) -> None:
+    found = compare_scores(scores([0.5] * 60, SMALL_WINS), Study(test=test))
+
+    assert "better" == found.pairs[0].verdict
+    assert found.pairs[0].difference < 0
+    assert (
+        f"The verdict is better though the mean is lower: {test} does not look at means (b - a by m0)." in found.notes
+    )
+
+
+def test_a_mean_of_exactly_the_same_is_not_worse_where_more_queries_are_won() -> None:
+    wins = [0.5 + 0.0625] * 30 + [0.5 - 0.625] * 3
+    pair = only(Study(test="sign"), [0.5] * 33, wins)
+
+    assert (0.0, 30, 3, "better") == (pair.difference, pair.wins, pair.losses, pair.verdict)
+
+
+def test_equivalence_is_corrected_over_its_family_as_well() -> None:
+    random = np.random.default_rng(4)
+    a = random.random(80)
+    b, c = (a + random.normal(0, 0.05, 80) for _ in range(2))
+    study = Study(margin=0.01)
+    alone = [compare_scores(scores(a.tolist(), each.tolist()), study).pairs[0] for each in (b, c)]
+    together = compare_scores(scores(a.tolist(), b.tolist(), c.tolist()), study).pairs
+
+    assert [pair.p_equivalence for pair in alone] == [pair.p_equivalence for pair in together]
+    assert [pair.p_equivalence for pair in alone] == [pair.p_equivalence_corrected for pair in alone]
+    least, most = sorted(pair.p_equivalence for pair in alone)
+    assert [min(1, 2 * least), max(2 * least, most)] == pytest.approx(
+        sorted(pair.p_equivalence_corrected for pair in together)
+    )
+
+
+def test_equivalent_is_said_by_the_corrected_p() -> None:
+    random = np.random.default_rng(6)
+    a = random.random(60)
+    others = [(a + random.normal(0, 0.045, 60)).tolist() for _ in range(6)]
+    pairs = compare_scores(scores(a.tolist(), *others), Study(margin=0.012)).pairs
+
+    assert any(pair.p_equivalence < 0.05 <= pair.p_equivalence_corrected for pair in pairs)
+    assert all((pair.verdict == "equivalent") == (pair.p_equivalence_corrected < 0.05) for pair in pairs)
+
+
+QRELS = {f"q{n}": {"a": 1} for n in range(60)}
+JUDGED = {f"q{n}": {"a": 1.0} for n in range(60)}
+STRANGE = {f"q{n}": {"a": 2.0} if n % 3 else {"x": 2.0, "a": 1.0} for n in range(60)}
+
+
+def test_more_of_what_is_not_good_is_higher_and_not_better() -> None:
+    found = compare(QRELS, {"a": JUDGED, "b": STRANGE}, ["Unjudged@10", "RR"])
+
+    assert ["higher", "worse"] == [pair.verdict for pair in found.pairs]
+    assert [(), ("a",)] == [found.best(measure) for measure in ("Unjudged@10", "RR")]
+    back = compare(QRELS, {"a": STRANGE, "b": JUDGED}, ["Unjudged@10"], segments=dict.fromkeys(QRELS, "x"))
+    assert "lower" == back.pairs[0].verdict
+    assert () == back.segments[0].segments[0].best("Unjudged@10")
+
+
+def test_measures_that_are_no_means_are_compared_by_means_and_that_is_said() -> None:
+    found = compare(QRELS, {"a": JUDGED, "b": STRANGE}, ["GMAP", "NumRet", "RR"])
+
+    assert (
+        "GMAP, NumRet: means, differences and tests are of the values of queries; over all queries these measures are "
+        "a geometric mean or a sum elsewhere."
+    ) in found.notes
+
+
+def test_without_a_query_that_all_have_none_is_best() -> None:
+    nan = math.nan
+    found = compare_scores(scores([0.1, nan, 0.3], [nan, 0.2, 0.1], [0.2, 0.1, nan], measures=2))
+
+    assert () == found.best("m0")
+    assert [None] == [pair.tau for pair in found.measures_alike]
+
+
+# What is said beside the figures
+
+
+def test_the_same_difference_on_every_query_is_said() -> None:
+    found = compare_scores(scores([0.1, 0.2, 0.3] * 20, [0.2, 0.3, 0.4] * 20, [0.1, 0.2, 0.3] * 20))
+
+    assert (
+        "A difference of +0.1000 on every query has no spread to judge by: no test can say anything of it (b - a by m0).",
+        "A difference of 0 on every query has no spread to judge by: no test can say anything of it (c - a by m0).",
+    ) == found.notes
+
+
+def test_what_is_said_of_many_is_said_once() -> None:
+    found = compare_scores(scores(*[[1.0] * 60] * 8), Study(all_pairs=True))
+
+    assert (
+        "a, b, c, ... have m0 1.0000 on every query: are these runs empty or constant?",
+        "A difference of 0 on every query has no spread to judge by: no test can say anything of it "
+        "(b - a by m0, c - a by m0, d - a by m0, ...).",
+    ) == found.notes
+
+
+def test_who_lacks_queries_is_named_and_how_many_are_left() -> None:
+    nan = math.nan
+    found = compare_scores(
+        scores([0.1, nan, 0.3, 0.2], [0.2, 0.3, 0.5, 0.4], [0.2, 0.3, 0.1, 0.4]), Study(all_pairs=True)
+    )
+
+    assert "Queries that one of two systems lacks are left out of their comparison (a lacks 1)." in found.notes
+
+
+def test_what_no_system_has_a_value_for_is_not_lacking() -> None:
+    nan = math.nan
+
+    assert not any("lacks" in note for note in compare_scores(scores([0.1, nan, 0.3], [0.2, nan, 0.5])).notes)
+
+
+def test_a_plan_that_takes_too_many_queries_does_not_stop_the_rest() -> None:
+    values = scores(A, B, measures=1)
+    found = compare_scores(values, Study(plan=1e-9))
+
+    assert (None, "better") == (found.pairs[0].needed, only(Study(alternative="greater")).verdict)
+    assert "A difference of 1e-09 needs over 1,000,000,000 queries (b - a by m0)." in found.notes

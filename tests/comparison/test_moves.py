@@ -43,7 +43,7 @@ def test_documents_that_entered_left_and_changed_rank():
     rankings = {("a", "q0"): ["x", "y", "z"], ("b", "q0"): ["y", "new", "x"]}
     (moves,) = with_documents(
         most_moved(scores([0.1], [0.9], measures=("P@2",)), Study(), 1),
-        lambda system, query: rankings[system, query],
+        lambda measure, system, query: rankings[system, query],
         lambda query: {"y": 2.0, "x": 0.0},
     )
 
@@ -92,9 +92,66 @@ def test_compare_in_python_looks_at_documents_segments_and_agreement():
     assert "why" == found.texts["q2"]
 
 
+@pytest.mark.parametrize(("measure", "places"), [("AP", (1, 2)), ("RBP", (2, 1))])
+def test_documents_are_in_the_order_that_the_measure_saw(measure, places):
+    """ir_measures ranks equal scores by id, descending, but for RBP as they come."""
+    tied = {"q1": {"a": 1.0, "z": 1.0}, "q2": {"a": 1.0, "z": 1.0}}
+    first = {"q1": {"k": 2.0}, "q2": {"k": 2.0}}
+    found = assay.compare(
+        {"q1": {"z": 1}, "q2": {"z": 1}}, {"first": first, "tied": tied}, [measure], like="ir_measures", documents=True
+    )
+
+    ranks = {place.doc: place.after for place in found.moves[0].up[0].entered}
+    assert places == (ranks["z"], ranks["a"])
+
+
 def test_an_option_that_no_study_has_is_named():
     with pytest.raises(assay.AssayError, match="a study takes baselines, all_pairs, test"):
         assay.compare(QRELS, {"a": BM25, "b": DENSE}, colour="red")
+
+
+RUN = {"q1": {"a": 1.0}, "q2": {"x": 2.0, "a": 1.0}}
+OTHER = {"q1": {"x": 2.0, "a": 1.0}, "q2": {"a": 1.0}}
+TWO = {"q1": {"a": 1}, "q2": {"a": 1}}
+
+
+def test_runs_without_a_name_are_numbered():
+    assert ("run 1", "run 2") == assay.compare(TWO, [RUN, OTHER], ["RR"]).scores.systems
+    assert ("run 1", "run 2") == assay.compare(TWO, (run for run in (RUN, OTHER)), ["RR"]).scores.systems
+    assert ("1", "2") == assay.compare(TWO, {1: RUN, 2: OTHER}, ["RR"]).scores.systems
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "message"),
+    [
+        ("a.run", {}, "comparing takes several runs: give a list of them, or a dict by name."),
+        ([], {}, "comparing takes two systems or more."),
+        ([RUN], {}, "comparing takes two systems or more."),
+        ([RUN, OTHER], {"moves": -1}, "moves cannot be -1; it takes a number of queries from 0."),
+        (
+            [RUN, OTHER],
+            {"segments": "relevant", "minimum_segment": 1},
+            "minimum cannot be 1; a segment needs two queries or more to be tested.",
+        ),
+        (
+            [RUN, OTHER],
+            {"segments": 3},
+            "segments cannot be a value of type int; they take length, relevant, difficulty, a file, or a dict of query "
+            "and segment.",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_said(runs, options, message):
+    with pytest.raises(assay.AssayError) as refused:
+        assay.compare(TWO, runs, ["RR"], **options)
+
+    assert message == str(refused.value)
+
+
+def test_what_is_none_is_not_there():
+    found = assay.compare(TWO, [RUN, OTHER], ["RR"], segments=None, queries={"q1": "two words", "q2": None})
+
+    assert ((), "") == (found.segments, found.texts["q2"])
 
 
 def test_segments_by_length_need_texts():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -154,3 +155,21 @@ def test_a_difference_that_would_need_too_many():
         queries_needed(1e-9, 0.1)
 
     assert "a difference of 1e-09 needs over 1,000,000,000 queries; name a larger one." == str(refused.value)
+
+
+def test_the_smallest_difference_of_many_pairs_takes_no_time():
+    """The search depends on the number of queries alone; one for each of a thousand pairs would take half a minute."""
+    began = time.perf_counter()
+    found = [detectable_difference(0.1 * (1 + number), 77) for number in range(1000)]
+
+    assert time.perf_counter() - began < 2
+    assert found[1] == pytest.approx(2 * found[0])
+
+
+@pytest.mark.parametrize("power", [0.06, 0.3, 0.8, 0.999])
+@pytest.mark.parametrize("effect", [3.0, 1.0, 0.2, 0.01])
+def test_the_search_ends_at_the_fewest_queries_wherever_it_begins(effect, power):
+    found = queries_needed(effect, 1.0, power)
+
+    assert power_of_t(effect, 1.0, found) >= power
+    assert found == 2 or power_of_t(effect, 1.0, found - 1) < power

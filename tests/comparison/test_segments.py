@@ -130,6 +130,11 @@ def test_a_file_of_other_queries_is_refused():
         compare_segments(two_systems([0.1], [0.2]), Study(), Segmentation.from_labels("kind", {"other": "x"}))
 
 
+def test_a_column_without_labels_is_refused():
+    with pytest.raises(AssayError, match=r"segments by 'kind' have no label at all; leave them out\."):
+        compare_segments(two_systems([0.1], [0.2]), Study(), Segmentation.from_labels("kind", {"q0": ""}))
+
+
 def test_whether_an_effect_differs_is_brown_and_forsythes_test():
     rng = np.random.default_rng(2)
     for sizes, spreads in (((20, 30, 10), (1, 3, 0.5)), ((5, 50), (2, 1)), ((12, 12, 12, 12), (1, 1, 1, 4))):
@@ -170,6 +175,25 @@ def test_simpsons_paradox_is_called_out():
     (paradox,) = found.paradoxes
     assert ("b", ("x", "y"), 3) == (paradox.system, paradox.against, paradox.segments)
     assert paradox.difference > 0
+    assert paradox.sure  # x and y are worse beyond chance
+
+
+def test_a_paradox_of_small_segments_may_be_chance():
+    found = compare_segments(two_systems([0.5] * 5, [0.4, 0.45, 0.49, 0.48, 0.9]), Study(), labels(*"xxyyz"))
+
+    assert [False] == [paradox.sure for paradox in found.paradoxes]
+
+
+def test_paradoxes_against_several_baselines():
+    """c is better than a over all and worse in two of three segments; against b it is worse everywhere."""
+    a, b = [0.5] * 30, [0.95] * 30
+    c = [0.49 - 0.001 * n for n in range(20)] + [0.9] * 10
+    values = np.array([a, b, c], float).T[None]
+    scores = SystemScores(("a", "b", "c"), tuple(f"q{n}" for n in range(30)), ("AP",), values)
+    kinds = labels(*["x"] * 10, *["y"] * 10, *["z"] * 10)
+
+    found = compare_segments(scores, Study(baselines=("a", "b")), kinds)
+    assert [("a", "c", ("x", "y"))] == [(each.baseline, each.system, each.against) for each in found.paradoxes]
 
 
 def test_no_paradox_where_half_of_the_segments_agree():
@@ -196,3 +220,36 @@ def test_a_segment_without_values_has_no_mean():
     empty = found.segments[1]
     assert math.isnan(empty.means[0].mean)
     assert () == empty.best("AP")
+
+
+def test_ranges_that_look_alike_are_told_apart():
+    """Three decimals are not enough for numbers that lie close."""
+    for numbers in ([1234.5 + n / 10 for n in range(30)], [0.33331 + n * 1e-6 for n in range(30)]):
+        found = Segmentation.from_numbers("n", {f"q{n}": number for n, number in enumerate(numbers)})
+
+        assert 3 == len(set(found.segments))
+        assert [10, 10, 10] == [list(found.segment_of.values()).count(name) for name in found.segments]
+
+
+def test_segments_that_do_not_vary_have_no_spread_whatever_the_rounding():
+    assert (0.0, 1.0) == differing_means([np.full(10, 0.1), np.full(12, 0.3)])
+    base = np.arange(40) / 40 + 0.1
+    system = base + np.where(np.arange(40) < 20, 0.1, 0.2)
+    found = compare_segments(two_systems(base.tolist(), system.tolist()), Study(), labels(*["x"] * 20, *["y"] * 20))
+
+    assert 1.0 == found.interactions[0].p
+
+
+def test_equivalence_in_segments_is_corrected_over_all_of_them():
+    rng = np.random.default_rng(8)
+    base = rng.random(60)
+    near = base + rng.normal(0, 0.03, 60)
+    found = compare_segments(
+        two_systems(base.tolist(), near.tolist()), Study(margin=0.02), labels(*["x"] * 30, *["y"] * 28, "z", "z")
+    )
+    pairs = [segment.pairs[0] for segment in found.segments]
+
+    assert holm(np.array([pair.p_equivalence for pair in pairs[:2]])).tolist() == pytest.approx(
+        [pair.p_equivalence_corrected for pair in pairs[:2]]
+    )
+    assert (None, None) == (pairs[2].p_equivalence, pairs[2].p_equivalence_corrected)

@@ -93,6 +93,22 @@ def test_what_a_query_finds_does_not_depend_on_the_others(minilm, tmp_path):
     assert whole.score[whole.query == 3].tobytes() == alone.score.tobytes()
 
 
+@pytest.mark.parametrize("engine", [Dense(), Approximate()])
+def test_an_open_index_answers_text_after_text(engine, minilm, tmp_path):
+    run = search(engine, ANSWERS, {"q": "dogs in a car"}, tmp_path)
+    with engine.open(tmp_path) as searcher:
+        nothing, found = searcher.find([" ", "dogs in a car"], 10)
+
+    assert 0 == len(nothing.row)
+    assert ranking(run) == searcher.ids[found.row].tolist()
+    assert run.score.tobytes() == found.score.tobytes()
+
+
+@pytest.mark.parametrize("engine", [Dense(), Approximate()])
+def test_a_corpus_without_a_text_is_searched_in_vain(engine, minilm, tmp_path):
+    assert 0 == len(search(engine, (Document("a", ""), Document("b", " ")), {"q": "dogs"}, tmp_path))
+
+
 def test_what_was_encoded_once_is_not_encoded_again(fresh_cache, tmp_path):
     told = []
     search(Dense(), ANSWERS, {"q": "dog"}, tmp_path / "one")

@@ -16,6 +16,7 @@ from assay.formats.writing import run_as_bytes
 from assay.retrieval.bm25s import BM25s
 from assay.retrieval.indexes import building, find_index, open_index
 from assay.retrieval.lexical import TantivyBM25
+from assay.retrieval.modes import make_retriever
 from engines.small import WINGS, corpus, ranking
 
 SETTINGS = {"engine": "x", "weights": (1, 2)}
@@ -77,30 +78,70 @@ def test_a_mark_that_is_no_json_is_no_index(tmp_path):
     assert ["heat"] == ranking(TantivyBM25().search(tmp_path, {"q": "heat"}, 5))
 
 
-def test_a_disk_that_takes_no_more_is_said_in_our_words(tmp_path):
-    """A limit on the size of files stands for a full disk."""
-    code = """
+@pytest.mark.parametrize("mode", ["lexical", "bm25s"])
+def test_an_index_that_is_damaged_is_built_anew(mode, tmp_path):
+    engine = make_retriever(mode)
+    engine.index(corpus(), tmp_path)
+
+    def files():  # tantivy names them anew each time
+        found = (path for path in (tmp_path / "index").rglob("*") if path.is_file() and path.suffix != ".lock")
+        return sorted(found, key=lambda path: (path.suffix, path.name))
+
+    for number in range(len(files())):
+        path = files()[number]
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2] + b"?")
+        engine.index(corpus(), tmp_path)
+
+        assert ["heat"] == ranking(engine.search(tmp_path, {"q": "heat"}, 5))
+    (tmp_path / "index" / "ids.json").unlink()
+    engine.index(corpus(), tmp_path)
+
+    assert ["heat"] == ranking(engine.search(tmp_path, {"q": "heat"}, 5))
+
+
+FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from engines.small import corpus
-from engines.test_indexes import MANY
+from engines.test_indexes import {documents}
 from assay.errors import RetrievalError
-from assay.retrieval.lexical import TantivyBM25
+from assay.retrieval.modes import make_retriever
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
-    TantivyBM25().index(corpus(MANY), Path({folder!r}))
+    make_retriever({mode!r}).index(corpus({documents}), Path({folder!r}))
 except RetrievalError as error:
     print(error)
 """
-    code = code.format(tests=str(Path(__file__).parents[1]), folder=str(tmp_path / "index"))
+
+
+def said_on_a_full_disk(mode, documents, folder):
+    """What is said where files cannot grow beyond a limit, which stands for a full disk."""
+    code = FULL_DISK.format(mode=mode, documents=documents, tests=str(Path(__file__).parents[1]), folder=str(folder))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
 
-    assert done.stdout.startswith(f"{tmp_path}/index: the index cannot be written: ")
-    assert find_index(tmp_path / "index", TantivyBM25().settings) is None
+    assert find_index(folder, make_retriever(mode).settings) is None
+    return done.stdout
 
 
+@pytest.mark.parametrize("mode", ["lexical", "bm25s"])
+def test_a_disk_that_takes_no_more_is_said_in_our_words(mode, tmp_path):
+    assert said_on_a_full_disk(mode, "MANY", tmp_path / "index").startswith(f"{tmp_path}/index: cannot be written: ")
+
+
+def test_a_disk_that_takes_no_more_vectors_is_said_in_our_words(fresh_cache, tmp_path):
+    in_the_cache = said_on_a_full_disk("vector", "SOME", tmp_path / "index")
+    make_retriever("vector").index(corpus(SOME), tmp_path / "whole")
+    in_the_index = said_on_a_full_disk("vector", "SOME", tmp_path / "index")
+
+    assert in_the_cache.startswith(f"{fresh_cache}/embeddings/")
+    assert in_the_cache.endswith(": cannot be written: File too large.\n")
+    assert f"{tmp_path}/index/index.part: cannot be written: File too large.\n" == in_the_index
+
+
+SOME = tuple(Document(f"d{number}", f"lift{number} and drag") for number in range(20))
 MANY = tuple(Document(f"d{number}", f"lift{number % 97} drag{number % 11} body") for number in range(20_000))
 BUILDER = """
 import sys
@@ -116,8 +157,6 @@ make_retriever({mode!r}).index(corpus(MANY), Path({folder!r}))
 
 @pytest.mark.parametrize("mode", ["lexical", "bm25s"])
 def test_a_builder_that_is_killed_at_any_moment_is_followed_by_one_that_gives_the_same(mode, tmp_path):
-    from assay.retrieval.modes import make_retriever
-
     queries = {"q1": "lift3 body", "q2": "drag7"}
     engine = make_retriever(mode)
     engine.index(corpus(MANY), tmp_path / "whole")

@@ -184,6 +184,19 @@ def test_what_a_query_finds_does_not_depend_on_the_others_nor_on_the_index_being
 
 
 @both
+def test_an_open_index_answers_text_after_text(engine, tmp_path):
+    run = search(engine, WINGS, {"q": "lift of a blunt body"}, tmp_path)
+    with engine.open(tmp_path) as searcher:
+        nothing, found = searcher.find(["the?", "lift of a blunt body"], 10)
+        (first,) = searcher.find(["lift of a blunt body"], 1)
+
+    assert 0 == len(nothing.row)
+    assert ranking(run) == searcher.ids[found.row].tolist()
+    assert run.score.tolist() == found.score.tolist()
+    assert found.row[:1].tolist() == first.row.tolist()
+
+
+@both
 def test_the_depth_does_not_change_the_bits_of_what_is_above_it(engine, tmp_path):
     words = ["lift", "drag", "heat", "body", "wing", "flow"]
     documents = tuple(

@@ -34,6 +34,17 @@ def test_a_value_that_is_not_there(read, cell: str) -> None:
     assert math.isnan(read(f"query,a,b\n51,{cell},0.25\n").values[0, 0])
 
 
+@pytest.mark.parametrize("text", ["\n\nquery;a;b\n51; 0.5;1\n", "query,a,b\n   \n51,0.5,1\n,,\n"])
+def test_empty_lines_do_not_matter(read, text: str) -> None:
+    assert (("51",), [[0.5, 1.0]]) == (read(text).queries, read(text).values.tolist())
+
+
+def test_quoted_cells_may_hold_what_parts_them(read) -> None:
+    table = read('\ufeffquery;"a; b"; "c"\n"q ""1""";1;2\n')
+
+    assert (('q "1"',), ("a; b", "c")) == (table.queries, table.systems)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -44,6 +55,11 @@ def test_a_value_that_is_not_there(read, cell: str) -> None:
         ("query,a,b\n1,2,3\n1,2,3\n", "scores:3: query 1 stands twice"),
         ("query,a,b\n1,2,0x1\n", "scores:2: '0x1' of b is not a number"),
         ("query,a,b\n", "scores: the table has a first line and no queries"),
+        ("query,a,\n1,2,\n", "scores:1: system 2 has no name"),
+        ("query,a,b\n,2,3\n", "scores:2: the query id is empty"),
+        ('query,a,b\n"q\n1",2,3\n2,3,x\n', "scores:4: 'x' of b is not a number"),
+        ('query,a,b\n"1,2,3\n2,3,4\n', "scores:3: the table cannot be read: unexpected end of data"),
+        ("query,a,b\r1,2,3\r", "scores:1: the table cannot be read: new-line character seen in unquoted field"),
     ],
 )
 def test_what_is_no_table(read, text: str, message: str) -> None:

@@ -19,6 +19,7 @@ def read(tmp_path, text):
     [
         "query,intent,year\n1,buy,2020\n2,know,\n",
         "qid\tintent\tyear\r\n1\tbuy\t2020\r\n\r\n2\tknow\t\r\n",
+        '\ufeffTopic ID;intent;year\n1;"buy";2020\n2; know;\n',
         '{"_id": "1", "text": "shoes", "intent": "buy", "year": 2020}\n{"_id": "2", "intent": "know"}\n',
     ],
 )
@@ -31,6 +32,10 @@ def test_columns_without_names_are_numbered(tmp_path):
     assert {"segment 1": {"1": "a"}, "segment 2": {"1": "b"}} == read(tmp_path, "1,a,b\n")
 
 
+def test_query_is_its_text_where_there_is_an_id_beside_it(tmp_path):
+    assert {"kind": {"7": "buy"}} == read(tmp_path, '{"query": "red shoes", "id": 7, "kind": "buy"}\n')
+
+
 def test_a_label_may_hold_a_comma(tmp_path):
     assert {"kind": {"1": "a, b"}} == read(tmp_path, 'query,kind\n1,"a, b"\n')
 
@@ -41,7 +46,8 @@ def test_a_label_may_hold_a_comma(tmp_path):
         ("", "there is no data: the file is empty"),
         ("query,kind\n1,a\n1,b\n", ":3: query 1 stands twice, also on line 2"),
         ("query,kind\n1,a,b\n", ":2: expected a query and 1 segments, not 3 columns"),
-        ("query,kind\n,a\n", ":2: expected a query and 1 segments, not 2 columns"),
+        ("query,kind\n,a\n", ":2: the query id is empty"),
+        ('query,kind\n1,"a\n2,b\n', ":3: the table cannot be read: unexpected end of data"),
         ("query,a,a\n1,x,y\n", "two columns have the same name: a, a"),
         ("query\n1\n", "expected a query and one segment or more on each line"),
         ('{"kind": "a"}\n', ":1: expected an object with a query id"),

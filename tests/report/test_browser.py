@@ -247,3 +247,13 @@ def test_a_comparison_fits_a_telephone(opened):
     page = opened(render_html(comparison()), viewport={"width": 390, "height": 844}).page
 
     assert 390 >= page.evaluate("document.documentElement.scrollWidth")
+
+
+def test_a_comparison_on_paper_shows_the_queries_that_moved_and_cuts_no_table(opened):
+    page = opened(render_html(comparison()), viewport={"width": 794, "height": 1123}).page
+    page.emulate_media(media="print")
+
+    assert page.locator("#moves summary").first.is_visible()
+    assert [] == page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter((part) => part.scrollWidth > part.clientWidth).map((p) => p.id)"
+    )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 import assay
+from assay.comparison.comparing import Segmentation, SystemScores, compare_scores
 from assay.report.charts import draw
 from assay.report.comparison import render_html
 from assay.report.comparison.charts import charts_of
+from assay.report.comparison.documents import render_markdown
 from assay.report.comparison.page import lede_of, page_of
 from report.pages import Page
 from report.samples import HOSTILE
@@ -41,7 +46,16 @@ def test_the_page_says_the_verdict_first():
     )
     assert ["RR", "bm25", "hybrid", "0.8333"] == list(found.pairs[0][:4])
     assert 2 == len(found.moves)
-    assert "100%" == found.runs_alike[0][2]
+    assert ["How alike the runs rank", "Whether the measures agree"] == [alike.title for alike in found.agreement]
+    assert "100%" == found.agreement[0].rows[0][2]
+
+
+def test_markdown_says_how_alike_they_are_where_it_was_asked_for():
+    found = comparison()
+
+    assert "### How alike the runs rank\n\n| system | system | top 10 in common |" in render_markdown(found)
+    assert "### Whether the measures agree" in render_markdown(found)
+    assert "### Whether the measures agree" not in render_markdown(replace(found, runs_alike=()))
 
 
 def test_every_chart_of_the_issue_is_there_and_drawn():
@@ -68,3 +82,28 @@ def test_a_system_against_itself_has_a_page(systems):
     found = assay.compare(qrels, {"x": run, **{f"y{n}": run for n in range(systems)}}, ["RR"])
 
     assert "no evidence of a difference" in render_html(found) or systems > 1
+
+
+def test_what_more_of_is_not_better_is_neither_won_nor_good():
+    qrels = {f"q{n}": {"a": 1} for n in range(30)}
+    runs = {
+        "a": {f"q{n}": {"a": 1.0} for n in range(30)},
+        "b": {f"q{n}": {"a": 2.0} if n % 3 else {"x": 2.0, "a": 1.0} for n in range(30)},
+    }
+    found = assay.compare(qrels, runs, ["Unjudged@10"])
+
+    assert ["differences", "query-by-query-1"] == [chart.name for chart in charts_of(found)]
+    assert {""} == {move.tone for pair in page_of(found).moves for move in pair.moves}
+    assert "higher" in lede_of(found)
+
+
+def test_a_paradox_is_a_warning_unless_the_segments_or_chance_made_it():
+    values = np.array([[0.5] * 30, [0.49 - 0.001 * n for n in range(20)] + [0.9] * 10]).T[None]
+    scores = SystemScores(("a", "b"), tuple(f"q{n}" for n in range(30)), ("AP",), values)
+    kinds = {f"q{n}": "xyz"[n // 10] for n in range(30)}
+    plain = Segmentation.from_labels("kind", kinds)
+
+    (warning,) = page_of(compare_scores(scores, segments=[plain])).warnings
+    assert warning.startswith("Simpson's paradox: by AP b is better than a over all")
+    assert () == page_of(compare_scores(scores, segments=[replace(plain, caution="Chosen by value.")])).warnings
+    assert () == page_of(compare_scores(scores, segments=[plain], minimum_segment=20)).warnings

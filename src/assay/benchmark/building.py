@@ -9,6 +9,7 @@ from dataclasses import asdict
 from msgspec.structs import replace
 
 from assay.benchmark.choosing import best_by_measure, best_by_segment, best_overall, best_within
+from assay.benchmark.planning import PlannedMode
 from assay.benchmark.preparing import Prepared, shown_path
 from assay.benchmark.searching import Searched
 from assay.comparison.comparing import Comparison, Study, SystemScores, compare_scores
@@ -19,6 +20,7 @@ from assay.records.benchmark import (
     CollectionRecord,
     ComparisonRecord,
     LatencyChoice,
+    MissingMode,
     ModeResult,
     ModeTiming,
     PairRecord,
@@ -34,10 +36,14 @@ def build_benchmark(
     name: Name,
     prepared: Prepared,
     searched: Sequence[Searched],
+    empty: Sequence[PlannedMode],
     reports: Sequence[EvaluationReport],
     evaluations: Sequence[Evaluation],
 ) -> BenchmarkReport:
-    """All that a benchmark has found: runs, their evaluation reports and their values, mode by mode."""
+    """All that a benchmark has found: runs, their evaluation reports and their values, mode by mode.
+
+    `empty` are modes that found nothing for any query.
+    """
     recipe = prepared.recipe
     scores = SystemScores.from_evaluations(evaluations)
     comparison = compare_scores(scores, Study(seed=recipe.seed)) if len(scores.systems) > 1 else None
@@ -46,12 +52,14 @@ def build_benchmark(
     best = best_by_measure(means, rewards)
     timing = {each.mode.name: each.timing for each in searched}
     measure = scores.measures[0]
-    choice = Choice(
-        measure=measure,
-        overall=best_overall(scores, best, comparison),
-        segments=best_by_segment(scores, prepared.segmentations),
-        latency=_within(recipe.latency_limit, means[measure], timing, measure),
-    )
+    choice = Choice(measure=measure, overall=None)
+    if rewards[measure]:
+        choice = Choice(
+            measure=measure,
+            overall=best_overall(scores, best, comparison),
+            segments=best_by_segment(scores, prepared.segmentations),
+            latency=_within(recipe.latency_limit, means[measure], timing, measure),
+        )
     return BenchmarkReport(
         experiment=name.id,
         created=name.created,
@@ -60,7 +68,7 @@ def build_benchmark(
         best=best,
         depth=recipe.depth,
         modes=tuple(_mode(each, report) for each, report in zip(searched, reports, strict=True)),
-        missing=prepared.plan.missing,
+        missing=(*prepared.plan.missing, *(_found_nothing(mode, prepared) for mode in empty)),
         comparison=None if comparison is None else _comparison(comparison),
         choice=choice,
         timing=timing,
@@ -69,6 +77,11 @@ def build_benchmark(
         findings=tuple(_finding(finding) for finding in prepared.collection.findings),
         notes=tuple(_notes(reports)),
     )
+
+
+def _found_nothing(mode: PlannedMode, prepared: Prepared) -> MissingMode:
+    reason = f"it found no document for any of the {len(prepared.collection.queries):,} queries."
+    return MissingMode(name=mode.name, kind=mode.mode.kind, reason=reason, remedy="")
 
 
 def _within(

@@ -12,6 +12,7 @@ from assay.comparison.comparing import Comparison, SystemScores, compare_scores
 from assay.comparison.segments import Segmentation
 from assay.errors import show_id
 from assay.records.benchmark import BestMode, LatencyChoice, SegmentChoice
+from assay.report.benchmark import milliseconds
 
 FEW_QUERIES = 10  # in a segment: below, the best mode is mostly chance
 
@@ -87,16 +88,16 @@ def best_by_segment(scores: SystemScores, segmentations: Iterable[Segmentation])
     return tuple(found)
 
 
-def best_within(limit: float, means: Means, milliseconds: Mapping[str, float], measure: str) -> LatencyChoice:
+def best_within(limit: float, means: Means, times: Mapping[str, float], measure: str) -> LatencyChoice:
     """The best of the modes whose median time per query stays within the limit.
 
     >>> best_within(5, {"lexical": 0.4, "vector": 0.5}, {"lexical": 1.0, "vector": 9.0}, "nDCG@10").words
-    'Within 5 ms per query lexical has the highest nDCG@10 (0.4000); too slow: vector (9.0 ms).'
+    'Within 5 ms per query lexical has the highest nDCG@10 (0.4000); too slow: vector (9.00 ms).'
     """
-    slow = tuple(mode for mode in means if milliseconds.get(mode, math.inf) > limit)
+    slow = tuple(mode for mode in means if times.get(mode, math.inf) > limit)
     fast = {mode: mean for mode, mean in means.items() if mode not in slow}
     best = best_of(fast)
-    said = ", ".join(f"{show_id(mode)} ({milliseconds[mode]:.1f} ms)" for mode in slow if mode in milliseconds)
+    said = ", ".join(f"{show_id(mode)} ({milliseconds(times[mode])} ms)" for mode in slow if mode in times)
     left_out = f"; too slow: {said}" if said else ""
     if not best:
         words = f"No mode stays within {limit:g} ms per query{left_out}."

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from assay.benchmark.recipe import Mode, Recipe, parse_modes
 from assay.errors import AssayError, InputError, MissingExtraError, MissingModelError, show_id
@@ -14,6 +13,8 @@ from assay.retrieval.base import Progress, Retriever
 from assay.retrieval.embedding import library_versions
 from assay.retrieval.models import DEFAULT_MODEL, get_model
 from assay.retrieval.modes import MODES, Fused, make_fused, make_retriever
+
+Way = TypeVar("Way", Retriever, Fused)
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def _parts_first(recipe: Recipe) -> list[Mode]:
 
     def visit(mode: Mode, above: tuple[str, ...]) -> None:
         if mode.name in above:
-            raise _refusal(mode, f"is a part of itself: {' of '.join([*above, mode.name])}.")
+            raise _refusal(mode, f"it is a part of itself: {' of '.join([*above, mode.name])}.", "modes")
         if mode.name in found:
             return
         for part in parts_of(mode):
@@ -92,36 +93,51 @@ def _part(mode: Mode, name: str, known: Mapping[str, Mode]) -> Mode:
     try:
         return parse_modes([name], list(known.values()))[0]
     except InputError as error:
-        raise _refusal(mode, f"modes: {error}") from None
+        raise _refusal(mode, str(error), "modes") from None
 
 
 def _made(mode: Mode, progress: Progress | None) -> Retriever | Fused:
     kind = MODES[mode.kind]
     if kind.fuses:
         return _fused(mode)
+    way = _checked(mode, make_retriever)
     if kind.needs_model:
         library_versions()  # nothing is fetched for a package that is not there
         get_model(str(mode.settings.get("model", DEFAULT_MODEL)), progress)
-    try:
-        return make_retriever(mode.kind, mode.settings)
-    except (MissingExtraError, MissingModelError):
-        raise
-    except AssayError as error:
-        raise _refusal(mode, str(error)) from None
+    return way
 
 
 def _fused(mode: Mode) -> Fused:
+    return _checked(mode, make_fused)
+
+
+def _checked(mode: Mode, make: Callable[[str, Mapping[str, Any]], Way]) -> Way:
+    """What is made of a mode; a complaint comes with the setting to blame."""
     try:
-        return make_fused(mode.kind, mode.settings)
+        return make(mode.kind, mode.settings)
+    except MissingExtraError:
+        raise
     except AssayError as error:
-        raise _refusal(mode, str(error)) from None
+        raise _refusal(mode, str(error), _to_blame(mode, make, str(error))) from None
 
 
-def _refusal(mode: Mode, complaint: str) -> InputError:
-    """With the line of the setting that the complaint names, else of the mode's table."""
-    named = (key for key in mode.settings if re.search(rf"(^|['.] ?){re.escape(key)}('| cannot|:)", complaint))
-    line = mode.lines.get(next(named, ""), mode.lines.get(""))
-    return InputError(f"mode {show_id(mode.name)!r}: {complaint}", source=mode.source, line=line)
+def _to_blame(mode: Mode, make: Callable[[str, Mapping[str, Any]], Way], complaint: str) -> str | None:
+    """The setting without which there would not be this complaint."""
+    for key in mode.settings:
+        try:
+            make(mode.kind, {name: value for name, value in mode.settings.items() if name != key})
+        except AssayError as error:
+            if str(error) == complaint:
+                continue
+        return key
+    return None
+
+
+def _refusal(mode: Mode, complaint: str, key: str | None) -> InputError:
+    """With the name and the line of the setting; of the mode's table, where it is none or a default."""
+    named = f"{key}: {complaint}" if key in mode.settings and not complaint.startswith(f"{key} ") else complaint
+    line = mode.lines.get(key or "", mode.lines.get(""))
+    return InputError(f"mode {show_id(mode.name)!r}: {named}", source=mode.source, line=line)
 
 
 def _missing(mode: Mode, words: str) -> MissingMode:

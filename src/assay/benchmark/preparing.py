@@ -14,7 +14,7 @@ from assay.benchmark.steps import digest
 from assay.collections import Collection, embedded_collections, open_collection
 from assay.collections.opening import EMBEDDED
 from assay.comparison.segments import Segmentation, by_length, by_relevant
-from assay.errors import InputError
+from assay.errors import InputError, some_of
 from assay.formats.segments import read_segments
 from assay.records.building import as_text
 from assay.records.identity import content_of
@@ -38,24 +38,15 @@ class Prepared:
     command: tuple[str, ...]  # without secrets
 
     @property
-    def shown(self) -> list[str]:
-        """The names of the modes that are reported."""
-        return [mode.name for mode in self.plan.modes if mode.shown]
-
-    @property
     def key(self) -> str:
         """What decides the report, but for time."""
         modes = [[mode.name, mode.mode.kind, mode.shown, mode.settings] for mode in self.plan.modes]
-        given = asdict(self.recipe)
+        recipe, collection = self.recipe, self.collection
         return digest(
-            {name: given[name] for name in ("depth", "seed", "repeats", "latency_limit")},
-            [
-                modes,
-                msgspec.to_builtins(self.plan.missing),
-                {role: each.sha256 for role, each in self.files.items()},
-                self.measures,
-            ],
-            msgspec.to_builtins(self.targets),
+            [recipe.depth, recipe.seed, recipe.repeats, recipe.latency_limit, recipe.columns],
+            [collection.name, collection.split, msgspec.to_builtins(self.files)],
+            [modes, msgspec.to_builtins(self.plan.missing)],
+            [self.measures, msgspec.to_builtins(self.targets)],
             [asdict(each) for each in self.segmentations],
         )
 
@@ -72,6 +63,7 @@ def prepare(recipe: Recipe, *, command: Sequence[str] = (), progress: Progress |
         raise InputError(
             "no query has both a text and a judgment: there is nothing to search for.", source=recipe.collection
         )
+    _refuse_strange_segments(labelled, collection, recipe.segments)
     plan = plan_modes(recipe, progress)
     if not any(mode.shown for mode in plan.modes):
         reasons = " ".join(f"{each.name}: {each.reason} {each.remedy}".strip() for each in plan.missing)
@@ -87,6 +79,18 @@ def prepare(recipe: Recipe, *, command: Sequence[str] = (), progress: Progress |
         segmentations=(*own, *_usual_segmentations(collection)),
         command=tuple(map(as_text, Secrets().hide_command(command))),
     )
+
+
+def _refuse_strange_segments(
+    labelled: Mapping[str, Mapping[str, str]], collection: Collection, source: str | None
+) -> None:
+    queries = {query for labels in labelled.values() for query in labels}
+    if queries and queries.isdisjoint(collection.queries):
+        raise InputError(
+            f"sorts none of the queries that are searched: it has {some_of(sorted(queries))}, the collection has "
+            f"{some_of(list(collection.queries))}.",
+            source=source,
+        )
 
 
 def _digests(collection: Collection) -> dict[str, Digest]:

@@ -84,7 +84,7 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     """The recipe in a TOML file; files and folders that it names are looked for beside it."""
     source = os.fspath(path)
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
     except FileNotFoundError:
         raise InputError("no such recipe; `assay benchmark init` writes one.", source=source) from None
     except IsADirectoryError:
@@ -99,6 +99,8 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     beside = Path(path).parent
     return replace(
         recipe,
+        modes=tuple(_with_model_beside(mode, beside) for mode in recipe.modes),
+        parts=tuple(_with_model_beside(mode, beside) for mode in recipe.parts),
         collection=recipe.collection if _comes_with_assay(recipe.collection) else _beside(beside, recipe.collection),
         targets=None if recipe.targets is None else _beside(beside, recipe.targets),
         segments=None if recipe.segments is None else _beside(beside, recipe.segments),
@@ -115,6 +117,14 @@ def _comes_with_assay(name: str) -> bool:
 def _beside(folder: Path, given: str) -> str:
     """A path from the recipe's folder, if it leads somewhere; what is the name of something stays as it is."""
     return str(folder / given) if (folder / given).exists() else given
+
+
+def _with_model_beside(mode: Mode, folder: Path) -> Mode:
+    """The mode, whose own model, a path such as ./my-model, is looked for beside the recipe."""
+    model = mode.settings.get("model")
+    if not isinstance(model, str) or "/" not in model:
+        return mode
+    return replace(mode, settings={**mode.settings, "model": _beside(folder, model)})
 
 
 def parse_recipe(text: str, *, source: str = RECIPE_FILE) -> Recipe:
@@ -172,6 +182,16 @@ def _hint(name: str, known: Sequence[str]) -> str:
     return did_you_mean(name, known) or f"; there are {', '.join(known)}."
 
 
+def _columns_one_by_one(columns: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Each field on its own, with its path; at the end all together."""
+    for role, fields in columns.items():
+        if isinstance(fields, dict):
+            yield from (((role, field), {role: {field: names}}) for field, names in fields.items())
+        else:
+            yield (role,), {role: fields}
+    yield (), dict(columns)
+
+
 class _Reader:
     """Checks the parts of a recipe; every complaint names the file, the line and the key."""
 
@@ -189,8 +209,8 @@ class _Reader:
             "repeats": self._whole(1),
             "latency_limit": self._milliseconds,
             "segments": self._text,
-            "columns": self._table,
-            "files": self._table,
+            "columns": self._columns,
+            "files": self._files,
         }
         known = [*checks, "modes", "mode"]
         for key in table:
@@ -213,6 +233,28 @@ class _Reader:
         if not isinstance(value, dict):
             self._refuse((key,), f"{value!r} is not a table; write [{key}] and names below it.")
         return value
+
+    def _columns(self, key: str, value: Any) -> dict[str, Any]:
+        from assay.collections.columns import columns_by_role
+
+        given = self._table(key, value)
+        for path, part in _columns_one_by_one(given):
+            try:
+                columns_by_role(part)
+            except InputError as error:
+                self._refuse((key, *path), str(error).removeprefix(f"{key}: "))
+        return given
+
+    def _files(self, key: str, value: Any) -> dict[str, str]:
+        from assay.collections.locating import ROLES
+
+        given = self._table(key, value)
+        for role, name in given.items():
+            if role not in ROLES:
+                self._refuse((key, role), f"there is no such file{_hint(role, ROLES)}")
+            if not isinstance(name, str) or not name:
+                self._refuse((key, role), f"{name!r} is not the name of a file; write it in quotes.")
+        return given
 
     def _whole(self, low: int) -> Callable[[str, Any], int]:
         def check(key: str, value: Any) -> int:
@@ -254,7 +296,7 @@ class _Reader:
             modes = parse_modes(names, own)
         except InputError as error:
             self._refuse(("modes",), str(error))
-        fused = {part for mode in own for part in mode.settings.get("modes", ())}
+        fused = [part for mode in own if isinstance(parts := mode.settings.get("modes"), list) for part in parts]
         for number, mode in enumerate(own):
             if mode.name not in names and mode.name not in fused:
                 self._refuse(

@@ -32,11 +32,11 @@ from assay.records.building import as_text, build_report, queries_of_run, timest
 from assay.records.findings import findings_beside
 from assay.records.identity import digest_of, identity_of
 from assay.records.manifest import Name, Settings, build_manifest, config_hash, config_of, name_experiment
-from assay.records.model import Baseline, Config, EvaluationReport, FindingRecord, Identity
+from assay.records.model import Baseline, Config, EvaluationReport, FindingRecord, Identity, Targets
 from assay.records.recording import Measured, check_all, measure_run
 from assay.records.storing import MANIFEST_FILE, REPORT_FILE
 from assay.records.storing import encode as encode_record
-from assay.retrieval.base import Progress
+from assay.retrieval.base import Progress, silent
 from assay.retrieval.modes import MODES
 
 BENCHMARK_FILE = "BenchmarkReport.json"
@@ -58,9 +58,11 @@ def run_benchmark(
         if space.finished("report", prepared.key) is None:
             space.drop(["report"])  # the old report goes before the first of its files is replaced
         searched = search_all(_search(prepared), prepared.plan, space, progress)
+        if not any(each.mode.shown and each.path for each in searched):
+            raise InputError(f"no mode found a document for any of the {len(prepared.collection.queries):,} queries.")
         if space.finished("report", prepared.key) is not None:
             return read_benchmark(space.folder)
-        report = _reported(prepared, space, searched, render, render_benchmark)
+        report = _reported(prepared, space, searched, render, render_benchmark, progress or silent)
         space.keep_indexes([(each.mode.name, each.index) for each in searched if each.index is not None])
         return report
 
@@ -82,19 +84,23 @@ def _reported(
     searched: Sequence[Searched],
     render: RenderEvaluation,
     render_benchmark: RenderBenchmark,
+    tell: Progress,
 ) -> BenchmarkReport:
     """Evaluate all runs that are shown, and write what was found; the manifest, which vouches for all, comes last."""
-    shown = sorted((each for each in searched if each.mode.shown), key=lambda each: _place(prepared, each))
+    shown = sorted(
+        (each for each in searched if each.mode.shown and each.path), key=lambda each: _place(prepared, each)
+    )
     qrels = _write_qrels(prepared, space)
     evaluator = Evaluator(str(qrels), prepared.measures)
     measured = [measure_run(evaluator, open_run(str(space.folder / each.path), name=each.mode.name)) for each in shown]
-    baseline = _baseline(prepared)
+    baseline = _baseline(prepared.targets, [each.mode.name for each in shown])
     config = config_of(evaluator, targets=prepared.targets, baseline=baseline)
     settings = _settings(prepared, searched)
     name = name_experiment(config_hash(config, settings), datetime.fromisoformat(space.created))
     outcomes = check_all(prepared.targets, [each.evaluation for each in measured], baseline)
     reports = []
-    for each in measured:
+    for done, each in enumerate(measured):
+        tell("reporting", done, len(measured))
         mode = each.evaluation.run
         report = build_report(
             each.evaluation,
@@ -108,9 +114,11 @@ def _reported(
             seconds=each.seconds,
         )
         reports.append(_write_evaluation(space, report, name, render))
-    benchmark = build_benchmark(name, prepared, shown, reports, [each.evaluation for each in measured])
+    empty = [each.mode for each in searched if each.mode.shown and not each.path]
+    benchmark = build_benchmark(name, prepared, shown, empty, reports, [each.evaluation for each in measured])
     space.keep_only(["qrels", *(f"evaluation {each.mode.name}" for each in shown), *steps_of(searched)])
     _write_benchmark(prepared, space, benchmark, config, settings, name, render_benchmark)
+    tell("reporting", len(measured), len(measured))
     return benchmark
 
 
@@ -131,10 +139,10 @@ def _write_qrels(prepared: Prepared, space: Workspace) -> Path:
     return space.folder / path
 
 
-def _baseline(prepared: Prepared) -> Baseline | None:
+def _baseline(targets: Targets | None, shown: Sequence[str]) -> Baseline | None:
     """What uplifts of the targets are over: the modes that the targets name, or else the first one."""
-    over = {target.over for target in prepared.targets.measures} - {None} if prepared.targets else set()
-    return None if over <= set(prepared.shown) else Baseline(name=prepared.shown[0], means={})
+    over = {target.over for target in targets.measures} - {None} if targets else set()
+    return None if over <= set(shown) else Baseline(name=shown[0], means={})
 
 
 def _relative(space: Workspace, identity: Identity) -> Identity:
@@ -154,7 +162,7 @@ def _findings(space: Workspace, measured: Measured, qrels: Path) -> tuple[Findin
 def _write_evaluation(
     space: Workspace, report: EvaluationReport, name: Name, render: RenderEvaluation
 ) -> EvaluationReport:
-    """Write the evaluation report of a mode, or give the one that is written already: it keeps its time."""
+    """Write the evaluation report of a mode, unless the same is written already but for the seconds that it took."""
     step = f"evaluation {report.run.name}"
     folder = evaluation_folder(report.run.name)
     key = digest(name.id, msgspec.to_builtins(replace(report, seconds=0.0)))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
+
+import numpy as np
 
 from assay.benchmark.planning import Plan, PlannedMode, parts_of
 from assay.benchmark.steps import Step, Workspace, digest
@@ -18,11 +19,11 @@ from assay.errors import InputError
 from assay.formats import read_run
 from assay.formats.writing import run_as_bytes
 from assay.records.benchmark import ModeTiming
-from assay.retrieval.base import Progress, Retriever, silent
+from assay.retrieval.base import Progress, Retriever, Searcher, silent
 from assay.retrieval.modes import Fused
 from assay.tables import Run
 
-TIMED = 100  # queries: few enough to be quick, and so many that opening the index does not matter
+TIMED = 100  # queries at most: few enough to be quick
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,24 @@ class Searched:
     """A mode with its run file."""
 
     mode: PlannedMode
-    path: str  # below the folder of the benchmark
+    path: str  # below the folder of the benchmark; empty where nothing was found for any query
     sha256: str
-    timing: ModeTiming
+    milliseconds: tuple[tuple[float, ...], ...]  # of each timed query, pass by pass
+    index_seconds: float | None
+    search_seconds: float
     index: str | None  # digest of what is in its index; None for a fusion
+
+    @property
+    def timing(self) -> ModeTiming:
+        """What the times come to."""
+        return ModeTiming(
+            milliseconds=median(sum(self.milliseconds, ())),
+            p95=float(np.percentile(self.milliseconds, 95)),
+            passes=tuple(map(median, self.milliseconds)),
+            queries=len(self.milliseconds[0]),
+            index_seconds=self.index_seconds,
+            search_seconds=self.search_seconds,
+        )
 
 
 @dataclass(frozen=True)
@@ -52,13 +67,10 @@ class Search:
         """What decides a run besides the mode."""
         return [self.corpus, list(self.queries.items()), self.depth]
 
-    def timed(self) -> dict[str, str]:
-        """The queries that are timed: a seeded sample, or, where there are too few, all of them several times."""
-        draw = random.Random(self.seed)
-        names = draw.sample(sorted(self.queries), min(TIMED, len(self.queries)))
-        return {
-            f"{number} {name}": self.queries[name] for number, name in zip(range(TIMED), cycle(names), strict=False)
-        }
+    def timed(self) -> list[str]:
+        """The texts of the queries that are timed: a seeded sample, or, where there are few, all of them."""
+        names = random.Random(self.seed).sample(sorted(self.queries), min(TIMED, len(self.queries)))
+        return [self.queries[name] for name in names]
 
 
 def search_all(search: Search, plan: Plan, space: Workspace, progress: Progress | None = None) -> list[Searched]:
@@ -98,9 +110,9 @@ def _retrieved(
     timing = space.finished(f"time {mode.name}", timed)
     if timing is None:
         _index(search, way, folder, named)
-        facts = {"milliseconds": _timed(search, way, folder, named), "queries": min(TIMED, len(search.queries))}
+        facts = {"milliseconds": _timed(search, way, folder, named)}
         timing = space.finish(f"time {mode.name}", timed, facts=facts)
-    return _searched(mode, step, timing, index)
+    return _searched(mode, step, timing.facts["milliseconds"], index)
 
 
 def _index(search: Search, way: Retriever, folder: Path, progress: Progress | None) -> float:
@@ -111,30 +123,24 @@ def _index(search: Search, way: Retriever, folder: Path, progress: Progress | No
     return perf_counter() - start
 
 
-def _timed(search: Search, way: Retriever, folder: Path, progress: Progress | None) -> list[float]:
-    """Milliseconds per query, pass by pass.
-
-    Every search opens the index and the model; what one query takes is therefore subtracted from what all of them take.
-    """
-    queries = search.timed()
-    one = dict(list(queries.items())[:1])
-    tell = progress or silent
+def _timed(search: Search, way: Retriever, folder: Path, progress: Progress | None) -> list[list[float]]:
+    """Milliseconds of each timed query, pass by pass: asked one at a time, with index and model open."""
+    texts, tell = search.timed(), progress or silent
     passes = []
-    for done in range(search.repeats):
-        tell("timing", done, search.repeats)
-        alone, together = (_seconds(way, folder, asked, search.depth) for asked in (one, queries))
-        more = together - alone
-        # On a busy machine one query may seem to take longer than all: then what opening takes is not told apart.
-        each = more / (len(queries) - 1) if more > 0 else together / len(queries)
-        passes.append(each * 1000)
-    tell("timing", search.repeats, search.repeats)
+    with way.open(folder) as searcher:
+        _asked(searcher, texts[0], search.depth)  # the first one finds nothing warm, and does not count
+        for done in range(search.repeats):
+            tell("timing", done, search.repeats)
+            passes.append([_asked(searcher, text, search.depth) for text in texts])
+        tell("timing", search.repeats, search.repeats)
     return passes
 
 
-def _seconds(way: Retriever, folder: Path, queries: Mapping[str, str], depth: int) -> float:
+def _asked(searcher: Searcher, text: str, depth: int) -> float:
+    """The milliseconds that a query took."""
     start = perf_counter()
-    way.search(folder, queries, depth)
-    return perf_counter() - start
+    searcher.find([text], depth)
+    return (perf_counter() - start) * 1000
 
 
 # A mode that fuses
@@ -145,21 +151,22 @@ def _fused(search: Search, mode: PlannedMode, way: Fused, before: Mapping[str, S
     key = digest("fuse", mode.name, mode.settings, [part.sha256 for part in parts], search.depth)
     step = space.finished(f"search {mode.name}", key)
     if step is None:
-        runs = {part.mode.name: read_run(space.folder / part.path, name=part.mode.name) for part in parts}
+        runs = {part.mode.name: _run_of(part, space) for part in parts}
         start = perf_counter()
         run = way.fuse(runs, search.depth)
         step = _write(space, mode.name, key, run, {"index_seconds": None, "search_seconds": perf_counter() - start})
-    # A hybrid asks its parts one after the other, then fuses: what it takes is what they take together and the fusion.
-    own = step.facts["search_seconds"] / max(len(search.queries), 1) * 1000
-    timing = ModeTiming(
-        milliseconds=sum(part.timing.milliseconds for part in parts) + own,
-        passes=(),
-        queries=min((part.timing.queries for part in parts), default=0),
-        index_seconds=None,
-        search_seconds=step.facts["search_seconds"],
+    # A hybrid asks its parts one after the other, then fuses: each query takes what its parts take for it and the fusion.
+    own = step.facts["search_seconds"] / len(search.queries) * 1000
+    passes = zip(*(part.milliseconds for part in parts), strict=True)
+    times = [[sum(each) + own for each in zip(*same, strict=True)] for same in passes]
+    return _searched(mode, step, times, None)
+
+
+def _run_of(searched: Searched, space: Workspace) -> Run:
+    name = searched.mode.name
+    return (
+        read_run(space.folder / searched.path, name=name) if searched.path else Run.from_columns([], [], [], name=name)
     )
-    ((path, sha256),) = step.outputs.items()
-    return Searched(mode, path, sha256, timing, None)
 
 
 def _write(space: Workspace, name: str, key: str, run: Run, facts: Mapping[str, Any]) -> Step:
@@ -167,24 +174,19 @@ def _write(space: Workspace, name: str, key: str, run: Run, facts: Mapping[str, 
 
 
 def _run_file(name: str, run: Run) -> dict[str, bytes]:
-    """The run as a TREC file; as JSON Lines where ids have blanks, which end a column of TREC files."""
+    """The run as a TREC file; as JSON Lines where ids have blanks, which end a column of TREC files; none if it is empty."""
+    if not len(run):
+        return {}
     try:
         return {f"runs/{name}.run": run_as_bytes(run, "trec", tag=name)[0]}
     except InputError:
         return {f"runs/{name}.jsonl": run_as_bytes(run, "jsonl", tag=name)[0]}
 
 
-def _searched(mode: PlannedMode, step: Step, timing: Step, index: str) -> Searched:
-    passes = timing.facts["milliseconds"]
-    measured = ModeTiming(
-        milliseconds=median(passes),
-        passes=tuple(passes),
-        queries=timing.facts["queries"],
-        index_seconds=step.facts["index_seconds"],
-        search_seconds=step.facts["search_seconds"],
-    )
-    ((path, sha256),) = step.outputs.items()
-    return Searched(mode, path, sha256, measured, index)
+def _searched(mode: PlannedMode, step: Step, times: Sequence[Sequence[float]], index: str | None) -> Searched:
+    path, sha256 = next(iter(step.outputs.items()), ("", ""))
+    seconds = step.facts["index_seconds"], step.facts["search_seconds"]
+    return Searched(mode, path, sha256, tuple(map(tuple, times)), *seconds, index)
 
 
 def _named(progress: Progress | None, name: str) -> Progress | None:

@@ -26,7 +26,7 @@ from assay.records.identity import content_of
 from assay.records.model import Digest, Record
 
 WORK, STATE = "work", "work/state.json"
-STATE_SCHEMA = "assay/benchmark-state/1"
+STATE_SCHEMA = "assay/benchmark-state/2"
 
 
 class Step(Record, frozen=True, kw_only=True):

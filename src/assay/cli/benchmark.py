@@ -11,6 +11,7 @@ import click
 
 from assay.cli import write
 from assay.cli.bars import progress_bars
+from assay.cli.parts import parts_options
 from assay.cli.reports import rendered
 from assay.errors import InputError, show_id
 
@@ -41,6 +42,7 @@ def command() -> None:
     help="What to search: a folder with documents, queries and judgments, or insurance or shop, which come with assay.  [default: insurance]",
 )
 @click.option("--split", help="Which judgments of the collection.  [default: test, or the only ones]")
+@parts_options
 @click.option("--modes", metavar="NAME,...", help="Ways to search.  [default: lexical,vector,hybrid]")
 @click.option(
     "-m",
@@ -103,9 +105,11 @@ def init_command(path: str, force: bool) -> None:
 
 def _recipe(path: str | None, given: dict[str, Any]) -> Recipe:
     from assay.benchmark.recipe import Recipe, parse_measure_names, parse_modes, read_recipe
+    from assay.collections.columns import parse_columns, parse_files
 
     recipe = Recipe() if path is None else read_recipe(path)
     names, measures, limit = given.pop("modes"), given.pop("measures"), given["latency_limit"]
+    given |= {"columns": parse_columns(given["columns"]) or None, "files": parse_files(given["files"]) or None}
     if limit is not None and not 0 < limit < float("inf"):
         raise click.BadParameter("takes a number of milliseconds over 0.", param_hint="--latency-limit")
     if names is not None:

@@ -9,8 +9,13 @@ from contextlib import contextmanager
 import click
 
 from assay.cli import write
+from assay.cli.evaluate import output_options
+from assay.cli.parts import parts_options
 from assay.collections import check_collection, embedded_collections
 from assay.collections.columns import parse_columns, parse_files
+from assay.collections.opening import files_of
+from assay.errors import InputError
+from assay.files import is_same_file
 from assay.report.findings import COLLECTION_RENDERERS, RENDERERS
 from assay.retrieval.base import Progress
 
@@ -42,26 +47,9 @@ def list_command(output_format: str) -> None:
 @command.command("check", epilog="Example: assay collections check products/ --columns corpus.id=sku --split dev")
 @click.argument("place")
 @click.option("--split", help="Which judgments to use; else test, or the only ones.")
-@click.option(
-    "--columns",
-    multiple=True,
-    metavar="ROLE.FIELD=NAME",
-    help="What a field is called, such as corpus.id=sku or corpus.text=name,features. Roles: corpus (id, title, text), "
-    "queries (id, text), qrels (query, doc, rel).",
-)
-@click.option(
-    "--file", "files", multiple=True, metavar="ROLE=NAME", help="Which file is what, where names do not tell it."
-)
+@parts_options
 @click.option("--strict", is_flag=True, help="Warnings count as errors do.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(list(RENDERERS)),
-    default="table",
-    show_default=True,
-    help="How to show the findings; github are annotations for a workflow.",
-)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the findings to this file.")
+@output_options(RENDERERS, "How to show the findings; github are annotations for a workflow.")
 def check_command(
     place: str,
     split: str | None,
@@ -76,6 +64,8 @@ def check_command(
     Folders as of BEIR and TREC are recognised, and tables with named columns. Exit status: 0 valid, 1 not valid, 2 a folder
     that cannot be opened. `assay explain CODE` says more about a finding.
     """
+    if output is not None and any(is_same_file(path, output) for path in files_of(place, split, parse_files(files))):
+        raise InputError("this is a file that is read; name another one to write to.", source=output)
     with _progress() as progress:
         found = check_collection(
             place, split=split, columns=parse_columns(columns), files=parse_files(files), progress=progress

@@ -35,6 +35,9 @@ from assay.formats.unread import open_run
 from assay.report.comparison import RENDERERS
 from assay.rules import RULE_CHOICES
 
+OF_TABLES = ("output_format", "output", "segments", "minimum_segment", "moves", "queries")  # beside those of a study
+FEW_RUNS = 5  # whose agreement a page shows unasked; the work grows with their square
+
 
 @click.command(
     "compare",
@@ -57,14 +60,16 @@ from assay.rules import RULE_CHOICES
 @click.option("--all-pairs", is_flag=True, help="Compare every run with every other.")
 @click.option("--test", type=click.Choice(names_of_tests()), default="t", show_default=True, help="Paired test.")
 @click.option(
-    "--correction", type=click.Choice(list(CORRECTIONS)), help="For many comparisons.  [default: holm beyond one]"
+    "--correction",
+    type=click.Choice(list(CORRECTIONS)),
+    help="How p of many comparisons is corrected.  [default: holm beyond one]",
 )
 @click.option(
     "--alternative",
     type=click.Choice(get_args(Alternative)),
     default="two-sided",
     show_default=True,
-    help="What is tested.",
+    help="What is tested: that the two differ, or that the run is greater or less than its baseline.",
 )
 @click.option(
     "--alpha",
@@ -108,7 +113,11 @@ from assay.rules import RULE_CHOICES
     type=click.IntRange(min=0),
     help=f"Queries that moved most, with their documents.  [default: {MOVES}, without]",
 )
-@click.option("--agreement", is_flag=True, help="Also say how alike the runs rank, and whether the measures agree.")
+@click.option(
+    "--agreement",
+    is_flag=True,
+    help=f"Also say how alike the runs rank, and whether the measures agree; a page of up to {FEW_RUNS} runs does so anyway.",
+)
 @click.option("--queries", type=click.Path(), help="FILE with the texts of queries, to be shown.")
 @click.option(
     "--corpus", type=click.Path(), help="FILE with documents, whose titles are shown with queries that moved."
@@ -144,11 +153,12 @@ def command(
         "texts": _texts(given.pop("queries")),
         "corpus": given.pop("corpus"),
         "documents": page or asked is not None,
-        "agreement": given.pop("agreement") or page,
+        "agreement": given.pop("agreement") or (page and len(runs) <= FEW_RUNS),
     }
     if scores is None:
         found = _of_runs(qrels, runs, measures, study, looks, given)
     elif qrels is None:
+        _refuse_options_of_runs()
         found = _of_table(scores, study, looks)
     else:
         raise InputError("give either QRELS and RUNs or --scores FILE, not both.")
@@ -159,6 +169,20 @@ def _texts(path: str | None) -> dict[str, str]:
     if path in RULE_CHOICES["queries"] and not Path(path).exists():
         raise InputError(f"--queries is a file with the texts of queries; the rule is --query-set {path}.")
     return {} if path is None else read_queries(path)
+
+
+def _refuse_options_of_runs() -> None:
+    """What a table of values has no use for would be passed over in silence."""
+    context = click.get_current_context()
+    useful = {"scores", *Study.__dataclass_fields__, *OF_TABLES}
+    useless = [
+        max(option.opts, key=len)
+        for option in context.command.params
+        if option.name not in useful
+        and context.get_parameter_source(str(option.name)) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if useless:
+        raise InputError(f"{', '.join(useless)}: a table of values has no runs and no judgments; leave it out.")
 
 
 def _of_table(path: str, study: Study, looks: dict[str, Any]) -> Comparison:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -13,6 +14,7 @@ from assay.cli import write
 from assay.cli.reports import Wishes, findings_of, rendered, report_options
 from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES, Evaluator
+from assay.files import is_same_file
 from assay.formats import INPUT_FORMATS, parse_grades, read_qrels, read_run
 from assay.formats.unread import open_run
 from assay.joining import UnreadRun
@@ -90,9 +92,10 @@ def measure_options(command: Command) -> Command:
 
 
 def output_options(renderers: Iterable[str], help_text: str) -> Callable[[Command], Command]:
-    """--format and -o; the command gets `output_format` and `output`."""
+    """--format and -o; the command gets `output_format` and `output`, which is none of the files that it reads."""
 
     def decorate(command: Command) -> Command:
+        command = keeps_its_input(command)
         command = click.option(
             "-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal."
         )(command)
@@ -106,6 +109,22 @@ def output_options(renderers: Iterable[str], help_text: str) -> Callable[[Comman
         )(command)
 
     return decorate
+
+
+def keeps_its_input(command: Command) -> Command:
+    """Refuse to write over a file that is read, before it is."""
+
+    @wraps(command)
+    def guarded(*given: Any, **named: Any) -> Any:
+        output = named.get("output")
+        read = [value for name, value in named.items() if name != "output"]
+        paths = [path for value in read for path in (value if isinstance(value, tuple) else (value,))]
+        for path in paths:
+            if output is not None and isinstance(path, str) and is_same_file(_split(path)[1], output):
+                raise InputError("this is a file that is read; name another one to write to.", source=output)
+        return command(*given, **named)
+
+    return cast("Command", guarded)
 
 
 def input_options(command: Command) -> Command:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from assay.cli import write
+from assay.cli.evaluate import output_options
 from assay.cli.one_file import grades_option, input_format_option
 from assay.diagnosis.registry import all_looks, find_look
 from assay.formats import parse_grades
@@ -28,15 +29,7 @@ WORTH_A_BAR = 20_000_000  # bytes
 
 def _common_options(command: Command) -> Command:
     for option in (
-        click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the findings to this file."),
-        click.option(
-            "--format",
-            "output_format",
-            type=click.Choice(list(RENDERERS)),
-            default="table",
-            show_default=True,
-            help="How to show the findings; github are annotations for a workflow.",
-        ),
+        output_options(RENDERERS, "How to show the findings; github are annotations for a workflow."),
         click.option("--strict", is_flag=True, help="Warnings count as errors do."),
         click.option("--fix", type=click.Path(dir_okay=False), metavar="OUT", help="Write a repaired copy to OUT."),
         input_format_option,

@@ -39,7 +39,8 @@ def _refuse_unknown(role: str, fields: Mapping[str, Any]) -> None:
         if field not in FIELDS[role]:
             hint = did_you_mean(str(field), FIELDS[role]) or "."
             raise InputError(f"columns: {role} has no '{show_id(str(field))}'{hint} It has {', '.join(FIELDS[role])}.")
-        if not names or not all(isinstance(name, str) for name in ([names] if isinstance(names, str) else names)):
+        several = names if isinstance(names, (list, tuple)) else [names]
+        if not several or not all(isinstance(name, str) and name for name in several):
             raise InputError(f"columns: the {field} of {role} is the name of a field, or a list of names.")
 
 

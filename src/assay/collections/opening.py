@@ -64,6 +64,14 @@ def check_place(
     return check(locate(folder, split=split, files=files), folder.resolve().name, columns, progress)
 
 
+def files_of(
+    place: str | os.PathLike[str], split: str | None, files: Mapping[str, str | os.PathLike[str]] | None
+) -> list[Path]:
+    """The files that a collection is read from."""
+    places = locate(find_folder(place), split=split, files=files)
+    return [*places.corpus(), *(path for role, path in places.files.items() if role != "corpus")]
+
+
 def embedded_collections() -> tuple[str, ...]:
     """The names of the collections that are part of assay."""
     if not EMBEDDED.is_dir():

@@ -7,6 +7,7 @@ is added or removed later moves hardly any other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -49,6 +50,8 @@ def sample_qrels(
     >>> sample.sampled.queries, len(sample.rest.queries)
     (('q4', 'q6'), 8)
     """
+    if not math.isfinite(rel):
+        raise InputError(f"the lowest grade of a relevant document cannot be {rel:g}; it is a number.")
     wanted = _wanted(len(qrels.queries), share, queries)
     relevant = np.bincount(qrels.query[qrels.rel >= rel], minlength=len(qrels.queries)).tolist()
     by_stratum: dict[tuple[int, int], list[str]] = {}

@@ -78,7 +78,7 @@ def measure_agreements(scores: SystemScores, study: Study) -> tuple[MeasureAgree
             np.sign(np.stack([scores.column(number, b) - scores.column(number, a) for a, b in pairs]))
             for number in range(len(scores.measures))
         ]
-    means = [_means(scores, number) for number in range(len(scores.measures))]
+    means = [scores.common_means(number) for number in range(len(scores.measures))]
     found = []
     for first, second in combinations(range(len(scores.measures)), 2):
         product = signs[first] * signs[second]
@@ -89,15 +89,8 @@ def measure_agreements(scores: SystemScores, study: Study) -> tuple[MeasureAgree
     return tuple(found)
 
 
-def _means(scores: SystemScores, number: int) -> Floats:
-    """The means of all systems over the queries that all of them have."""
-    table = scores.values[number]
-    known = ~np.isnan(table).any(axis=1)
-    return np.array([math.fsum(column[known]) / max(int(known.sum()), 1) for column in table.T])
-
-
 def kendall_tau(first: Floats, second: Floats) -> float | None:
-    """Kendall's tau-b, which counts ties for neither side; None where one of the two has nothing but ties.
+    """Kendall's tau-b, which counts ties for neither side; None where one of the two has nothing but ties, or no number.
 
     >>> kendall_tau(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
     0.3333333333333333
@@ -105,6 +98,8 @@ def kendall_tau(first: Floats, second: Floats) -> float | None:
     later = np.triu_indices(len(first), 1)
     one = np.sign(first[:, None] - first[None, :])[later]
     other = np.sign(second[:, None] - second[None, :])[later]
+    if np.isnan(one).any() or np.isnan(other).any():
+        return None
     told = np.count_nonzero(one) * np.count_nonzero(other)
     return float((one * other).sum() / math.sqrt(told)) if told else None
 

@@ -5,9 +5,10 @@ Prints nothing. `compare_scores` knows values only; `compare` evaluates runs fir
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,17 @@ import numpy as np
 from assay.comparison.agreement import MeasureAgreement, RunAgreement, measure_agreements, run_agreements
 from assay.comparison.moves import Moves, Ranking, most_moved, with_documents
 from assay.comparison.paired import Significance
-from assay.comparison.pairs import PairResult, Study, SystemScores, pair_results, tests_of
+from assay.comparison.pairs import (
+    SIGNIFICANT,
+    PairResult,
+    Study,
+    SystemScores,
+    higher_is_better,
+    measure_called,
+    pair_results,
+    tests_of,
+)
+from assay.comparison.power import MOST_QUERIES
 from assay.comparison.segments import (
     MINIMUM,
     Segmentation,
@@ -25,7 +36,7 @@ from assay.comparison.segments import (
     by_relevant,
     compare_segments,
 )
-from assay.errors import AssayError, InputError, show_id
+from assay.errors import AssayError, InputError, show_id, some_of
 from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator
 from assay.formats.documents import read_documents
 from assay.formats.queries import read_queries
@@ -71,10 +82,11 @@ class Comparison:
         return [pair for pair in self.pairs if pair.measure == measure]
 
     def best(self, measure: str) -> tuple[str, ...]:
-        """The systems with the highest mean over the queries that all of them have."""
-        table = self.scores.values[self.scores.measures.index(measure)]
-        means = table[~np.isnan(table).any(axis=1)].mean(axis=0)
-        return tuple(self.scores.systems[at] for at in np.flatnonzero(means == means.max(initial=-np.inf)))
+        """The systems with the highest mean over the queries that all of them have; none if higher is not better."""
+        if not higher_is_better(measure):
+            return ()
+        means = self.scores.common_means(self.scores.measures.index(measure))
+        return tuple(self.scores.systems[at] for at in np.flatnonzero(means == means.max()))
 
 
 def compare_scores(
@@ -92,6 +104,8 @@ def compare_scores(
     >>> found.pairs[0].verdict, round(found.pairs[0].difference, 2), round(found.pairs[0].p, 4)
     ('better', 0.35, 0.0123)
     """
+    if moves < 0:
+        raise AssayError(f"moves cannot be {moves!r}; it takes a number of queries from 0.")
     tests = tests_of(scores, study)
     correction = study.correction or _usual_correction(study, tests)
     (pairs,) = pair_results([scores], [tests], study, correction)
@@ -101,7 +115,7 @@ def compare_scores(
         correction,
         pairs,
         tests,
-        tuple(_notes(scores, pairs)),
+        tuple(_notes(scores, study, pairs)),
         moves=most_moved(scores, study, moves),
         measures_alike=measure_agreements(scores, study),
         segments=tuple(compare_segments(scores, study, each, minimum=minimum_segment) for each in segments),
@@ -148,8 +162,7 @@ def compare(
     except TypeError as error:
         raise AssayError(f"a study takes {', '.join(Study.__dataclass_fields__)}: {error}.") from None
     evaluator = Evaluator(qrels, measures, rules, like=like)
-    named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
-    opened = [open_run(run, name=name) for name, run in named]
+    opened = [open_run(run, name=name) for name, run in _named(runs)]
     return compare_runs(
         evaluator,
         opened,
@@ -183,13 +196,18 @@ def compare_runs(
     wanted = segmentations(segments, scores, study, texts or {}, relevant_counts(evaluator))
     found = compare_scores(scores, study, segments=wanted, minimum_segment=minimum_segment, moves=moves)
     found = replace(found, evaluations=evaluations, texts=texts or {})
-    ranking = _rankings(evaluator, runs)
+    ranking = _rankings(runs)
     if documents or corpus is not None:
-        found = replace(found, moves=with_documents(found.moves, ranking, _grades(evaluator)))
+        rules = {request.label: plan.rules for request, plan in zip(evaluator.requests, evaluator.plans, strict=True)}
+        found = replace(
+            found,
+            moves=with_documents(found.moves, lambda measure, *of: ranking(rules[measure], *of), _grades(evaluator)),
+        )
     if corpus is not None:
         found = replace(found, documents=_document_texts(corpus, found.moves))
     if agreement:
-        found = replace(found, runs_alike=run_agreements(scores.systems, scores.queries, ranking))
+        alike = run_agreements(scores.systems, scores.queries, partial(ranking, evaluator.rules))
+        found = replace(found, runs_alike=alike)
     return found
 
 
@@ -197,6 +215,8 @@ def segmentations(
     given: Any, scores: SystemScores, study: Study, texts: Mapping[str, str], relevant: Mapping[str, int]
 ) -> list[Segmentation]:
     """What somebody gave as segments, made ready."""
+    if given is None:
+        return []
     if isinstance(given, Segmentation):
         return [given]
     if isinstance(given, (list, tuple)):
@@ -205,8 +225,13 @@ def segmentations(
         nested = all(isinstance(value, Mapping) for value in given.values())
         columns = given if nested else {"segment": given}
         return [Segmentation.from_labels(name, _as_text(labels)) for name, labels in columns.items()]
+    if not isinstance(given, (str, os.PathLike)):
+        raise AssayError(
+            f"segments cannot be a value of type {type(given).__name__}; they take {', '.join(BUILT_IN)}, a file, or a dict "
+            f"of query and segment."
+        )
     if given in BUILT_IN:
-        return [_built_in(given, scores, study, texts, relevant)]
+        return [_built_in(str(given), scores, study, texts, relevant)]
     return [Segmentation.from_labels(name, labels) for name, labels in read_segments(given).items()]
 
 
@@ -234,9 +259,20 @@ def _usual_correction(study: Study, tests: Sequence[Significance]) -> str:
     return "none" if compared_once else "holm"
 
 
+def _named(runs: Any) -> Iterator[tuple[str | None, Any]]:
+    """Runs with their names: the keys of a dict, what a file or a Run is called, else their number."""
+    if isinstance(runs, (str, bytes, os.PathLike, Run)) or not isinstance(runs, Iterable):
+        raise AssayError("comparing takes several runs: give a list of them, or a dict by name.")
+    if isinstance(runs, Mapping):
+        yield from ((str(name), run) for name, run in runs.items())
+        return
+    for number, run in enumerate(runs, 1):
+        yield None if isinstance(run, (str, os.PathLike, Run, UnreadRun)) else f"run {number}", run
+
+
 def _texts(queries: Any) -> Mapping[str, str]:
     if queries is None or isinstance(queries, Mapping):
-        return queries or {}
+        return _as_text(queries or {})
     return read_queries(queries)
 
 
@@ -254,16 +290,19 @@ def _as_text(labels: Mapping[Any, Any]) -> dict[str, str]:
     return {str(query): "" if label is None else str(label) for query, label in labels.items()}
 
 
-def _rankings(evaluator: Evaluator, runs: Sequence[Run | UnreadRun]) -> Callable[[str, str], Ranking]:
-    """The documents of a system for a query, best first; a run is read as a table when it is first asked for."""
+def _rankings(runs: Sequence[Run | UnreadRun]) -> Callable[[Rules, str, str], Ranking]:
+    """The documents of a system for a query under these rules, best first; a run is read as a table when first asked for.
+
+    Conventions of other tools may have rules of their own for a measure.
+    """
     by_name = {run.name: run for run in runs}
 
     @cache
-    def ranked(system: str) -> dict[str, list[str]]:
+    def ranked(rules: Rules, system: str) -> dict[str, list[str]]:
         run = by_name[system]
-        return ranked_documents(run if isinstance(run, Run) else run.table, evaluator.rules)
+        return ranked_documents(run if isinstance(run, Run) else run.table, rules)
 
-    return lambda system, query: ranked(system).get(query, ())
+    return lambda rules, system, query: ranked(rules, system).get(query, ())
 
 
 def _grades(evaluator: Evaluator) -> Callable[[str], Mapping[str, float]]:
@@ -280,17 +319,67 @@ def _grades(evaluator: Evaluator) -> Callable[[str], Mapping[str, float]]:
     return grades
 
 
-def _notes(scores: SystemScores, pairs: Sequence[PairResult]) -> Iterator[str]:
+def _notes(scores: SystemScores, study: Study, pairs: Sequence[PairResult]) -> Iterator[str]:
     """What must be said beside the figures."""
     least = min(pair.queries for pair in pairs)
     if least < FEW_QUERIES:
         yield f"{least} queries are fewer than {FEW_QUERIES}: only large differences can be shown, and those found look larger than they are."
-    missing = {pair.system for pair in pairs if pair.queries < len(scores.queries)}
-    if missing:
-        yield f"Queries that one of two systems lacks are left out of their comparison ({', '.join(map(show_id, sorted(missing)))})."
+    yield from _notes_on_missing(scores)
+    yield from _notes_on_constant_systems(scores)
+    yield from _notes_on_pairs(pairs, study)
+    yield from _notes_on_totals(scores)
+
+
+def _notes_on_constant_systems(scores: SystemScores) -> Iterator[str]:
+    alike: dict[tuple[str, float], list[str]] = {}
     for number, measure in enumerate(scores.measures):
         for column, system in enumerate(scores.systems):
             values = scores.column(number, column)
             known = values[~np.isnan(values)]
             if len(known) > 1 and known.min() == known.max():
-                yield f"{show_id(system)} has {measure} {known[0]:.4f} on every query: is the run empty or constant?"
+                alike.setdefault((measure, float(known[0])), []).append(system)
+    for (measure, value), systems in alike.items():
+        have, runs = ("has", "is the run") if len(systems) == 1 else ("have", "are these runs")
+        yield f"{some_of(systems)} {have} {measure} {value:.4f} on every query: {runs} empty or constant?"
+
+
+def _notes_on_missing(scores: SystemScores) -> Iterator[str]:
+    """Who lacks a value that another system has; what has no value for any is said by the rules."""
+    missing = np.isnan(scores.values)
+    lacks = (missing & ~missing.all(axis=2, keepdims=True)).any(axis=0).sum(axis=0).tolist()
+    named = [f"{show_id(system)} lacks {count:,}" for system, count in zip(scores.systems, lacks, strict=True) if count]
+    if named:
+        yield f"Queries that one of two systems lacks are left out of their comparison ({', '.join(named)})."
+
+
+def _notes_on_pairs(pairs: Sequence[PairResult], study: Study) -> Iterator[str]:
+    """What is odd about pairs; those of which the same is to be said are named together."""
+    found: dict[str, list[str]] = {}
+    for pair in pairs:
+        for words in _oddities(pair, study):
+            found.setdefault(words, []).append(f"{pair.system} - {pair.baseline} by {pair.measure}")
+    for words, named in found.items():
+        yield f"{words} ({some_of(named)})."
+
+
+def _oddities(pair: PairResult, study: Study) -> Iterator[str]:
+    if pair.constant and pair.queries > 1:
+        amount = f"{pair.difference:+.4f}" if pair.wins or pair.losses else "0"
+        yield f"A difference of {amount} on every query has no spread to judge by: no test can say anything of it"
+    if pair.verdict in SIGNIFICANT:
+        ahead = pair.verdict in ("better", "higher")
+        if pair.difference <= 0 if ahead else pair.difference >= 0:
+            mean = "the same" if pair.difference == 0 else "lower" if ahead else "higher"
+            yield f"The verdict is {pair.verdict} though the mean is {mean}: {study.test} does not look at means"
+    if study.plan is not None and pair.needed is None and not pair.constant:
+        yield f"A difference of {study.plan:g} needs over {MOST_QUERIES:,} queries"
+
+
+def _notes_on_totals(scores: SystemScores) -> Iterator[str]:
+    found = {label: measure_called(label) for label in scores.measures}
+    others = [label for label, measure in found.items() if measure is not None and measure.definition.total != "mean"]
+    if others:
+        yield (
+            f"{', '.join(others)}: means, differences and tests are of the values of queries; over all queries these "
+            f"measures are a geometric mean or a sum elsewhere."
+        )

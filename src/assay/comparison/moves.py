@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.comparison.pairs import Study, SystemScores, chosen_pairs
-from assay.errors import MeasureError
-from assay.measures import parse_measure
+from assay.comparison.pairs import Study, SystemScores, chosen_pairs, measure_called
 
 Ranking = Sequence[str]  # the documents of one query, best first
 USUAL_DEPTH = 10  # how far down one looks where the measure has no cutoff
@@ -78,13 +76,13 @@ def most_moved(scores: SystemScores, study: Study, count: int) -> tuple[Moves, .
 
 def with_documents(
     moves: Sequence[Moves],
-    ranking: Callable[[str, str], Ranking],
+    ranking: Callable[[str, str, str], Ranking],
     grades: Callable[[str], Mapping[str, float]],
 ) -> tuple[Moves, ...]:
-    """The same with the documents; `ranking(system, query)` and `grades(query)` say what is known of them."""
+    """The same with the documents; `ranking(measure, system, query)` and `grades(query)` say what is known of them."""
 
     def detailed(move: Move, pair: Moves) -> Move:
-        before, after = ranking(pair.baseline, move.query), ranking(pair.system, move.query)
+        before, after = (ranking(pair.measure, system, move.query) for system in (pair.baseline, pair.system))
         return _with_places(move, before, after, grades(move.query), depth_of(pair.measure))
 
     return tuple(
@@ -103,10 +101,8 @@ def depth_of(measure: str) -> int:
     >>> depth_of("nDCG@20"), depth_of("AP"), depth_of("a column of a table")
     (20, 10, 10)
     """
-    try:
-        cutoff = parse_measure(measure).param("cutoff")
-    except MeasureError:
-        cutoff = None
+    found = measure_called(measure)
+    cutoff = None if found is None else found.param("cutoff")
     return cutoff if isinstance(cutoff, int) else USUAL_DEPTH
 
 

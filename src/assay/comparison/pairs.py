@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -19,12 +19,16 @@ from assay.comparison.intervals import CONFIDENCE, Interval, bca_intervals, mean
 from assay.comparison.paired import Alternative, Options, Significance, difference_moments
 from assay.comparison.power import detectable_difference, queries_needed
 from assay.comparison.significance import definition_of, significance_of
-from assay.errors import AssayError, did_you_mean, show_id
+from assay.errors import AssayError, MeasureError, did_you_mean, show_id
 from assay.evaluation import Evaluation
+from assay.measures import Measure, parse_measure
 from assay.tables import Booleans, Floats
 
 IntervalKind = Literal["t", "percentile", "bca"]
-Verdict = Literal["better", "worse", "equivalent", "no evidence of a difference", "not tested"]
+Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "no evidence of a difference", "not tested"]
+TOO_FEW = "comparing takes two systems or more."
+LARGEST = 1e150  # its square is still a number
+SIGNIFICANT: tuple[Verdict, ...] = ("better", "worse", "higher", "lower")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,9 @@ class SystemScores:
         shape = (len(self.measures), len(self.queries), len(self.systems))
         if self.values.shape != shape:
             raise AssayError(f"scores of {shape} measures, queries and systems have the shape {self.values.shape}.")
+        largest = float(np.nanmax(np.abs(self.values), initial=0))
+        if largest > LARGEST:
+            raise AssayError(f"values up to {largest:g} are too large to be compared; scale them first.")
         for name in self.systems:
             if self.systems.count(name) > 1:
                 raise AssayError(f"two systems are called {show_id(name)!r}; name them apart.")
@@ -47,6 +54,8 @@ class SystemScores:
     @classmethod
     def from_evaluations(cls, evaluations: Sequence[Evaluation]) -> SystemScores:
         """The evaluations of several runs side by side; a query that one of them lacks has no value there."""
+        if not evaluations:  # one alone can be looked at, if not compared
+            raise AssayError(TOO_FEW)
         first = evaluations[0]
         labels = tuple(request.label for request in first.requests)
         if any(tuple(request.label for request in other.requests) != labels for other in evaluations):
@@ -62,10 +71,30 @@ class SystemScores:
         """The values of one system."""
         return self.values[measure, :, system]
 
+    def common_means(self, measure: int) -> Floats:
+        """The mean of each system over the queries that all of them have; not a number where there is none."""
+        table = self.values[measure]
+        common = table[~np.isnan(table).any(axis=1)]
+        return np.array([math.fsum(column) / len(column) if len(column) else math.nan for column in common.T])
+
     def select(self, chosen: Booleans) -> SystemScores:
         """The same systems on some of the queries."""
         queries = tuple(query for query, kept in zip(self.queries, chosen.tolist(), strict=True) if kept)
         return SystemScores(self.systems, queries, self.measures, self.values[:, chosen, :])
+
+
+def measure_called(label: str) -> Measure | None:
+    """The measure of this name; None for a column of a table, of which no more is known than its name."""
+    try:
+        return parse_measure(label)
+    except MeasureError:
+        return None
+
+
+def higher_is_better(label: str) -> bool:
+    """Whether more of a measure is better, as of nDCG; of Unjudged or NumRet it is not."""
+    measure = measure_called(label)
+    return measure is None or measure.definition.rewards
 
 
 @dataclass(frozen=True)
@@ -125,6 +154,7 @@ class PairResult:
     detectable: float | None  # the smallest difference that these queries show with 80 % power
     needed: int | None  # queries that the planned difference needs
     p_equivalence: float | None
+    p_equivalence_corrected: float | None
     verdict: Verdict
     constant: bool  # the two differ by the same amount on every query: no test can say anything
 
@@ -146,12 +176,19 @@ def pair_results(
         return []
     pairs = chosen_pairs(parts[0], study)
     p = np.array([[test.p for test in of_part] for of_part in tests])  # (parts, measures, pairs)
-    corrected = corrected_p(p, correction)
+    equal = np.array(
+        [[_p_equal(part, study, measure, pairs) for measure in range(len(part.measures))] for part in parts]
+    )
+    corrected, equal_corrected = corrected_p(p, correction), corrected_p(equal, correction)
+
+    def answer(part: int, measure: int, pair: int) -> _Answer:
+        place = part, measure, pair
+        statistic = float(tests[part][measure].statistic[pair])
+        return _Answer(statistic, *(float(each[place]) for each in (p, corrected, equal, equal_corrected)))
+
     return [
         tuple(
-            _pair(
-                part, study, measure, pair, float(p[at, measure, number]), float(corrected[at, measure, number]), p.size
-            )
+            _pair(part, study, measure, pair, answer(at, measure, number), family=p.size)
             for measure in range(len(part.measures))
             for number, pair in enumerate(pairs)
         )
@@ -159,18 +196,38 @@ def pair_results(
     ]
 
 
+class _Answer(NamedTuple):
+    """What the tests say of one pair; equivalence is not a number where nobody asked for it."""
+
+    statistic: float
+    p: float
+    corrected: float
+    equal: float
+    equal_corrected: float
+
+
+def _p_equal(scores: SystemScores, study: Study, measure: int, pairs: Sequence[tuple[int, int]]) -> list[float]:
+    """How sure it is that the two of each pair are equivalent; not a number without a margin."""
+    if study.margin is None:
+        return [math.nan] * len(pairs)
+    return [
+        equivalence(scores.column(measure, system), scores.column(measure, baseline), study.margin).p
+        for baseline, system in pairs
+    ]
+
+
 def chosen_pairs(scores: SystemScores, study: Study) -> list[tuple[int, int]]:
     """Columns of baseline and system."""
     count = len(scores.systems)
     if count < 2:
-        raise AssayError("comparing takes two systems or more.")
+        raise AssayError(TOO_FEW)
     if study.all_pairs:
         return [(first, second) for first in range(count) for second in range(first + 1, count)]
     for name in study.baselines:
         if name not in scores.systems:
             hint = did_you_mean(name, scores.systems) or f"; there are {', '.join(map(show_id, scores.systems))}."
             raise AssayError(f"no system called {show_id(name)!r} to be the baseline{hint}")
-    baselines = [scores.systems.index(name) for name in study.baselines or scores.systems[:1]]
+    baselines = [scores.systems.index(name) for name in dict.fromkeys(study.baselines or scores.systems[:1])]
     others = [system for system in range(count) if system not in baselines]
     pairs = [(baseline, system) for baseline in baselines for system in others]
     if not pairs:
@@ -179,7 +236,7 @@ def chosen_pairs(scores: SystemScores, study: Study) -> list[tuple[int, int]]:
 
 
 def _pair(
-    scores: SystemScores, study: Study, measure: int, pair: tuple[int, int], p: float, corrected: float, family: int
+    scores: SystemScores, study: Study, measure: int, pair: tuple[int, int], answer: _Answer, family: int
 ) -> PairResult:
     baseline, system = pair
     first, second = scores.column(measure, system), scores.column(measure, baseline)
@@ -188,29 +245,30 @@ def _pair(
     size = effect(first, second, study.minimum)
     means = [float(column[both].mean()) if both.any() else math.nan for column in (second, first)]
     difference = float(known.mean()) if len(known) else math.nan
-    equal = equivalence(first, second, study.margin).p if study.margin else None
     shown = found is not None and found.deviation > 0
     deviation = found.deviation if found is not None and shown else 0.0
+    label = scores.measures[measure]
     return PairResult(
-        measure=scores.measures[measure],
+        measure=label,
         baseline=scores.systems[baseline],
         system=scores.systems[system],
         baseline_mean=means[0],
         system_mean=means[1],
         difference=difference,
-        relative=difference / means[0] if means[0] else None,
+        relative=difference / abs(means[0]) if means[0] else None,
         interval=_interval(known, study, family),
-        p=p,
-        p_corrected=corrected,
+        p=answer.p,
+        p_corrected=answer.corrected,
         effect_size=size.d_z,
         wins=size.wins,
         ties=size.ties,
         losses=size.losses,
         queries=len(known),
         detectable=detectable_difference(deviation, len(known), alpha=study.alpha) if shown else None,
-        needed=queries_needed(study.plan, deviation, alpha=study.alpha) if shown and study.plan else None,
-        p_equivalence=equal,
-        verdict=_verdict(difference, corrected, equal, study) if shown else _verdict_without_spread(difference, study),
+        needed=_needed(study, deviation) if shown else None,
+        p_equivalence=None if study.margin is None else answer.equal,
+        p_equivalence_corrected=None if study.margin is None else answer.equal_corrected,
+        verdict=_verdict(label, answer, study) if shown else _verdict_without_spread(difference, study),
         constant=not shown,
     )
 
@@ -223,13 +281,28 @@ def _interval(difference: Floats, study: Study, family: int) -> Interval | None:
     return intervals(difference[:, None], confidence, seed=study.seed)[0]
 
 
-def _verdict(difference: float, corrected: float, equal: float | None, study: Study) -> Verdict:
-    """In words, from the corrected p: a difference within the margin does not matter, however sure it is."""
-    if equal is not None and equal < study.alpha:
+def _needed(study: Study, deviation: float) -> int | None:
+    """Queries that the planned difference needs; None where that are more than anybody has."""
+    if study.plan is None:
+        return None
+    try:
+        return queries_needed(study.plan, deviation, alpha=study.alpha)
+    except AssayError:
+        return None
+
+
+def _verdict(measure: str, answer: _Answer, study: Study) -> Verdict:
+    """In words, from corrected p values: a difference within the margin does not matter, however sure it is.
+
+    Its direction is that of the statistic: tests of signs and ranks may find the one with the lower mean to be better.
+    """
+    if answer.equal_corrected < study.alpha:
         return "equivalent"
-    if corrected < study.alpha:
-        return "better" if difference > 0 else "worse"
-    return "no evidence of a difference"
+    if not answer.corrected < study.alpha:
+        return "no evidence of a difference"
+    if higher_is_better(measure):
+        return "better" if answer.statistic > 0 else "worse"
+    return "higher" if answer.statistic > 0 else "lower"
 
 
 def _verdict_without_spread(difference: float, study: Study) -> Verdict:

@@ -6,6 +6,7 @@ All functions take the standard deviation of the differences between two systems
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -59,15 +60,19 @@ def detectable_difference(deviation: float, queries: int, power: float = POWER, 
     0.0404
     """
     _check(deviation, power=power, alpha=alpha)
-    if queries < 2:
-        return math.inf
+    return math.inf if queries < 2 else _detectable_centre(queries, power, alpha) * deviation / math.sqrt(queries)
+
+
+@cache  # all pairs over the same queries have the same
+def _detectable_centre(queries: int, power: float, alpha: float) -> float:
+    """Where the centre of t must lie for this power."""
     low, high = 0.0, 1.0
     while _power(high, queries - 1, alpha) < power:
         low, high = high, 2 * high
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if _power(middle, queries - 1, alpha) < power else (low, middle)
-    return high * deviation / math.sqrt(queries)
+    return high
 
 
 def queries_needed(difference: float, deviation: float, power: float = POWER, alpha: float = ALPHA) -> int:
@@ -76,19 +81,29 @@ def queries_needed(difference: float, deviation: float, power: float = POWER, al
     >>> queries_needed(0.02, deviation=0.1)
     199
     """
+    from scipy.special import ndtri
+
     _check(deviation, power=power, alpha=alpha)
     if difference == 0 or not math.isfinite(difference):
         raise AssayError(f"difference cannot be {difference!r}; no number of queries shows it. Name one such as 0.02.")
-    high = 2
-    while power_of_t(difference, deviation, high, alpha) < power:
-        high *= 2
-        if high > MOST_QUERIES:
-            raise AssayError(f"a difference of {difference:g} needs over {MOST_QUERIES:,} queries; name a larger one.")
-    low = high // 2  # not enough, or one
+
+    def enough(queries: int) -> bool:
+        return power_of_t(difference, deviation, queries, alpha) >= power
+
+    # Were the spread known, it would take so many; a little more or less is right, so the search begins here.
+    normal = (float(ndtri(1 - alpha / 2) + ndtri(power)) * deviation / difference) ** 2
+    if normal > MOST_QUERIES:
+        raise AssayError(f"a difference of {difference:g} needs over {MOST_QUERIES:,} queries; name a larger one.")
+    high, step = max(2, math.ceil(normal)), 1
+    while not enough(high):
+        high, step = high + step, 2 * step
+    low = max(1, high - step)  # one is never enough
+    while low > 1 and enough(low):
+        step *= 2
+        low, high = max(1, low - step), low
     while high - low > 1:
         middle = (low + high) // 2
-        enough = power_of_t(difference, deviation, middle, alpha) >= power
-        low, high = (low, middle) if enough else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 

@@ -13,8 +13,18 @@ import numpy as np
 
 from assay.comparison.corrections import DEFAULT, corrected_p
 from assay.comparison.intervals import Interval, mean_interval
-from assay.comparison.pairs import PairResult, Study, SystemScores, chosen_pairs, pair_results, tests_of
-from assay.errors import AssayError
+from assay.comparison.paired import TIE
+from assay.comparison.pairs import (
+    SIGNIFICANT,
+    PairResult,
+    Study,
+    SystemScores,
+    chosen_pairs,
+    higher_is_better,
+    pair_results,
+    tests_of,
+)
+from assay.errors import AssayError, show_id
 from assay.tables import Floats, in_byte_order
 
 MINIMUM = 10  # queries that a segment needs to be tested
@@ -63,7 +73,7 @@ class Segmentation:
         if len(ends) > PARTS:  # a value belongs to the lowest range whose end it does not pass
             ends = np.unique(np.sort(values)[[-(-len(values) * part // PARTS) - 1 for part in range(1, PARTS + 1)]])
         part = np.searchsorted(ends, values)
-        labels = [_range(values[part == number]) for number in range(len(ends))]
+        labels = _ranges([values[part == number] for number in range(len(ends))])
         if len(words) == len(labels):
             labels = [f"{word} ({label})" for word, label in zip(words, labels, strict=True)]
         return cls(name, {query: labels[at] for query, at in zip(numbers, part, strict=True)}, tuple(labels), caution)
@@ -116,7 +126,9 @@ class SegmentResult:
     pairs: tuple[PairResult, ...]
 
     def best(self, measure: str) -> tuple[str, ...]:
-        """The systems with the highest mean: one, or several that are equal."""
+        """The systems with the highest mean: one, or several that are equal; none if higher is not better."""
+        if not higher_is_better(measure):
+            return ()
         means = {mean.system: mean.mean for mean in self.means if mean.measure == measure and not math.isnan(mean.mean)}
         return tuple(system for system, mean in means.items() if mean == max(means.values()))
 
@@ -143,6 +155,7 @@ class Paradox:
     difference: float  # over all queries of the segments
     against: tuple[str, ...]  # segments where the sign is the other one
     segments: int
+    sure: bool  # in one of those the difference is more than chance
 
 
 @dataclass(frozen=True)
@@ -167,14 +180,18 @@ def compare_segments(
     scores: SystemScores, study: Study, segmentation: Segmentation, *, minimum: int = MINIMUM
 ) -> SegmentComparison:
     """The study repeated in every segment; p values are corrected over all segments, pairs and measures together."""
+    if minimum < 2:
+        raise AssayError(f"minimum cannot be {minimum!r}; a segment needs two queries or more to be tested.")
     members = {
         name: np.array([segmentation.segment_of.get(query) == name for query in scores.queries], np.bool_)
         for name in segmentation.segments
     }
     counts = {name: int(chosen.sum()) for name, chosen in members.items()}
+    if not members:
+        raise AssayError(f"segments by {show_id(segmentation.name)!r} have no label at all; leave them out.")
     if not any(counts.values()):
         raise AssayError(
-            f"no query of the runs is in a segment of {segmentation.name!r}; are the query ids of the file the same?"
+            f"no query of the runs is in a segment of {show_id(segmentation.name)!r}; are the query ids of the file the same?"
         )
     parts = {name: scores.select(chosen) for name, chosen in members.items() if counts[name]}
     tested = [name for name in parts if counts[name] >= minimum]
@@ -218,7 +235,7 @@ def _differences(scores: SystemScores, study: Study) -> tuple[PairResult, ...]:
 
 def _untested(scores: SystemScores, study: Study) -> tuple[PairResult, ...]:
     return tuple(
-        replace(pair, p=1.0, p_corrected=1.0, p_equivalence=None, verdict="not tested")
+        replace(pair, p=1.0, p_corrected=1.0, p_equivalence=None, p_equivalence_corrected=None, verdict="not tested")
         for pair in _differences(scores, study)
     )
 
@@ -234,7 +251,8 @@ def _interactions(
             difference = scores.column(number, system) - scores.column(number, baseline)
             known = ~np.isnan(difference)
             keys.append((measure, scores.systems[baseline], scores.systems[system]))
-            found.append(differing_means([difference[chosen & known] for chosen in members]))
+            size = np.nanmax(np.abs(scores.values[number][:, [baseline, system]]), initial=0)
+            found.append(differing_means([difference[chosen & known] for chosen in members], float(size)))
     corrected = corrected_p(np.array([p for _, p in found]), correction)
     return tuple(
         Interaction(*key, statistic, p, float(better))
@@ -242,11 +260,12 @@ def _interactions(
     )
 
 
-def differing_means(groups: Sequence[Floats]) -> tuple[float, float]:
+def differing_means(groups: Sequence[Floats], size: float = 0.0) -> tuple[float, float]:
     """Whether groups of values have different means: statistic and p of Brown and Forsythe's test (1974).
 
     Groups may vary differently, and one may not vary at all, as happens where two systems agree on all queries of a
-    segment; Welch's test cannot be computed then. Degrees of freedom after Mehrotra (1997). Without any spread p is 1.
+    segment; Welch's test cannot be computed then. Degrees of freedom after Mehrotra (1997). Without any spread p is 1;
+    what is only the rounding of values of this `size`, from which differences were taken, is no spread.
 
     >>> differing_means([np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.2, 0.3])])
     (0.0, 1.0)
@@ -256,7 +275,8 @@ def differing_means(groups: Sequence[Floats]) -> tuple[float, float]:
     kept = [group for group in groups if len(group) > 1]
     sizes = np.array([len(group) for group in kept], np.float64)
     total = sizes.sum()
-    variances = np.array([group.var(ddof=1) for group in kept])
+    rounding = TIE * max([size, *(float(np.abs(group).max()) for group in kept)])
+    variances = np.array([0.0 if np.ptp(group) <= rounding else group.var(ddof=1) for group in kept])
     shares = (1 - sizes / total) * variances
     if len(kept) < 2 or not shares.sum() > 0:
         return 0.0, 1.0
@@ -276,11 +296,17 @@ def _paradoxes(
     inside = np.any(list(members.values()), axis=0)
     found = []
     for number, pair in enumerate(_differences(scores.select(inside), study)):
-        signs = {segment.name: np.sign(segment.pairs[number].difference) for segment in segments}
-        against = tuple(name for name, sign in signs.items() if sign == -np.sign(pair.difference) != 0)
-        if 2 * len(against) > len(segments) and len(segments) > 1:
-            found.append(Paradox(pair.measure, pair.baseline, pair.system, pair.difference, against, len(segments)))
+        within = {segment.name: segment.pairs[number] for segment in segments}
+        against = [name for name, part in within.items() if _opposed(part.difference, pair.difference)]
+        if 2 * len(against) > len(segments) > 1:
+            sure = any(within[name].verdict in SIGNIFICANT for name in against)
+            names = pair.measure, pair.baseline, pair.system
+            found.append(Paradox(*names, pair.difference, tuple(against), len(segments), sure))
     return tuple(found)
+
+
+def _opposed(first: float, second: float) -> bool:
+    return min(first, second) < 0 < max(first, second)
 
 
 def _numbers(labels: Mapping[str, str]) -> dict[str, float] | None:
@@ -292,10 +318,16 @@ def _numbers(labels: Mapping[str, str]) -> dict[str, float] | None:
     return found if all(map(math.isfinite, found.values())) else None
 
 
-def _range(values: Floats) -> str:
-    low, high = values.min(), values.max()
-    return _number(low) if low == high else f"{_number(low)} to {_number(high)}"
+def _ranges(parts: Sequence[Floats]) -> list[str]:
+    """The ends of each part, in as many digits as it takes to tell all ends apart."""
+    ends = [(float(values.min()), float(values.max())) for values in parts]
+    different = {end for both in ends for end in both}
+    digits = next(
+        digits for digits in range(3, 18) if len({_number(end, digits) for end in different}) == len(different)
+    )
+    shown = [dict.fromkeys(_number(end, digits) for end in both) for both in ends]
+    return [" to ".join(both) for both in shown]
 
 
-def _number(value: float) -> str:
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"
+def _number(value: float, digits: int) -> str:
+    return f"{value:.0f}" if value.is_integer() else f"{value:.{digits}g}"

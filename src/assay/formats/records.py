@@ -270,9 +270,11 @@ class Fields:
         if self._found is not None:
             return None
         self._found = {}
+        claimed = {name for names in self._given.values() for name in names}  # and not guessed for another role too
+        free = {name: value for name, value in record.fields.items() if name not in claimed}
         for role, known in self._known.items():
             wanted = self._given.get(role)
-            there = tuple(name for name in wanted if name in record.fields) if wanted else _first(known, record.fields)
+            there = tuple(name for name in wanted if name in record.fields) if wanted else _first(known, free)
             missing = [name for name in wanted or () if name not in record.fields]
             if missing and record.line is None:  # the columns of Parquet are the same for all
                 return self._lack(role, record, missing[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -31,22 +32,27 @@ def read_scores(source: Source) -> ScoreTable:
         text, name = whole_text(content), content.name
     if not text.strip():
         raise InputError(NO_DATA, source=name)
-    first = text.split("\n", 1)[0]
-    delimiter = max(",\t;", key=first.count)
-    rows = [(number_, row) for number_, row in enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1) if row]
-    (_, head), data = rows[0], rows[1:]
-    systems = tuple(cell.strip() for cell in head[1:])
+    first = next(line for line in text.split("\n") if line.strip())
+    rows = list(delimited_rows(text, max(",\t;", key=first.count), name))
+    (top, head), data = rows[0], rows[1:]
+    systems = tuple(head[1:])
     if not systems:
-        raise InputError("the first line names the query and then the systems; it has one column", source=name, line=1)
+        raise InputError(
+            "the first line names the query and then the systems; it has one column", source=name, line=top
+        )
+    if "" in systems:
+        raise InputError(f"system {systems.index('') + 1} has no name", source=name, line=top)
     repeated = next((system for system in systems if systems.count(system) > 1), None)
     if repeated is not None:
-        raise InputError(f"two systems are called {show_id(repeated)!r}", source=name, line=1)
+        raise InputError(f"two systems are called {show_id(repeated)!r}", source=name, line=top)
     queries: dict[str, int] = {}
     values = np.full((len(data), len(systems)), np.nan)
     for place, (line, row) in enumerate(data):
         if len(row) != len(head):
             raise InputError(f"line has {len(row)} columns, the first line has {len(head)}", source=name, line=line)
-        query = row[0].strip()
+        query = row[0]
+        if not query:
+            raise InputError("the query id is empty", source=name, line=line)
         if query in queries:
             raise InputError(f"query {show_id(query)} stands twice", source=name, line=line)
         queries[query] = place
@@ -56,8 +62,28 @@ def read_scores(source: Source) -> ScoreTable:
     return ScoreTable(tuple(queries), systems, values)
 
 
-def _value(cell: str, system: str, source: str, line: int) -> float:
-    text = cell.strip()
+def delimited_rows(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table with the lines where they end, cells without blanks around them; empty rows are left out.
+
+    Cells may be quoted, but for tabs, where a quotation mark is one.
+    """
+    reader = csv.reader(
+        io.StringIO(text.replace("\r\n", "\n")),
+        delimiter=delimiter,
+        quoting=csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL,
+        skipinitialspace=True,
+        strict=True,
+    )
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise InputError(f"the table cannot be read: {error}", source=source, line=reader.line_num) from None
+
+
+def _value(text: str, system: str, source: str, line: int) -> float:
     if text.casefold() in _MISSING:
         return float("nan")
     value = number(text)

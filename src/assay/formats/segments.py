@@ -8,20 +8,22 @@ r"""Which segments a query belongs to, from a file: the query id, then any colum
 
 from __future__ import annotations
 
-import csv
 import json
+import re
 from collections.abc import Iterator
 
 from assay.errors import InputError, show_id
+from assay.formats.scores import delimited_rows
 from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import NO_DATA, whole_text
 
-ID_NAMES = ("query", "query_id", "query-id", "qid", "id", "_id", "topic", "number")
+# Names of the query's id, without blanks, _ and -. Where an object has several, `query` may be its text.
+ID_NAMES = ("queryid", "qid", "topicid", "id", "number", "topic", "query")
 Rows = Iterator[tuple[int, list[str]]]
 
 
 def read_segments(source: Source) -> dict[str, dict[str, str]]:
-    """The segments of a file: column -> query -> segment. CSV, TSV, or JSONL with one object per query.
+    """The segments of a file: column -> query -> segment. CSV, TSV, semicolons, or JSONL with one object per query.
 
     The first row names the columns if its first cell is a name for the query (query, qid, ...); else they are numbered.
     """
@@ -37,13 +39,15 @@ def segments_from_text(content: Content) -> dict[str, dict[str, str]]:
     if text.lstrip().startswith("{"):
         names, rows = _objects(text, content.name)
     else:
-        names, rows = _table(text)
+        names, rows = _table(text, content.name)
     found: dict[str, dict[str, str]] = {name: {} for name in names}
     if len(found) < len(names):
         raise InputError(f"two columns have the same name: {', '.join(map(show_id, names))}", source=content.name)
     seen: dict[str, int] = {}
     for line, (query, *labels) in rows:
-        if len(labels) != len(names) or not query:
+        if not query:
+            raise InputError("the query id is empty", source=content.name, line=line)
+        if len(labels) != len(names):
             raise InputError(
                 f"expected a query and {len(names)} segments, not {len(labels) + 1} columns",
                 source=content.name,
@@ -61,21 +65,31 @@ def segments_from_text(content: Content) -> dict[str, dict[str, str]]:
     return found
 
 
-def _table(text: str) -> tuple[list[str], Rows]:
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
-    first = next(line for line in lines if line.strip())
-    separator = "\t" if "\t" in first else "," if "," in first else None
-    split = [(number, _fields(line, separator)) for number, line in enumerate(lines, 1) if line.strip()]
+def _table(text: str, source: str) -> tuple[list[str], Rows]:
+    first = next(line for line in text.split("\n") if line.strip())
+    separator = "\t" if "\t" in first else max(",;", key=first.count)
+    if separator in first:
+        split = list(delimited_rows(text, separator, source))
+    else:
+        split = [(number, line.split()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     header = split[0][1]
-    if header[0].casefold() in ID_NAMES:
+    if _is_id(header[0]):
         return header[1:], iter(split[1:])
     count = len(header) - 1
     return ["segment"] if count == 1 else [f"segment {number}" for number in range(1, count + 1)], iter(split)
 
 
-def _fields(line: str, separator: str | None) -> list[str]:
-    fields = next(csv.reader([line])) if separator == "," else line.split(separator)
-    return [field.strip() for field in fields]
+def _rank_of_id(name: str) -> int:
+    return ID_NAMES.index(_plain(name))
+
+
+def _is_id(name: str) -> bool:
+    """Whether a column of this name holds the query: `Query ID` as well as `query_id`."""
+    return _plain(name) in ID_NAMES
+
+
+def _plain(name: str) -> str:
+    return re.sub("[ _-]", "", name).casefold()
 
 
 def _objects(text: str, source: str) -> tuple[list[str], Rows]:
@@ -88,11 +102,12 @@ def _objects(text: str, source: str) -> tuple[list[str], Rows]:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise InputError(f"the line is no JSON: {error}", source=source, line=number) from None
-        query = next((record[name] for name in ID_NAMES if name in record), None) if isinstance(record, dict) else None
-        if query is None:
+        ids = [name for name in record if _is_id(name)] if isinstance(record, dict) else []
+        query = min(ids, key=_rank_of_id, default=None)
+        if query is None or record[query] is None:
             raise InputError("expected an object with a query id", source=source, line=number)
-        labels = {name: value for name, value in record.items() if name not in (*ID_NAMES, "text")}
-        records.append((number, str(query), {name: _label(value) for name, value in labels.items()}))
+        labels = {name: value for name, value in record.items() if name not in (*ids, "text")}
+        records.append((number, str(record[query]), {name: _label(value) for name, value in labels.items()}))
     names = list(dict.fromkeys(name for _, _, labels in records for name in labels))
     return names, iter([(line, [query, *(labels.get(name, "") for name in names)]) for line, query, labels in records])
 

@@ -42,7 +42,7 @@ class ModeResult(Record, frozen=True, kw_only=True):
 
 
 class MissingMode(Record, frozen=True, kw_only=True):
-    """A mode that could not run."""
+    """A mode without figures: it could not run, or found nothing at all."""
 
     name: str
     kind: str
@@ -117,7 +117,7 @@ class Choice(Record, frozen=True, kw_only=True):
     """Which mode to use."""
 
     measure: str  # that decides: the first one
-    overall: BestMode | None  # None where no query has a value
+    overall: BestMode | None  # None where no query has a value, or a higher value is not better
     segments: tuple[SegmentChoice, ...] = ()
     latency: LatencyChoice | None = None  # None without a limit; rests on `timing`
 
@@ -125,9 +125,10 @@ class Choice(Record, frozen=True, kw_only=True):
 class ModeTiming(Record, frozen=True, kw_only=True):
     """How long a mode takes, on this machine."""
 
-    milliseconds: float  # per query, index and model open, queries asked in one go: the median of the passes
-    passes: tuple[float, ...]  # the same for each pass; of a hybrid, none: it takes what its parts and the fusion take
-    queries: int  # that were timed
+    milliseconds: float  # that a query takes, asked alone with index and model open: the median of all that were timed
+    p95: float  # 95 of 100 took at most so many milliseconds
+    passes: tuple[float, ...]  # the median of each pass
+    queries: int  # that were timed, in each pass
     index_seconds: float | None  # None for what has no index of its own
     search_seconds: float  # all queries together, opening the index and the model included
 
@@ -143,7 +144,7 @@ class BenchmarkReport(Record, frozen=True, kw_only=True):
     best: dict[str, tuple[str, ...]]  # measure -> the best mode, or several that are equal
     depth: int  # documents per query
     modes: tuple[ModeResult, ...]
-    missing: tuple[MissingMode, ...]  # modes that could not run
+    missing: tuple[MissingMode, ...]  # modes without figures
     comparison: ComparisonRecord | None  # None with one mode
     choice: Choice
     timing: dict[str, ModeTiming]  # by mode

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 MARKS = {"better": "▲", "worse": "▼"}  # than the first mode, beyond chance
-TIME_ROW = "ms per query"
+TIME_ROW, SLOW_ROW = "ms per query", "ms, 95th percentile"
 NONE = "–"  # where there is no value
 _LONGEST = 2000  # characters of any sentence
 
@@ -43,7 +43,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One measure, or the time."""
+    """One measure, or a time."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -56,7 +56,7 @@ class BenchmarkTable:
 
     modes: tuple[str, ...]
     rows: tuple[TableRow, ...]
-    time: TableRow
+    times: tuple[TableRow, ...]
 
     @property
     def marked(self) -> bool:
@@ -67,7 +67,7 @@ class BenchmarkTable:
 def benchmark_table(report: BenchmarkReport) -> BenchmarkTable:
     """Measures down, modes across."""
     rows = tuple(_row(report, measure) for measure in report.measures)
-    return BenchmarkTable(tuple(show_id(mode.name) for mode in report.modes), rows, _time_row(report))
+    return BenchmarkTable(tuple(show_id(mode.name) for mode in report.modes), rows, tuple(_time_rows(report)))
 
 
 def _row(report: BenchmarkReport, measure: str) -> TableRow:
@@ -91,8 +91,13 @@ def _marked(verdict: str) -> str:
     return verdict if verdict in MARKS else ""
 
 
-def _time_row(report: BenchmarkReport) -> TableRow:
-    times = [report.timing[mode.name].milliseconds if mode.name in report.timing else None for mode in report.modes]
+def _time_rows(report: BenchmarkReport) -> Iterator[TableRow]:
+    timings = [report.timing.get(mode.name) for mode in report.modes]
+    yield _time_row(report, TIME_ROW, [None if timing is None else timing.milliseconds for timing in timings])
+    yield _time_row(report, SLOW_ROW, [None if timing is None else timing.p95 for timing in timings])
+
+
+def _time_row(report: BenchmarkReport, name: str, times: Sequence[float | None]) -> TableRow:
     known = [time for time in times if time is not None]
     fastest = min(known, default=None)
     several = len(report.modes) > 1
@@ -101,7 +106,7 @@ def _time_row(report: BenchmarkReport) -> TableRow:
         for time in times
     )
     names = [show_id(mode.name) for mode, time in zip(report.modes, times, strict=True) if time == fastest is not None]
-    return TableRow(TIME_ROW, cells, ", ".join(names) or NONE)
+    return TableRow(name, cells, ", ".join(names) or NONE)
 
 
 def milliseconds(time: float) -> str:
@@ -130,7 +135,7 @@ def choices(report: BenchmarkReport) -> Iterator[str]:
     """Which mode to use, in sentences."""
     overall, latency = report.choice.overall, report.choice.latency
     if overall is None:
-        yield f"No query has a value of {report.choice.measure}, so no mode is the best."
+        yield f"No mode is the best by {report.choice.measure}: no query has a value, or a higher one is not better."
     else:
         yield f"Best over all: {overall.words}"
     if latency is not None:
@@ -151,9 +156,9 @@ def segment_in_words(segment: SegmentChoice) -> str:
 
 
 def absences(report: BenchmarkReport) -> Iterator[str]:
-    """Which modes did not run, why, and what to do about it."""
+    """Which modes have no figures, why, and what to do about it."""
     for each in report.missing:
-        yield f"{show_id(each.name)} did not run: {each.reason} {each.remedy}".rstrip()
+        yield f"{show_id(each.name)} has no figures: {each.reason} {each.remedy}".rstrip()
 
 
 def legend(report: BenchmarkReport) -> Iterator[str]:
@@ -167,13 +172,13 @@ def legend(report: BenchmarkReport) -> Iterator[str]:
             f"({comparison.test} test{corrected}{over}, alpha {comparison.alpha:g}); without a mark the difference may be chance."
         )
     if report.timing:
-        timing = max(report.timing.values(), key=lambda each: len(each.passes))
+        timing = next(iter(report.timing.values()))
         passes = len(timing.passes)
-        times = f", median of {passes} passes" if passes > 1 else ""
+        times = f" {passes} times" if passes > 1 else ""
         hybrid = "; a hybrid takes what its parts take, and the fusion" if _has_hybrid(report) else ""
         yield (
-            f"{TIME_ROW}: {count_of(timing.queries, 'query')} asked in one go on this machine, index and model "
-            f"open{times}{hybrid}."
+            f"{TIME_ROW}: the median over {count_of(timing.queries, 'query')}, each asked alone{times} on this machine, "
+            f"with index and model open{hybrid}."
         )
 
 
@@ -211,8 +216,8 @@ def render_text(report: BenchmarkReport) -> str:
     for row in shown.rows:
         table.add_row(Text(row.name), *(_rich(cell, shown.marked) for cell in row.cells), Text(row.best))
     table.add_section()
-    times = (_rich(cell, shown.marked) for cell in shown.time.cells)
-    table.add_row(Text(shown.time.name), *times, Text(shown.time.best))
+    for row in shown.times:
+        table.add_row(Text(row.name), *(_rich(cell, shown.marked) for cell in row.cells), Text(row.best))
     lines = [*choices(report), *absences(report), "", *legend(report), *remarks(report)]
     words = "".join("\n".join(textwrap.wrap(show_id(line, _LONGEST), width)) + "\n" for line in lines)
     return printed(Text(heading(report), style="bold"), width) + "\n" + printed(table, width) + "\n" + words
@@ -266,7 +271,7 @@ def _markdown_parts(report: BenchmarkReport) -> Iterator[str]:
         yield f"### {plain(report.choice.measure)} by kind of query"
         yield _segments(report)
     if report.missing:
-        yield "## Modes that did not run"
+        yield "## Modes without figures"
         yield _bullets(absences(report))
     if report.comparison is not None:
         yield f"## Differences to {plain(report.comparison.baseline)}"
@@ -286,7 +291,7 @@ def _markdown_table(report: BenchmarkReport) -> str:
     head = ["measure", *map(plain, shown.modes), "best mode"]
     rows = [
         [plain(row.name), *(_marked_down(cell) for cell in row.cells), plain(row.best)]
-        for row in (*shown.rows, shown.time)
+        for row in (*shown.rows, *shown.times)
     ]
     return _table(head, rows, numbers=range(1, len(shown.modes) + 1))
 

@@ -158,7 +158,9 @@ def _mode(mode: ModeResult, report: BenchmarkReport) -> ModeSheet:
         ("run", f"SHA-256 {mode.run.sha256[:16]}, {mode.run.size:,} bytes"),
     ]
     if timing is not None:
-        facts.append(("time", f"{milliseconds(timing.milliseconds)} ms per query"))
+        facts.append(
+            ("time", f"{milliseconds(timing.milliseconds)} ms per query, 95th percentile {milliseconds(timing.p95)} ms")
+        )
         if timing.index_seconds is not None:
             facts.append(("indexing", f"{timing.index_seconds:.1f} s"))
     shown = tuple((show_id(name), show_id(words, 300)) for name, words in facts)

@@ -12,7 +12,11 @@ _ESCAPES = str.maketrans(
         "}": r"\}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
         **{character: f"\\{character}" for character in "&%$#_"},
+        **{character: f"{{{character}}}" for character in "[]*"},  # after the end of a row they would belong to it
     }
 )
 
@@ -46,7 +50,7 @@ def _line(cells: list[str]) -> str:
 def escape(text: str) -> str:
     r"""Text that LaTeX prints as it is.
 
-    >>> escape("a_b")
-    'a\\_b'
+    >>> escape("a_b"), escape("[a]")
+    ('a\\_b', '{[}a{]}')
     """
     return text.translate(_ESCAPES)

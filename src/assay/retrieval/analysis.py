@@ -5,7 +5,7 @@ A term is a run of letters and digits. Nothing of a query is read as syntax: ope
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import MissingExtraError, RetrievalError, did_you_mean
 from assay.retrieval.base import writable_text
@@ -44,15 +44,23 @@ def analyser_settings(language: str) -> dict[str, object]:
 
 def make_analyser(language: str) -> TextAnalyzer:
     """tantivy's analyser for a language."""
+    library = tantivy_library()
+    filters = library.Filter
+    builder = library.TextAnalyzerBuilder(library.Tokenizer.simple())
+    builder = builder.filter(filters.remove_long(LONGEST_TERM + 1)).filter(filters.lowercase())
+    if language != "none":
+        builder = builder.filter(filters.stopword(language)).filter(filters.stemmer(language))
+    analyser: TextAnalyzer = builder.build()
+    return analyser
+
+
+def tantivy_library() -> Any:
+    """The package; what to install where it is not there."""
     try:
-        from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+        import tantivy
     except ImportError:
         raise MissingExtraError("lexical search", "lexical") from None
-    builder = TextAnalyzerBuilder(Tokenizer.simple())
-    builder = builder.filter(Filter.remove_long(LONGEST_TERM + 1)).filter(Filter.lowercase())
-    if language != "none":
-        builder = builder.filter(Filter.stopword(language)).filter(Filter.stemmer(language))
-    return builder.build()
+    return tantivy
 
 
 def terms_of(text: str, analyser: TextAnalyzer) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import numpy as np
 
 from assay.errors import MissingExtraError, RetrievalError
 from assay.formats.documents import Document
-from assay.retrieval.base import Hits, Progress, best_hits, checked_depth, run_of, silent
-from assay.retrieval.dense import VECTORS, Dense, exact_scores, load_vectors
-from assay.retrieval.indexes import building, open_index
-from assay.tables import Run
+from assay.retrieval.base import Progress, search_with, silent
+from assay.retrieval.dense import VECTORS, Dense, VectorSearcher
+from assay.retrieval.embedding import Vectors
+from assay.retrieval.indexes import building, open_index, writing
+from assay.tables import Integers, Run
 
 _GRAPH = "graph.usearch"
 _AT_ONCE = 1024  # vectors added between two words on progress
@@ -78,25 +80,36 @@ class Approximate(Dense):
                 tell("indexing", begin, len(vectors))
                 block = np.ascontiguousarray(vectors[begin : begin + _AT_ONCE])
                 graph.add(np.arange(begin, begin + len(block)), block, threads=1)
-            graph.save(build.folder / _GRAPH)
+            with writing(folder):
+                graph.save(build.folder / _GRAPH)
             tell("indexing", len(vectors), len(vectors))
 
     def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
         """The best documents that the graph leads to, for each query; their scores are those of exact search."""
-        tell, depth = progress or silent, checked_depth(depth)
+        with self.open(folder) as searcher:
+            return search_with(searcher, queries, depth, "approximate", progress)
+
+    @contextmanager
+    def open(self, folder: Path) -> Iterator[VectorSearcher]:
+        """The graph and the model, ready to be asked."""
         stored = open_index(folder, self.settings)
-        vectors = load_vectors(stored)
-        found: dict[str, Hits] = {}
-        if len(stored):
-            graph = _usearch().Index.restore(stored.folder / _GRAPH, view=True)
-            graph.expansion_search = self.expansion_search
-            for names, block in self.query_vectors(queries):
-                tell("searching", len(found), len(queries))
-                for name, query in zip(names, block, strict=True):
-                    rows = graph.search(query, min(depth, len(stored)), threads=1).keys.astype(np.int64)
-                    found[name] = best_hits(rows, exact_scores(vectors, rows, query), stored.place, depth)
-        tell("searching", len(queries), len(queries))
-        return run_of(found, stored.ids, "approximate")
+        graph = _usearch().Index.restore(stored.folder / _GRAPH, view=True)
+        graph.expansion_search = self.expansion_search
+        with self.encoder() as encoder:
+            yield _GraphSearcher(stored, encoder, self.asked_with, graph)
+
+
+@dataclass(frozen=True)
+class _GraphSearcher(VectorSearcher):
+    """Compares queries with the documents that a graph leads to."""
+
+    graph: Any
+
+    def candidates(self, queries: Vectors, depth: int) -> list[Integers]:
+        wanted = min(depth, len(self.stored))
+        if not wanted:
+            return [np.empty(0, np.int64)] * len(queries)
+        return [self.graph.search(query, wanted, threads=1).keys.astype(np.int64) for query in queries]
 
 
 def _usearch() -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -14,6 +15,7 @@ from assay.tables import Floats, Ids, Integers, Run
 
 DEFAULT_DEPTH = 1000
 STRIDE = 256  # documents between two words on progress
+_ASKED = 32  # queries asked together
 
 
 class Progress(Protocol):
@@ -39,6 +41,9 @@ class Retriever(Protocol):
         at any moment and called again. Of documents with the same id the first counts.
         """
 
+    def open(self, folder: Path) -> AbstractContextManager[Searcher]:
+        """The index in the folder, ready to be asked: `with retriever.open(folder) as searcher`."""
+
     def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
         """The best documents for each query, from the index in the folder.
 
@@ -47,11 +52,39 @@ class Retriever(Protocol):
         """
 
 
+class Searcher(Protocol):
+    """An index and all that it takes to ask it, open."""
+
+    @property
+    def ids(self) -> Ids:
+        """The ids of the documents, which hits name by their rows."""
+
+    def find(self, texts: Sequence[str], depth: int) -> list[Hits]:
+        """The best documents for each text, the same whatever is asked along with it."""
+
+
 class Hits(NamedTuple):
     """What was found for one query: rows of the index and their scores, best first."""
 
     row: Integers
     score: Floats
+
+
+NO_HITS = Hits(np.empty(0, np.int64), np.empty(0))
+
+
+def search_with(
+    searcher: Searcher, queries: Mapping[str, str], depth: int, name: str, progress: Progress | None = None
+) -> Run:
+    """A run under this name: the best documents for each query, as Retriever has it."""
+    tell, depth, names = progress or silent, checked_depth(depth), list(queries)
+    found: dict[str, Hits] = {}
+    for begin in range(0, len(names), _ASKED):
+        tell("searching", begin, len(names))
+        some = names[begin : begin + _ASKED]
+        found |= zip(some, searcher.find([queries[query] for query in some], depth), strict=True)
+    tell("searching", len(names), len(names))
+    return run_of(found, searcher.ids, name)
 
 
 def distinct(documents: Iterable[Document]) -> Iterator[Document]:

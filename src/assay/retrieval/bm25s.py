@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay.errors import MissingExtraError, RetrievalError, did_you_mean
 from assay.formats.documents import Document
-from assay.retrieval.analysis import analyser_settings, checked_language, make_analyser, terms_of
-from assay.retrieval.base import STRIDE, Hits, Progress, best_hits, checked_depth, distinct, expected, run_of, silent
-from assay.retrieval.indexes import StoredIndex, building, open_index
-from assay.tables import Run
+from assay.retrieval.analysis import analyser_settings, checked_language, make_analyser, tantivy_library, terms_of
+from assay.retrieval.base import NO_HITS, STRIDE, Hits, Progress, best_hits, distinct, expected, search_with, silent
+from assay.retrieval.indexes import StoredIndex, building, open_index, writing
+from assay.tables import Ids, Run
+
+if TYPE_CHECKING:
+    from tantivy import TextAnalyzer
 
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 _WITH_DELTA = ("bm25l", "bm25+")
@@ -52,6 +56,7 @@ class BM25s:
         from importlib.metadata import version
 
         _bm25s()
+        tantivy_library()  # its analyser
         return {
             "engine": "bm25s",
             "version": version("bm25s"),
@@ -86,26 +91,42 @@ class BM25s:
             if vocabulary:
                 engine = _bm25s().BM25(k1=self.k1, b=self.b, delta=self.delta, method=self.method, csc_backend="scipy")
                 engine.index((terms, vocabulary), create_empty_token=False, show_progress=False)
-                engine.save(build.folder / "bm25s", show_progress=False)
+                with writing(folder):
+                    engine.save(build.folder / "bm25s", show_progress=False)
             tell("indexing", len(ids), len(ids))
             build.finish(ids)
 
     def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
         """The best documents for each query, as Retriever has it. Only documents with a term of the query are found."""
-        tell, depth = progress or silent, checked_depth(depth)
+        with self.open(folder) as searcher:
+            return search_with(searcher, queries, depth, "bm25s", progress)
+
+    @contextmanager
+    def open(self, folder: Path) -> Iterator[_Searcher]:
+        """The index, ready to be asked."""
         stored = open_index(folder, self.settings)
         place = stored.folder / "bm25s"
-        found: dict[str, Hits] = {}
-        if place.is_dir():  # not there where no document has a term
-            engine = _bm25s().BM25.load(place, load_corpus=False, show_progress=False)
-            analyser = make_analyser(self.language)
-            for done, (query, text) in enumerate(queries.items()):
-                tell("searching", done, len(queries))
-                terms = engine.get_tokens_ids(terms_of(text, analyser))
-                if terms:
-                    found[query] = _hits(engine, terms, stored, depth)
-        tell("searching", len(queries), len(queries))
-        return run_of(found, stored.ids, "bm25s")
+        there = place.is_dir()  # not where no document has a term
+        engine = _bm25s().BM25.load(place, load_corpus=False, show_progress=False) if there else None
+        yield _Searcher(stored, engine, make_analyser(self.language))
+
+
+@dataclass(frozen=True)
+class _Searcher:
+    stored: StoredIndex
+    engine: Any  # None where no document has a term
+    analyser: TextAnalyzer
+
+    @property
+    def ids(self) -> Ids:
+        return self.stored.ids
+
+    def find(self, texts: Sequence[str], depth: int) -> list[Hits]:
+        return [self._found(text, depth) for text in texts]
+
+    def _found(self, text: str, depth: int) -> Hits:
+        terms = self.engine.get_tokens_ids(terms_of(text, self.analyser)) if self.engine else []
+        return _hits(self.engine, terms, self.stored, depth) if terms else NO_HITS
 
 
 def _bm25s() -> Any:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +15,17 @@ import numpy as np
 
 from assay.errors import MissingModelError, RetrievalError
 from assay.formats.documents import Document
-from assay.retrieval.base import STRIDE, Hits, Progress, best_hits, checked_depth, distinct, run_of, silent
+from assay.retrieval.base import NO_HITS, STRIDE, Hits, Progress, best_hits, distinct, search_with, silent
 from assay.retrieval.caches import cache_folder
 from assay.retrieval.embedding import POOLINGS, Encoder, Vectors, library_versions
 from assay.retrieval.embeddings import EmbeddingStore, text_digest
-from assay.retrieval.indexes import Build, StoredIndex, building, open_index
+from assay.retrieval.indexes import Build, StoredIndex, building, open_index, writing
 from assay.retrieval.models import DEFAULT_MODEL, MODELS, ModelFiles, find_model, is_folder_name, known_model
-from assay.tables import Floats, Integers, Run
+from assay.tables import Floats, Ids, Integers, Run
 
 VECTORS = "vectors.npy"
 _AT_ONCE = 64  # texts encoded between two writes: what is lost when a process is killed
-_QUERIES, _DOCUMENTS = 32, 16384  # compared in one step
+_DOCUMENTS = 16384  # compared in one step
 # Products of float32 vectors of length 1 are off by less than this, whatever order they are added up in.
 _SLACK = 1e-4
 
@@ -52,6 +54,9 @@ class Dense:
             raise RetrievalError(f"max_length cannot be {length!r}; it takes a whole number of tokens, from 3.")
         if self.pooling is not None and self.pooling not in POOLINGS:
             raise RetrievalError(f"pooling cannot be {self.pooling!r}; there are {' and '.join(POOLINGS)}.")
+        for name in ("query_prefix", "document_prefix"):
+            if not isinstance(getattr(self, name), str | None):
+                raise RetrievalError(f"{name} cannot be {getattr(self, name)!r}; it takes a text.")
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -81,25 +86,22 @@ class Dense:
 
     def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
         """The best documents for each query, as Retriever has it."""
-        tell, depth = progress or silent, checked_depth(depth)
+        with self.open(folder) as searcher:
+            return search_with(searcher, queries, depth, "vector", progress)
+
+    @contextmanager
+    def open(self, folder: Path) -> Iterator[VectorSearcher]:
+        """The index and the model, ready to be asked."""
         stored = open_index(folder, self.settings)
-        vectors = load_vectors(stored)
-        found: dict[str, Hits] = {}
-        for names, block in self.query_vectors(queries):
-            tell("searching", len(found), len(queries))
-            near = _products(vectors, block)
-            for place, name in enumerate(names):
-                rows = _candidates(near[place], depth)
-                found[name] = best_hits(rows, exact_scores(vectors, rows, block[place]), stored.place, depth)
-        tell("searching", len(queries), len(queries))
-        return run_of(found, stored.ids, "vector")
+        with self.encoder() as encoder:
+            yield VectorSearcher(stored, encoder, self.asked_with)
 
     def write_vectors(self, build: Build, documents: Callable[[], Iterator[Document]], tell: Progress) -> None:
         """The vectors of all documents that have a text, in the order of the corpus; one pass to see which are missing."""
         ids: list[str] = []
         digests: list[bytes] = []
         prefix = str(self._use()["document_prefix"])
-        with self._encoder() as encoder:
+        with self.encoder() as encoder:
             store = EmbeddingStore(self._cache(), encoder.dimensions)
             for row, document in enumerate(distinct(documents())):
                 if row % STRIDE == 0:
@@ -111,21 +113,12 @@ class Dense:
             missing = {digest for digest in digests if digest not in store}
             if missing:
                 _encode_missing(documents, prefix, missing, encoder, store, tell)
-            path = build.folder / VECTORS
-            target = np.lib.format.open_memmap(path, "w+", np.float32, (len(ids), encoder.dimensions))
-            for begin in range(0, len(ids), _DOCUMENTS):
-                target[begin : begin + _DOCUMENTS] = store.vectors(digests[begin : begin + _DOCUMENTS])
-            target.flush()
+            blocks = (digests[begin : begin + _DOCUMENTS] for begin in range(0, len(ids), _DOCUMENTS))
+            with writing(build.folder), (build.folder / VECTORS).open("wb") as file:
+                shape = (len(ids), encoder.dimensions)
+                np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+                file.writelines(store.vectors(block).tobytes() for block in blocks)
         build.finish(ids)
-
-    def query_vectors(self, queries: Mapping[str, str]) -> Iterator[tuple[list[str], Vectors]]:
-        """The vectors of queries that have a text, some at a time. Not kept: encoding a query is part of a search."""
-        prefix = str(self._use()["query_prefix"])
-        names = [name for name, text in queries.items() if text.strip()]
-        with self._encoder() as encoder:
-            for begin in range(0, len(names), _QUERIES):
-                some = names[begin : begin + _QUERIES]
-                yield some, encoder.encode([prefix + queries[name] for name in some])
 
     def _use(self) -> dict[str, object]:
         """How the model is used: as it was trained, but for what is given."""
@@ -136,7 +129,13 @@ class Dense:
             for name, default in own.items()
         }
 
-    def _encoder(self) -> Encoder:
+    @property
+    def asked_with(self) -> str:
+        """What is put before each query."""
+        return str(self._use()["query_prefix"])
+
+    def encoder(self) -> Encoder:
+        """The model, ready to encode; to be closed after use."""
         use = self._use()
         return Encoder(self.files(), max_length=int(str(use["max_length"])), pooling=str(use["pooling"]))
 
@@ -148,6 +147,39 @@ class Dense:
 
 
 _NOT_IN_A_VECTOR = ("model", "query_prefix", "document_prefix")  # prefixes are part of the text
+
+
+@dataclass(frozen=True)
+class VectorSearcher:
+    """Encodes queries and compares them with documents: here with all of them."""
+
+    stored: StoredIndex
+    encoder: Encoder
+    prefix: str  # before each query
+
+    @property
+    def ids(self) -> Ids:
+        """The ids of the documents that have a vector."""
+        return self.stored.ids
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The vectors of the documents, which stay on the disk."""
+        vectors: Vectors = np.load(self.stored.folder / VECTORS, mmap_mode="r")
+        return vectors
+
+    def find(self, texts: Sequence[str], depth: int) -> list[Hits]:
+        """The nearest documents for each text. Vectors of queries are not kept: encoding is part of a search."""
+        asked = [place for place, text in enumerate(texts) if text.strip()]
+        queries = self.encoder.encode([self.prefix + texts[place] for place in asked])
+        found = [NO_HITS] * len(texts)
+        for place, query, rows in zip(asked, queries, self.candidates(queries, depth), strict=True):
+            found[place] = best_hits(rows, _exact_scores(self.vectors, rows, query), self.stored.place, depth)
+        return found
+
+    def candidates(self, queries: Vectors, depth: int) -> list[Integers]:
+        """For each query the rows that may be among the best when they are compared exactly."""
+        return [_candidates(near, depth) for near in _products(self.vectors, queries)]
 
 
 def _encode_missing(
@@ -176,13 +208,7 @@ def _encode_missing(
     tell("encoding", total, total)
 
 
-def load_vectors(stored: StoredIndex) -> Vectors:
-    """The vectors of an index, which stay on the disk."""
-    vectors: Vectors = np.load(stored.folder / VECTORS, mmap_mode="r")
-    return vectors
-
-
-def exact_scores(vectors: Vectors, rows: Integers | Sequence[int], query: Vectors) -> Floats:
+def _exact_scores(vectors: Vectors, rows: Integers | Sequence[int], query: Vectors) -> Floats:
     """The cosine of a query with some documents, to the last bit the same whatever else is compared.
 
     A product of matrices adds up in an order that depends on their shapes; this does not.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.files import locked_folder
+from assay.retrieval.indexes import writing
 from assay.tables import as_bytes
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class EmbeddingStore:
     """The vectors of one model in one folder; several processes may use it at once."""
 
     def __init__(self, folder: Path, dimensions: int) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._path = folder, folder / _FILE
         self._record = np.dtype([("digest", f"V{_DIGEST}"), ("sum", "<u4"), ("vector", "<f4", (dimensions,))])
         self._rows: dict[bytes, int] = {}
@@ -61,7 +63,7 @@ class EmbeddingStore:
         for row, digest in enumerate(digests):
             records["digest"][row] = np.void(digest)
             records["sum"][row] = _sum(digest, records["vector"][row].tobytes())
-        with locked_folder(self._folder), self._path.open("ab") as file:
+        with locked_folder(self._folder), writing(self._folder), self._path.open("ab") as file:
             whole = file.tell() // self._record.itemsize * self._record.itemsize
             file.truncate(whole)  # a record that a killed process has left half done
             file.write(records.tobytes())

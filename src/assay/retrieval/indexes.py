@@ -1,6 +1,6 @@
 """Indexes on disk: finished or not there. Knows where files are, not what engines keep in them.
 
-FOLDER/index/index.json     the settings it was built under and how many documents it has; written last
+FOLDER/index/index.json     the settings it was built under and the digests of its files; written last
 FOLDER/index/ids.json       the id of each document, in the order of the corpus
 FOLDER/index/...            what the engine keeps
 FOLDER/index.part/          one that is being built, or whose builder was killed
@@ -8,6 +8,7 @@ FOLDER/index.part/          one that is being built, or whose builder was killed
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from assay.errors import RetrievalError
 from assay.files import flush_folder, locked_folder, write_whole
 from assay.tables import Ids, Integers, as_ids, in_byte_order
 
-SCHEMA = "assay/index/1"
+SCHEMA = "assay/index/2"
 _FINISHED, _PART, _MARK, _IDS = "index", "index.part", "index.json", "ids.json"
 
 
@@ -70,14 +71,15 @@ def open_index(folder: Path, settings: Mapping[str, object]) -> StoredIndex:
 def building(folder: Path, settings: Mapping[str, object]) -> Iterator[Build | None]:
     """A place to build an index in, which is put where it belongs at the end; None where a finished one is there already.
 
-    Another process that builds in the same folder is waited for. What a killed one left behind is removed.
+    Another process that builds in the same folder is waited for. What a killed one left behind is removed, and so is an
+    index whose files are no longer what they were.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with locked_folder(folder):
-        if find_index(folder, settings) is not None:
+        part, finished = folder / _PART, folder / _FINISHED
+        if find_index(folder, settings) is not None and _is_whole(finished):
             yield None
             return
-        part, finished = folder / _PART, folder / _FINISHED
         _remove(part)
         part.mkdir()
         build = Build(part)
@@ -85,11 +87,21 @@ def building(folder: Path, settings: Mapping[str, object]) -> Iterator[Build | N
         if build.ids is None:
             raise AssertionError("an index was not finished")  # a bug of ours
         write_whole(part / _IDS, json.dumps(build.ids).encode())  # ASCII: bytes that are not UTF-8 survive as escapes
-        mark = {"schema": SCHEMA, "settings": _plain(settings), "documents": len(build.ids)}
+        mark = {"schema": SCHEMA, "settings": _plain(settings), "files": _digests(part)}
         write_whole(part / _MARK, json.dumps(mark, indent=2).encode() + b"\n")
         _remove(finished)
         part.rename(finished)
         flush_folder(folder)
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """What an engine cannot write, in our words: on a full disk each raises what it likes."""
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError) as error:
+        said = getattr(error, "strerror", None) or str(error).strip().rstrip(".")
+        raise RetrievalError(f"{folder}: cannot be written: {said}.") from None
 
 
 class Build:
@@ -110,6 +122,21 @@ def _mark_of(finished: Path) -> Mapping[str, Any] | None:
     except (OSError, ValueError):
         return None
     return mark if isinstance(mark, dict) and mark.get("schema") == SCHEMA else None
+
+
+def _is_whole(finished: Path) -> bool:
+    mark = _mark_of(finished) or {}
+    return mark.get("files") == _digests(finished)
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """The files of an index by their content; the mark, and what engines leave to lock others out, aside."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != _MARK and path.suffix != ".lock":
+            with path.open("rb") as file:
+                found[path.relative_to(folder).as_posix()] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
 
 
 def _plain(settings: Mapping[str, object]) -> Any:

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.errors import MissingExtraError, RetrievalError
 from assay.formats.documents import Document
-from assay.retrieval.analysis import analyser_settings, checked_language, make_analyser, terms_of
+from assay.retrieval.analysis import analyser_settings, checked_language, make_analyser, tantivy_library, terms_of
 from assay.retrieval.base import (
+    NO_HITS,
     STRIDE,
     Hits,
     Progress,
     best_hits,
-    checked_depth,
     distinct,
     expected,
-    run_of,
+    search_with,
     silent,
     writable_text,
 )
-from assay.retrieval.indexes import StoredIndex, building, open_index
-from assay.tables import Run
+from assay.retrieval.indexes import StoredIndex, building, open_index, writing
+from assay.tables import Ids, Run
 
 if TYPE_CHECKING:
     import tantivy
@@ -52,7 +52,7 @@ class TantivyBM25:
         """Engine, version, parameters and analyser."""
         from importlib.metadata import version
 
-        _tantivy()
+        tantivy_library()
         return {
             "engine": "tantivy",
             "version": version("tantivy"),
@@ -78,32 +78,31 @@ class TantivyBM25:
             ids = []
             for row, document in enumerate(distinct(documents())):
                 ids.append(document.id)
-                added = _tantivy().Document(text=writable_text(document.whole), row=row)
-                _written(folder, writer.add_document, added)
+                added = tantivy_library().Document(text=writable_text(document.whole), row=row)
+                with writing(folder):
+                    writer.add_document(added)
                 if row % STRIDE == 0:
                     tell("indexing", row, total)
-            _written(folder, writer.commit)
-            _written(folder, writer.wait_merging_threads)
+            with writing(folder):
+                writer.commit()
+                writer.wait_merging_threads()
             tell("indexing", len(ids), len(ids))
             build.finish(ids)
 
     def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
         """The best documents for each query, as Retriever has it."""
-        tell, depth = progress or silent, checked_depth(depth)
+        with self.open(folder) as searcher:
+            return search_with(searcher, queries, depth, "lexical", progress)
+
+    @contextmanager
+    def open(self, folder: Path) -> Iterator[_Searcher]:
+        """The index, ready to be asked."""
         stored = open_index(folder, self.settings)
         index = self._open(stored.folder / "tantivy")
-        searcher, analyser = index.searcher(), make_analyser(self.language)
-        found = {}
-        for done, (query, text) in enumerate(queries.items()):
-            tell("searching", done, len(queries))
-            terms = Counter(terms_of(text, analyser))
-            if terms:
-                found[query] = _hits(searcher, _query(index.schema, terms), stored, depth)
-        tell("searching", len(queries), len(queries))
-        return run_of(found, stored.ids, "lexical")
+        yield _Searcher(stored, index.schema, index.searcher(), make_analyser(self.language))
 
     def _open(self, place: Path) -> tantivy.Index:
-        library = _tantivy()
+        library = tantivy_library()
         fields = library.SchemaBuilder()
         fields.add_text_field(_TEXT, tokenizer_name=_ANALYSER, index_option="freq")
         fields.add_integer_field(_ROW, fast=True)
@@ -112,25 +111,28 @@ class TantivyBM25:
         return index
 
 
-def _tantivy() -> Any:
-    try:
-        import tantivy
-    except ImportError:
-        raise MissingExtraError("lexical search", "lexical") from None
-    return tantivy
+@dataclass(frozen=True)
+class _Searcher:
+    stored: StoredIndex
+    schema: tantivy.Schema
+    engine: tantivy.Searcher
+    analyser: tantivy.TextAnalyzer
 
+    @property
+    def ids(self) -> Ids:
+        return self.stored.ids
 
-def _written(folder: Path, act: Callable[..., object], *given: object) -> None:
-    """What tantivy could not write, in our words: its threads die of a full disk with a ValueError."""
-    try:
-        act(*given)
-    except (ValueError, OSError) as error:
-        raise RetrievalError(f"{folder}: the index cannot be written: {str(error).strip().rstrip('.')}.") from None
+    def find(self, texts: Sequence[str], depth: int) -> list[Hits]:
+        return [self._found(text, depth) for text in texts]
+
+    def _found(self, text: str, depth: int) -> Hits:
+        terms = Counter(terms_of(text, self.analyser))
+        return _hits(self.engine, _query(self.schema, terms), self.stored, depth) if terms else NO_HITS
 
 
 def _query(schema: tantivy.Schema, terms: Mapping[str, int]) -> tantivy.Query:
     """Any of the terms; one that stands twice counts twice."""
-    library = _tantivy()
+    library = tantivy_library()
     parts = []
     for term, times in terms.items():
         part = library.Query.term_query(schema, _TEXT, term, index_option="freq")

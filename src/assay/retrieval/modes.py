@@ -139,7 +139,7 @@ def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Fused:
         None if weights is None else tuple(weights),
         {name: value for name, value in given.items() if name in method.defaults},
     )
-    fused.settings  # noqa: B018  (refuses what cannot be)
+    fused.fuse({name: Run.from_columns([], [], [], name=name) for name in modes})  # refuses what cannot be
     return fused
 
 

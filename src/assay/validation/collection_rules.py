@@ -62,8 +62,8 @@ class CollectionFacts:
     "file",
     "error",
     "a file is missing",
-    fix="Put the file into the folder under such a name, or say which file it is: --file corpus=NAME"
-    " (in Python: files={'corpus': 'NAME'}).",
+    fix="Put the file into the folder under such a name, or say which file it is: --file ROLE=NAME, such as corpus=items.jsonl"
+    " (in Python: files={'corpus': 'items.jsonl'}).",
 )
 def missing_file(facts: CollectionFacts) -> Iterator[About]:
     """A part of the collection is missing: the documents, the queries or the judgments.
@@ -155,8 +155,8 @@ def not_utf8(flaw: Flaw, role: str) -> str | None:
     "file",
     "note",
     "several files could be the same part",
-    fix="Remove or rename the others, or say which file it is: --file corpus=NAME"
-    " (in Python: files={'corpus': 'NAME'}).",
+    fix="Remove or rename the others, or say which file it is: --file ROLE=NAME, such as corpus=items.jsonl"
+    " (in Python: files={'corpus': 'items.jsonl'}).",
 )
 def doubtful_file(facts: CollectionFacts) -> Iterator[About]:
     """Several files could be the documents, or the queries.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.comparison.comparing import Comparison
-from assay.comparison.pairs import PairResult
+from assay.comparison.pairs import PairResult, higher_is_better
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report.charts import Chart
@@ -46,9 +46,10 @@ def charts_of(comparison: Comparison) -> tuple[Chart, ...]:
     if not pairs:
         return ()
     main = [pair for pair in pairs if pair.measure == comparison.scores.measures[0]]
+    winnable = [pair for pair in pairs if higher_is_better(pair.measure)]
     return (
         _differences(comparison, pairs),
-        _won_and_lost(comparison, pairs),
+        *([_won_and_lost(comparison, winnable)] if winnable else []),
         *(_query_by_query(comparison, pair, number) for number, pair in enumerate(main[:MOST_BARS], 1)),
         *(_segments(comparison, found, number) for number, found in enumerate(comparison.segments, 1)),
     )
@@ -71,10 +72,9 @@ def _differences(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
         f"{_name(pair, comparison)} {words.signed(pair.difference)} ({words.interval_of(pair.interval)})"
         for pair in (sure or pairs)[:4]
     )
-    many = f" The first {MOST_ROWS} of {len(rows)} are drawn." if len(rows) > MOST_ROWS else ""
     surely = f"{len(sure)} of {len(pairs)} differences are more than chance after correction: " if sure else ""
     none = "" if sure else "No difference is more than chance after correction: "
-    text = f"{surely}{none}{said}. Green is better, orange worse, blue not told apart.{many}"
+    text = f"{surely}{none}{said}. Green is better, orange worse, blue not told apart.{_drawn(rows)}"
     return Chart("differences", "Differences and their 95% intervals", text, forest(rows[:MOST_ROWS]))
 
 
@@ -82,7 +82,7 @@ def _won_and_lost(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
     first = pairs[0]
     text = (
         f"{_name(first, comparison)}: better on {first.wins:,} of {first.queries:,} queries, equal on {first.ties:,}, "
-        f"worse on {first.losses:,}. Green won, grey tied, orange lost."
+        f"worse on {first.losses:,}. Green won, grey tied, orange lost.{_drawn(pairs)}"
     )
     counts = [(_name(pair, comparison), pair.wins, pair.ties, pair.losses) for pair in pairs[:MOST_ROWS]]
     return Chart("won-and-lost", "Queries won and lost", text, won_and_lost(counts))
@@ -104,6 +104,7 @@ def _query_by_query(comparison: Comparison, pair: PairResult, number: int) -> Ch
 def _segments(comparison: Comparison, found: SegmentComparison, number: int) -> Chart:
     measure = comparison.scores.measures[0]
     several = len([pair for pair in found.segments[0].pairs if pair.measure == measure]) > 1
+    paradoxes = [paradox for paradox in words.sure_paradoxes(found) if paradox.measure == measure]
     rows = [
         Row(
             f"{show_id(segment.name, 24)}{f', {show_id(pair.system, 16)}' if several else ''}",
@@ -117,9 +118,14 @@ def _segments(comparison: Comparison, found: SegmentComparison, number: int) -> 
     ]
     text = (
         f"Difference of {show_id(measure, 30)} in each segment, with its interval; grey ones have too few queries to be "
-        f"tested. {' '.join(words.paradox_of(paradox) for paradox in found.paradoxes)}"
+        f"tested.{_drawn(rows)}{''.join(f' {words.paradox_of(paradox)}' for paradox in paradoxes)}"
     )
-    return Chart(f"segments-{number}", words.title_of(found), text.rstrip(), forest(rows[:MOST_ROWS]))
+    return Chart(f"segments-{number}", words.title_of(found), text, forest(rows[:MOST_ROWS]))
+
+
+def _drawn(rows: Sequence[object]) -> str:
+    """That not all rows are in the chart."""
+    return f" The first {MOST_ROWS} of {len(rows):,} are drawn." if len(rows) > MOST_ROWS else ""
 
 
 def forest(rows: Sequence[Row]) -> Spec:
@@ -180,8 +186,15 @@ def won_and_lost(counts: Sequence[tuple[str, int, int, int]]) -> Spec:
 def difference_bars(differences: Sequence[float], mean: float, measure: str) -> Spec:
     """One bar per query, the largest gain first; of very many only as many as can be seen."""
     every = math.ceil(len(differences) / MOST_POINTS)
+    up, down = (GREEN, ORANGE) if higher_is_better(measure) else (BLUE, BLUE)
     data = [
-        {"from": at, "to": min(at + every, len(differences)), "zero": 0.0, "value": value, "colour": _sign(value)}
+        {
+            "from": at,
+            "to": min(at + every, len(differences)),
+            "zero": 0.0,
+            "value": value,
+            "colour": up if value > 0 else down,
+        }
         for at, value in list(enumerate(differences))[::every]
         if value
     ]
@@ -227,10 +240,6 @@ def _span(values: Iterable[float]) -> tuple[float, float]:
 
 def _tone(pair: PairResult) -> str:
     return _TONES.get(pair.verdict, BLUE)
-
-
-def _sign(value: float) -> str:
-    return GREEN if value > 0 else ORANGE
 
 
 def _name(pair: PairResult, comparison: Comparison) -> str:

@@ -36,6 +36,7 @@ def render_json(comparison: Comparison) -> str:
                 "exact": bool(test.exact.all()),
                 "draws": int(test.draws.max(initial=0)),
                 "seed": test.seed,
+                "overall": None if test.overall is None else asdict(test.overall),
             }
             for measure, test in zip(comparison.scores.measures, comparison.tests, strict=True)
         ],
@@ -102,7 +103,7 @@ def render_markdown(comparison: Comparison) -> str:
     parts = [*_all_systems(comparison), *_pairs(comparison)]
     for found in comparison.segments:
         parts += _segment_tables(found, comparison)
-    parts += _moves(comparison)
+    parts += [*_moves(comparison), *_agreement(comparison)]
     parts += ["\n".join(f"{markdown.escape(note)}  " for note in words.notes_of(comparison))]
     return "\n\n".join(parts) + "\n"
 
@@ -132,7 +133,7 @@ def _pairs(comparison: Comparison) -> list[str]:
 
 
 def _segment_tables(found: SegmentComparison, comparison: Comparison) -> list[str]:
-    notes = words.segment_notes(found, comparison.study.alpha)
+    notes = words.segment_notes(found, comparison.study)
     return [
         f"### {markdown.escape(words.title_of(found))}",
         _table(words.SEGMENT_HEAD, [list(map(markdown.escape, row)) for row in words.segment_rows(found, comparison)]),
@@ -151,7 +152,7 @@ def _moves(comparison: Comparison) -> list[str]:
             words.signed(move.difference),
             show_id(comparison.texts.get(move.query, ""), 200),
         ]
-        for pair in comparison.moves
+        for pair in words.shown_moves(comparison)
         for move in (*pair.up, *pair.down)
     ]
     if not rows:
@@ -160,7 +161,17 @@ def _moves(comparison: Comparison) -> list[str]:
     escaped = [list(map(markdown.escape, row)) for row in rows]
     if not comparison.texts:
         head, escaped = head[:-1], [row[:-1] for row in escaped]
-    return ["### Queries that moved most", _table(head, escaped)]
+    left = filter(None, [markdown.escape(words.moves_left(comparison))])
+    return ["### Queries that moved most", _table(head, escaped), *left]
+
+
+def _agreement(comparison: Comparison) -> list[str]:
+    """Nothing unless it was asked for how alike the runs are."""
+    parts = []
+    for alike in words.agreement_of(comparison) if comparison.runs_alike else ():
+        rows = [list(map(markdown.escape, row)) for row in alike.rows]
+        parts += [f"### {alike.title}", _table(alike.head, rows), markdown.escape(alike.meaning)]
+    return parts
 
 
 _LEFT = words.NAMES | {"pair", "query", "text"}

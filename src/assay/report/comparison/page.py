@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
-from assay.comparison.pairs import PairResult
+from assay.comparison.pairs import PairResult, higher_is_better
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report import page
@@ -75,11 +75,9 @@ class ComparisonPage:
     segments: tuple[SegmentTable, ...]
     move_head: tuple[str, ...]
     moves: tuple[ShownMoves, ...]
-    runs_alike: tuple[Cells, ...]
-    measures_alike: tuple[Cells, ...]
+    moves_left: str  # that there are more
+    agreement: tuple[words.AgreementTable, ...]
     notes: tuple[str, ...]
-    about_runs: str = words.RUNS_ALIKE
-    about_measures: str = words.MEASURES_ALIKE
 
 
 def render_page(comparison: Comparison) -> str:
@@ -94,7 +92,9 @@ def page_of(comparison: Comparison) -> ComparisonPage:
     return ComparisonPage(
         title=_title(comparison),
         lede=lede_of(comparison),
-        warnings=tuple(words.paradox_of(paradox) for found in comparison.segments for paradox in found.paradoxes),
+        warnings=tuple(
+            words.paradox_of(paradox) for found in comparison.segments for paradox in words.sure_paradoxes(found)
+        ),
         measures=tuple(show_id(measure) for measure in comparison.scores.measures),
         systems=tuple(
             (show_id(system), letters.get(system, ""), marks) for system, marks in words.marks_of(comparison)
@@ -105,21 +105,8 @@ def page_of(comparison: Comparison) -> ComparisonPage:
         segments=tuple(_segment_table(found, comparison) for found in comparison.segments),
         move_head=("What", "Rank", "Grade", "Document", *(["Text"] if comparison.documents else [])),
         moves=tuple(_moves(comparison)),
-        runs_alike=tuple(
-            (
-                show_id(pair.first),
-                show_id(pair.second),
-                f"{pair.overlap:.0%}",
-                words.value_of(pair.rbo),
-                words.value_of(pair.tau),
-                f"{pair.queries:,}",
-            )
-            for pair in comparison.runs_alike
-        ),
-        measures_alike=tuple(
-            (pair.first, pair.second, words.same_winner_of(pair), words.value_of(pair.tau))
-            for pair in comparison.measures_alike
-        ),
+        moves_left=words.moves_left(comparison),
+        agreement=tuple(words.agreement_of(comparison)),
         notes=tuple(words.notes_of(comparison)),
     )
 
@@ -163,15 +150,16 @@ def _segment_table(found: SegmentComparison, comparison: Comparison) -> SegmentT
         words.title_of(found),
         words.SEGMENT_HEAD,
         tuple((*cells, _toned(verdict), best) for *cells, verdict, best in words.segment_rows(found, comparison)),
-        tuple(words.segment_notes(found, comparison.study.alpha)),
+        tuple(words.segment_notes(found, comparison.study)),
     )
 
 
 def _moves(comparison: Comparison) -> Iterator[ShownMoves]:
-    for pair in comparison.moves:
-        if pair.up or pair.down:
-            title = f"{show_id(pair.measure)}, {show_id(pair.system)} - {show_id(pair.baseline)}"
-            yield ShownMoves(title, tuple(_move(move, comparison) for move in (*pair.up, *pair.down)))
+    for pair in words.shown_moves(comparison):
+        title = f"{show_id(pair.measure)}, {show_id(pair.system)} - {show_id(pair.baseline)}"
+        up, down = ("good", "bad") if higher_is_better(pair.measure) else ("", "")
+        toned = [*((move, up) for move in pair.up), *((move, down) for move in pair.down)]
+        yield ShownMoves(title, tuple(_move(move, tone, comparison) for move, tone in toned))
 
 
 def _about(doc: str, comparison: Comparison) -> list[Toned]:
@@ -179,7 +167,7 @@ def _about(doc: str, comparison: Comparison) -> list[Toned]:
     return [Toned(show_id(comparison.documents.get(doc, ""), 200), "wide")] if comparison.documents else []
 
 
-def _move(move: Move, comparison: Comparison) -> ShownMove:
+def _move(move: Move, tone: str, comparison: Comparison) -> ShownMove:
     rows: list[Cells] = [
         (
             kind,
@@ -195,7 +183,7 @@ def _move(move: Move, comparison: Comparison) -> ShownMove:
         show_id(move.query, page.ID),
         show_id(comparison.texts.get(move.query, ""), 300),
         words.signed(move.difference),
-        "good" if move.difference > 0 else "bad",
+        tone,
         f"{words.value_of(move.before)} to {words.value_of(move.after)}",
         move.depth,
         tuple(rows[:DOCUMENTS]),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move, Moves
-from assay.comparison.pairs import PairResult
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report.comparison import words
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
 
 DOCUMENTS = 6  # of each kind, for a query that moved
 _STYLES = {"better": "green", "worse": "red"}
+_BREAKABLE = {"system", "segment", "best"}
+_NAME = 16  # characters of a name before it is broken
+_BETWEEN = 3  # blanks between columns
+_DISPENSABLE = ("change", "d_z", "p", "baseline", "mean", "w/t/l", "95% interval", "corrected")  # the first goes first
 
 
 def render_text(comparison: Comparison) -> str:
@@ -37,21 +40,38 @@ def render_text(comparison: Comparison) -> str:
 
 
 def _all_systems(comparison: Comparison, width: int) -> Iterator[str]:
-    """Systems down and measures across, where there are more than two systems."""
+    """Systems down and measures across, where there are more than two systems; in several tables if they are wide."""
     from rich.text import Text
 
     if len(comparison.scores.systems) < 3:
         return
-    table = _table(["system", *comparison.scores.measures])
     letters = words.letters_of(comparison)
-    for system, marks in words.marks_of(comparison):
-        name = Text(show_id(system))
-        if system in letters:
-            name.append(f" ({letters[system]})", style="dim")
-        table.add_row(name, *map(_marked, marks))
-    yield printed(table, width) + "\n"
+    names, marks = zip(*words.marks_of(comparison), strict=True)
+    cells = [list(map(_marked, row)) for row in marks]
+    for columns in _side_by_side(comparison.scores.measures, cells, width):
+        table = _table(["system", *(comparison.scores.measures[column] for column in columns)])
+        for system, row in zip(names, cells, strict=True):
+            name = Text(show_id(system))
+            if system in letters:
+                name.append(f" ({letters[system]})", style="dim")
+            table.add_row(name, *(row[column] for column in columns))
+        yield printed(table, width) + "\n"
     yield from _paragraphs([words.meaning_of_marks(comparison)], width)
     yield "\n"
+
+
+def _side_by_side(head: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> list[list[int]]:
+    """Columns in groups that fit beside the names of the systems; one that is too wide alone stands alone."""
+    groups: list[list[int]] = [[]]
+    room = width - _NAME
+    for column, name in enumerate(head):
+        needed = max(len(name), *(len(row[column]) for row in rows)) + _BETWEEN
+        if groups[-1] and needed > room:
+            groups.append([])
+            room = width - _NAME
+        groups[-1].append(column)
+        room -= needed
+    return groups
 
 
 def _marked(mark: words.Mark) -> Text:
@@ -68,15 +88,8 @@ def _marked(mark: words.Mark) -> Text:
 def _pairs(comparison: Comparison, width: int) -> Iterator[str]:
     for (measure, baseline), pairs in words.by_baseline(comparison.pairs).items():
         title = f"{measure} against {show_id(baseline)} ({words.value_of(pairs[0].baseline_mean)})"
-        yield _title(title, width) + printed(_pair_table(pairs, comparison), width) + "\n"
-
-
-def _pair_table(pairs: Sequence[PairResult], comparison: Comparison) -> Table:
-    table = _table(words.head_of(comparison)[2:])
-    for pair in pairs:
-        *cells, verdict = words.cells_of(pair, comparison)[2:]
-        table.add_row(*_plain(cells), _verdict(verdict))
-    return table
+        rows = [words.cells_of(pair, comparison)[2:] for pair in pairs]
+        yield _title(title, width) + _fitting(words.head_of(comparison)[2:], rows, width) + "\n"
 
 
 def _segments(found: SegmentComparison, comparison: Comparison, width: int) -> Iterator[str]:
@@ -85,22 +98,42 @@ def _segments(found: SegmentComparison, comparison: Comparison, width: int) -> I
     parts: dict[tuple[str, str], list[list[str]]] = {}
     for measure, segment, queries, baseline, *cells in words.segment_rows(found, comparison):
         parts.setdefault((measure, baseline), []).append([segment, queries, *cells])
+    head = ["segment", "queries", "baseline", *words.SEGMENT_HEAD[5:]]
     for (measure, baseline), rows in parts.items():
-        table = _table(["segment", "queries", "baseline", *words.SEGMENT_HEAD[5:]])
-        for *cells, verdict, best in rows:
-            table.add_row(*_plain(cells), _verdict(verdict), *_plain([best]))
-        yield _title(f"{measure} against {baseline}", width) + printed(table, width) + "\n"
-    yield from _paragraphs(words.segment_notes(found, comparison.study.alpha), width)
+        yield _title(f"{measure} against {baseline}", width) + _fitting(head, rows, width) + "\n"
+    yield from _paragraphs(words.segment_notes(found, comparison.study), width)
     yield "\n"
 
 
+def _fitting(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
+    """A table of the columns that there is room for: a figure that is cut off would be another figure."""
+    kept = list(range(len(head)))
+    for name in _DISPENSABLE:
+        if sum(_needed(head[column], [row[column] for row in rows]) for column in kept) <= width + _BETWEEN:
+            break
+        kept = [column for column in kept if head[column] != name]
+    table = _table([head[column] for column in kept])
+    for row in rows:
+        table.add_row(*(_verdict(row[column]) if head[column] == "verdict" else _plain(row[column]) for column in kept))
+    left_out = [name for column, name in enumerate(head) if column not in kept]
+    said = [f"No room for: {', '.join(left_out)}."] if left_out else []
+    return "".join((printed(table, width), *_paragraphs(said, width)))
+
+
+def _needed(name: str, cells: Sequence[str]) -> int:
+    """Columns of the terminal that a column of the table takes; names may be broken."""
+    widest = max(len(name), *map(len, cells))
+    return (min(widest, _NAME) if name in _BREAKABLE else widest) + _BETWEEN
+
+
 def _moves(comparison: Comparison, width: int) -> Iterator[str]:
-    shown = [pair for pair in comparison.moves if pair.up or pair.down]
+    shown = words.shown_moves(comparison)
     if not shown:
         return
     yield _title("Queries that moved most", width)
     for pair in shown:
         yield from _moves_of(pair, comparison, width)
+    yield from _paragraphs(filter(None, [words.moves_left(comparison)]), width)
     yield "\n"
 
 
@@ -141,23 +174,13 @@ def _text(texts: Mapping[str, str], query: str) -> str:
 
 
 def _agreement(comparison: Comparison, width: int) -> Iterator[str]:
-    if comparison.runs_alike:
-        yield _title("How alike the runs rank", width)
-        table = _table(["system", "system", "top 10 in common", "RBO 0.9", "Kendall's tau", "queries"])
-        for pair in comparison.runs_alike:
-            cells = [show_id(pair.first), show_id(pair.second), f"{pair.overlap:.0%}"]
-            table.add_row(*_plain([*cells, words.value_of(pair.rbo), words.value_of(pair.tau), f"{pair.queries:,}"]))
-        yield printed(table, width) + "\n"
-        yield from _paragraphs([words.RUNS_ALIKE], width)
-        yield "\n"
-    if comparison.runs_alike and comparison.measures_alike:
-        yield _title("Whether the measures agree", width)
-        table = _table(["measure", "measure", "same winner", "Kendall's tau of systems"])
-        for both in comparison.measures_alike:
-            cells = [both.first, both.second, words.same_winner_of(both), words.value_of(both.tau)]
-            table.add_row(*_plain(cells))
-        yield printed(table, width) + "\n"
-        yield from _paragraphs([words.MEASURES_ALIKE], width)
+    """Nothing unless it was asked for how alike the runs are."""
+    for alike in words.agreement_of(comparison) if comparison.runs_alike else ():
+        table = _table(alike.head)
+        for row in alike.rows:
+            table.add_row(*map(_plain, row))
+        yield _title(alike.title, width) + printed(table, width) + "\n"
+        yield from _paragraphs([alike.meaning], width)
         yield "\n"
 
 
@@ -171,17 +194,16 @@ def _table(head: Sequence[str]) -> Table:
         table.add_column(
             Text(name),
             justify="left" if name in words.NAMES else "right",
-            no_wrap=name not in {"system", "segment", "best"},
             overflow="fold",
         )
     return table
 
 
-def _plain(cells: Sequence[str]) -> list[Text]:
-    """Cells that are text whatever stands in them."""
+def _plain(cell: str) -> Text:
+    """A cell that is text whatever stands in it."""
     from rich.text import Text
 
-    return [Text(cell) for cell in cells]
+    return Text(cell)
 
 
 def _verdict(verdict: str) -> Text:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.comparison.agreement import MeasureAgreement
+from assay.comparison.agreement import MeasureAgreement, RunAgreement
 from assay.comparison.comparing import Comparison
-from assay.comparison.moves import Move, Place
-from assay.comparison.pairs import PairResult
+from assay.comparison.intervals import DRAWS
+from assay.comparison.moves import Move, Moves, Place
+from assay.comparison.paired import Significance
+from assay.comparison.pairs import PairResult, Study, higher_is_better
 from assay.comparison.segments import Interaction, Paradox, SegmentComparison
-from assay.errors import show_id
+from assay.errors import show_id, some_of
 from assay.records.words import conventions_in_words, coverage_in_words
 
 HEAD = (
@@ -33,6 +35,8 @@ HEAD = (
 NAMES = {"measure", "baseline", "system", "verdict", "segment", "best"}
 TONES = {"better": "good", "worse": "bad"}
 DASH = "-"
+MOST_BOOTSTRAPPED = 25  # simultaneous intervals; beyond, fewer than ten resamples lie outside of each end
+MOST_LINES = 12  # of a kind, where each pair by each measure would have one
 RUNS_ALIKE = (
     "Means over queries of the first 100 documents: rank-biased overlap (1 = the same ranking; the first ten ranks weigh "
     "86%), and Kendall's tau over the documents that both have there."
@@ -46,12 +50,12 @@ MEASURES_ALIKE = (
 def head_of(comparison: Comparison) -> list[str]:
     """The columns of a table of pairs."""
     names = list(HEAD)
-    return names if comparison.study.margin is None else [*names[:-1], "p equal", names[-1]]
+    return names if comparison.study.margin is None else [*names[:-1], "p equivalent", names[-1]]
 
 
 def cells_of(pair: PairResult, comparison: Comparison) -> list[str]:
     """One pair, in the columns of `head_of`."""
-    equal = [] if comparison.study.margin is None else [p_of(pair.p_equivalence)]
+    equal = [] if comparison.study.margin is None else [p_of(pair.p_equivalence_corrected)]
     return [
         pair.measure,
         show_id(pair.baseline),
@@ -146,17 +150,17 @@ def marks_of(comparison: Comparison) -> list[tuple[str, list[Mark]]]:
         ahead.setdefault((pair.system, pair.measure), []).append(letters[pair.baseline])
         if comparison.study.all_pairs:
             behind.setdefault((pair.baseline, pair.measure), []).append(letters[pair.system])
+    best = {measure: comparison.best(measure) for measure in comparison.scores.measures}
     rows = []
     for column, system in enumerate(comparison.scores.systems):
         cells = []
         for number, measure in enumerate(comparison.scores.measures):
             values = comparison.scores.column(number, column)
             known = values[~np.isnan(values)]
-            best = comparison.best(measure)
             cells.append(
                 Mark(
                     value_of(float(known.mean()) if len(known) else None),
-                    len(best) == 1 and system in best,
+                    best[measure] == (system,),
                     ",".join(better.get((system, measure), [])),
                     ",".join(worse.get((system, measure), [])),
                 )
@@ -177,31 +181,59 @@ def meaning_of_marks(comparison: Comparison) -> str:
 def notes_of(comparison: Comparison) -> Iterator[str]:
     """What was done, in words, and what must be said beside it."""
     study = comparison.study
-    test = comparison.tests[0]
-    drawn = (
-        f", {int(test.draws.max()):,} draws, seed {test.seed}"
-        if test.seed is not None
-        else ", exact"
-        if test.exact.all()
-        else ""
-    )
+    drawn = _drawn(comparison.tests)
     correction = "not corrected" if comparison.correction == "none" else f"corrected by {comparison.correction}"
     yield (
         f"Difference = system - baseline. Test: {study.test}, {study.alternative}{drawn}; p {correction} over "
         f"{comparison.family} {'comparison' if comparison.family == 1 else 'comparisons'} (pairs x measures); alpha {study.alpha:g}."
     )
+    yield from _overall(comparison)
     yield "Won, tied and lost queries (w/t/l); d_z is the difference in its own standard deviations (Cohen)."
-    hold = "hold together" if study.simultaneous else "hold one by one"
-    yield f"95% intervals of the difference ({study.interval}) {hold}."
+    yield f"95% intervals of the difference ({study.interval}) {_hold(study)}."
+    if study.simultaneous and study.interval != "t" and comparison.family > MOST_BOOTSTRAPPED:
+        yield (
+            f"Simultaneous intervals of {comparison.family:,} comparisons end so far out that {DRAWS:,} resamples hardly reach "
+            f"there: take --interval t."
+        )
+    if study.margin is not None:
+        yield (
+            f"Equivalent: two one-sided t tests show a difference within {study.margin:g} to either side; p equivalent is "
+            f"{correction} as well."
+        )
     smallest = [pair.detectable for pair in comparison.pairs if pair.detectable is not None]
     if smallest:
         ends = dict.fromkeys((f"{min(smallest):.4f}", f"{max(smallest):.4f}"))
-        yield f"The smallest difference that these queries show with 80% power: {' to '.join(ends)}."
+        yield f"The smallest difference that these queries show with 80% power, by one two-sided t test: {' to '.join(ends)}."
     needed = [pair.needed for pair in comparison.pairs if pair.needed is not None]
     if needed:
-        yield f"A difference of {study.plan:g} needs {max(needed):,} queries for 80% power."
+        ends = dict.fromkeys((f"{min(needed):,}", f"{max(needed):,}"))
+        yield f"A difference of {study.plan:g} needs {' to '.join(ends)} queries for 80% power."
     yield from comparison.notes
     yield from _conditions(comparison)
+
+
+def _overall(comparison: Comparison) -> Iterator[str]:
+    """What a test of all systems at once says of them."""
+    for measure, test in zip(comparison.scores.measures, comparison.tests, strict=True):
+        if test.overall is not None:
+            degrees = ", ".join(f"{each:,}" for each in test.overall.degrees)
+            alike = "not all" if test.overall.p < comparison.study.alpha else "no evidence that not all"
+            yield (
+                f"{measure}: {alike} systems are equally good (F({degrees}) = {test.overall.statistic:.2f}, p "
+                f"{p_of(test.overall.p)})."
+            )
+
+
+def _drawn(tests: Sequence[Significance]) -> str:
+    """How p values came about, where chance or counting was needed by any measure."""
+    drawn = [test for test in tests if test.seed is not None]
+    if drawn:
+        return f", {max(int(test.draws.max()) for test in drawn):,} draws, seed {drawn[0].seed}"
+    return ", exact" if all(test.exact.all() for test in tests) else ""
+
+
+def _hold(study: Study) -> str:
+    return "hold together" if study.simultaneous else "hold one by one"
 
 
 def _conditions(comparison: Comparison) -> Iterator[str]:
@@ -232,13 +264,19 @@ def interaction_of(found: Interaction, alpha: float) -> str:
     )
 
 
+def sure_paradoxes(segments: SegmentComparison) -> list[Paradox]:
+    """Those worth a warning: beyond chance, and not made by how the segments were chosen, which a caution says."""
+    return [] if segments.segmentation.caution else [found for found in segments.paradoxes if found.sure]
+
+
 def paradox_of(found: Paradox) -> str:
     """A difference over all that most segments contradict."""
-    here, there = ("better", "worse") if found.difference > 0 else ("worse", "better")
+    more, less = ("better", "worse") if higher_is_better(found.measure) else ("higher", "lower")
+    here, there = (more, less) if found.difference > 0 else (less, more)
     return (
         f"Simpson's paradox: by {found.measure} {show_id(found.system)} is {here} than {show_id(found.baseline)} over all "
         f"({signed(found.difference)}) and {there} in {len(found.against)} of {found.segments} segments "
-        f"({', '.join(map(show_id, found.against))})."
+        f"({some_of(found.against, 5)}){'' if found.sure else ', none of which is more than chance'}."
     )
 
 
@@ -270,12 +308,12 @@ def segment_rows(segments: SegmentComparison, comparison: Comparison) -> Iterato
                     ]
 
 
-def segment_notes(segments: SegmentComparison, alpha: float) -> Iterator[str]:
+def segment_notes(segments: SegmentComparison, study: Study) -> Iterator[str]:
     """What must be said beside the segments."""
-    yield from (paradox_of(found) for found in segments.paradoxes)
-    yield from (interaction_of(found, alpha) for found in segments.interactions)
+    yield from _first([paradox_of(found) for found in segments.paradoxes], "paradoxes")
+    yield from _first([interaction_of(found, study.alpha) for found in segments.interactions], "tests of segments")
     correction = "not corrected" if segments.correction == "none" else f"corrected by {segments.correction}"
-    yield f"p {correction} over {segments.family} comparisons (segments x pairs x measures); intervals hold one by one."
+    yield f"p {correction} over {segments.family} comparisons (segments x pairs x measures); intervals {_hold(study)}."
     if any(not segment.tested for segment in segments.segments):
         yield f"Segments under {segments.minimum} queries are not tested."
     if segments.unsegmented:
@@ -284,15 +322,75 @@ def segment_notes(segments: SegmentComparison, alpha: float) -> Iterator[str]:
         yield segments.segmentation.caution
 
 
+def _first(lines: Sequence[str], what: str) -> Iterator[str]:
+    """As many lines as anybody would read."""
+    yield from lines[:MOST_LINES]
+    if len(lines) > MOST_LINES:
+        yield f"The first {MOST_LINES} of {len(lines):,} {what}; --format json has all."
+
+
 # Agreement
 
 
-def same_winner_of(pair: MeasureAgreement) -> str:
+@dataclass(frozen=True)
+class AgreementTable:
+    """How alike things are, and what the columns mean."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    meaning: str
+
+
+def agreement_of(comparison: Comparison) -> list[AgreementTable]:
+    """Tables of runs and of measures, where there are two to compare and it was looked at."""
+    tables = [
+        AgreementTable(
+            "How alike the runs rank",
+            ("system", "system", "top 10 in common", "RBO 0.9", "Kendall's tau", "queries"),
+            tuple(map(_runs_alike, comparison.runs_alike)),
+            RUNS_ALIKE,
+        ),
+        AgreementTable(
+            "Whether the measures agree",
+            ("measure", "measure", "same winner", "Kendall's tau of systems"),
+            tuple(
+                (pair.first, pair.second, _same_winner(pair), value_of(pair.tau)) for pair in comparison.measures_alike
+            ),
+            MEASURES_ALIKE,
+        ),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def _runs_alike(pair: RunAgreement) -> tuple[str, ...]:
+    names = show_id(pair.first), show_id(pair.second)
+    return (*names, f"{pair.overlap:.0%}", value_of(pair.rbo), value_of(pair.tau), f"{pair.queries:,}")
+
+
+def _same_winner(pair: MeasureAgreement) -> str:
     """How often two measures see the same system ahead."""
     return DASH if pair.same_winner is None else f"{pair.same_winner:.0%} of {pair.queries:,}"
 
 
 # Queries that moved
+
+
+def shown_moves(comparison: Comparison) -> list[Moves]:
+    """Pairs and measures by which a query moved, as far as anybody would read them."""
+    return _with_moves(comparison)[:MOST_LINES]
+
+
+def moves_left(comparison: Comparison) -> str:
+    """That there are more, if there are."""
+    count = len(_with_moves(comparison))
+    return (
+        f"The first {MOST_LINES} of {count:,} pairs and measures; --format json has all." if count > MOST_LINES else ""
+    )
+
+
+def _with_moves(comparison: Comparison) -> list[Moves]:
+    return [pair for pair in comparison.moves if pair.up or pair.down]
 
 
 def move_of(move: Move) -> str:

@@ -1,0 +1,117 @@
+"""A comparison in terminals of different width, and of more systems than anybody would read of."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from assay.comparison.comparing import Comparison, Segmentation, Study, SystemScores, compare_scores
+from assay.report.comparison import text
+from assay.report.comparison.documents import render_json, render_markdown
+from assay.report.comparison.page import page_of
+from assay.report.comparison.text import render_text
+
+
+def comparison(systems: int = 2, measures: int = 1, **study) -> Comparison:
+    rng = np.random.default_rng(1)
+    queries = tuple(f"q{n}" for n in range(60))
+    values = rng.random((measures, 60, systems))
+    scores = SystemScores(
+        tuple(f"system-{n}" for n in range(systems)), queries, tuple(f"measure-{n}" for n in range(measures)), values
+    )
+    kinds = Segmentation.from_labels("kind", {query: f"kind {n % 4}" for n, query in enumerate(queries)})
+    return compare_scores(scores, Study(**study), segments=[kinds])
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+@pytest.mark.parametrize("options", [{}, {"margin": 0.01}])
+def test_no_figure_is_cut_off(width, options, monkeypatch):
+    monkeypatch.setattr(text, "terminal_width", lambda: width)
+    found = comparison(**options)
+    shown = render_text(found)
+
+    assert max(map(len, shown.splitlines())) <= width
+    assert "system-1" in shown
+    assert f"{found.pairs[0].difference:+.4f}" in shown
+    assert f"{found.segments[0].segments[0].pairs[0].difference:+.4f}" in shown
+    if width >= 80:
+        low, high = found.pairs[0].interval
+        assert f"{low:+.4f} {high:+.4f}" in shown
+
+
+def test_what_there_is_no_room_for_is_said(monkeypatch):
+    monkeypatch.setattr(text, "terminal_width", lambda: 80)
+
+    assert "No room for: mean, change, p, d_z.\n" in render_text(comparison())
+
+
+def test_many_measures_stand_in_several_tables(monkeypatch):
+    monkeypatch.setattr(text, "terminal_width", lambda: 80)
+    found = comparison(4, 12)
+    shown = render_text(found)
+
+    assert max(map(len, shown.splitlines())) <= 80
+    assert all(f"{mean:.4f}" in shown for mean in found.scores.values.mean(axis=1).ravel())
+
+
+def test_of_many_pairs_the_first_are_shown_with_their_queries():
+    found = comparison(8, 2, all_pairs=True)
+    left = "The first 12 of 56 pairs and measures; --format json has all."
+
+    assert left in render_text(found)
+    assert left in render_markdown(found)
+    assert (12, left) == (len(page_of(found).moves), page_of(found).moves_left)
+    assert "The first 12 of 56 tests of segments; --format json has all." in render_text(found)
+
+
+def test_few_are_shown_whole():
+    found = comparison(3)
+
+    assert (2, "") == (len(page_of(found).moves), page_of(found).moves_left)
+
+
+def test_simultaneous_intervals_hold_together_in_segments_too():
+    assert "intervals hold together." in " ".join(render_text(comparison(simultaneous=True)).split())
+    assert "intervals hold one by one." in " ".join(render_text(comparison()).split())
+
+
+def test_draws_are_told_where_only_the_second_measure_needed_them():
+    values = np.zeros((2, 60, 2))
+    values[0, :5, 1] = [0.1, 0.2, 0.3, 0.4, 0.6]
+    values[1] = np.random.default_rng(1).random((60, 2))
+    scores = SystemScores(("a", "b"), tuple(map(str, range(60))), ("few", "many"), values)
+
+    assert "permutation, two-sided, 500 draws, seed 1;" in render_text(
+        compare_scores(scores, Study(test="permutation", draws=500))
+    )
+
+
+def test_simultaneous_intervals_from_resamples_have_their_limits():
+    few, many = (comparison(systems, all_pairs=True, simultaneous=True, interval="percentile") for systems in (7, 8))
+
+    assert "hardly reach" not in render_text(few)
+    assert (
+        "Simultaneous intervals of 28 comparisons end so far out that 10,000 resamples hardly reach there"
+        in " ".join(render_text(many).split())
+    )
+
+
+def test_a_plan_has_a_range_where_pairs_spread_differently():
+    found = comparison(3, plan=0.05)
+    low, high = sorted(pair.needed for pair in found.pairs)
+
+    assert f"A difference of 0.05 needs {low} to {high} queries for 80% power." in render_text(found)
+
+
+def test_anova_answers_for_all_systems_at_once():
+    found = comparison(4, test="anova")
+    overall = found.tests[0].overall
+
+    assert f"measure-0: no evidence that not all systems are equally good (F(3, 177) = {overall.statistic:.2f}, p" in (
+        " ".join(render_text(found).split())
+    )
+    assert {"statistic": overall.statistic, "p": overall.p, "degrees": [3, 177]} == json.loads(render_json(found))[
+        "tests"
+    ][0]["overall"]
