@@ -85,3 +85,10 @@ def test_get_path_and_a_damaged_file_with_the_real_model(tmp_path):
     assert damaged.stderr.startswith("Error: the model minilm is damaged ")
     assert f"minilm: {folder}\n" == again.stdout
     assert f"{folder}\n" == assay("models", "path", env=online).stdout
+
+
+def test_a_folder_that_is_not_there_is_told_even_where_the_model_is(tmp_path):
+    done = assay("models", "get", "minilm", "--from", tmp_path / "nowhere")
+
+    assert 2 == done.returncode
+    assert "there is no such folder to get the model minilm from" in done.stderr

@@ -67,7 +67,7 @@ def test_counts_alone(qrels: Path) -> None:
 
     assert 0 == done.returncode
     assert [qrels] == list(qrels.parent.iterdir())
-    assert done.stdout.endswith("seed 0; relevant: grade 1 or more\n")
+    assert done.stdout.endswith("seed 1; relevant: grade 1 or more\n")
 
 
 def test_json_is_as_its_schema_says(qrels: Path) -> None:
@@ -88,7 +88,10 @@ def test_letters(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Error: say how many queries to sample: either a share, such as 0.2, or a number of queries."),
+        (
+            [],
+            "Error: say how many queries to sample: either a share (--share 0.2) or a number of queries (--queries 50).",
+        ),
         (["--share", "2"], "Error: the share is 2; it lies between 0 and 1."),
         (["--queries", "20"], "Error: a sample of 20 of 20 queries leaves one part empty."),
         (["--share", "0.5", "-o", "qrels.txt"], "Error: qrels.txt: this file is named twice"),
@@ -109,3 +112,12 @@ def test_nothing_is_written_if_one_part_cannot_be(qrels: Path) -> None:
 
     assert (2, "Error: no/b.txt: cannot be written: there is no such folder.\n") == (done.returncode, done.stderr)
     assert [qrels] == list(qrels.parent.iterdir())
+
+
+def test_what_comes_as_beir_goes_as_beir(tmp_path: Path) -> None:
+    rows = "".join(f"q{n}\td{n}\t1\n" for n in range(8))
+    (tmp_path / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
+    assay("qrels", "sample", "test.tsv", "--share", "0.5", "-o", "dev.tsv", "--rest", "rest.tsv", cwd=tmp_path)
+
+    assert "query-id\tcorpus-id\tscore" == (tmp_path / "dev.tsv").read_text().splitlines()[0]
+    assert 8 + 2 == sum(len((tmp_path / name).read_text().splitlines()) for name in ("dev.tsv", "rest.tsv"))

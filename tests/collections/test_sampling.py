@@ -94,7 +94,7 @@ def test_what_is_relevant_can_be_said() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "say how many queries to sample: either a share, such as 0.2, or a number of queries."),
+        ({}, "say how many queries to sample: either a share (--share 0.2) or a number of queries (--queries 50)."),
         ({"share": 0.5, "queries": 1}, "say how many queries to sample"),
         ({"share": 1.5}, "the share is 1.5; it lies between 0 and 1."),
         ({"share": 0.0}, "the share is 0; it lies between 0 and 1."),

@@ -286,7 +286,7 @@ def test_what_is_said_of_many_is_said_once() -> None:
     found = compare_scores(scores(*[[1.0] * 60] * 8), Study(all_pairs=True))
 
     assert (
-        "a, b, c, ... have m0 1.0000 on every query: are these runs empty or constant?",
+        "a, b, c, ... have m0 1.0000 on every query: nothing is left to tell.",
         "A difference of 0 on every query has no spread to judge by: no test can say anything of it "
         "(b - a by m0, c - a by m0, d - a by m0, ...).",
     ) == found.notes

@@ -44,7 +44,7 @@ def test_no_figure_is_cut_off(width, options, monkeypatch):
 def test_what_there_is_no_room_for_is_said(monkeypatch):
     monkeypatch.setattr(text, "terminal_width", lambda: 80)
 
-    assert "No room for: mean, change, p, d_z.\n" in render_text(comparison())
+    assert "No room for mean, change, p, d_z: widen the window, or take --format json.\n" in render_text(comparison())
 
 
 def test_many_measures_stand_in_several_tables(monkeypatch):
@@ -58,7 +58,7 @@ def test_many_measures_stand_in_several_tables(monkeypatch):
 
 def test_of_many_pairs_the_first_are_shown_with_their_queries():
     found = comparison(8, 2, all_pairs=True)
-    left = "The first 12 of 56 pairs and measures; --format json has all."
+    left = "The first 12 of 28 pairs and measures; --format json has all."
 
     assert left in render_text(found)
     assert left in render_markdown(found)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -16,6 +16,7 @@ from assay.cli.evaluate import (
     measure_options,
     named_runs,
     output_options,
+    query_set_option,
     refuse_second_stdin,
     rule_options,
     threads_option,
@@ -33,7 +34,6 @@ from assay.formats.queries import read_queries
 from assay.formats.scores import read_scores
 from assay.formats.unread import open_run
 from assay.report.comparison import RENDERERS
-from assay.rules import RULE_CHOICES
 
 OF_TABLES = ("output_format", "output", "segments", "minimum_segment", "moves", "queries")  # beside those of a study
 FEW_RUNS = 5  # whose agreement a page shows unasked; the work grows with their square
@@ -118,14 +118,9 @@ FEW_RUNS = 5  # whose agreement a page shows unasked; the work grows with their 
     is_flag=True,
     help=f"Also say how alike the runs rank, and whether the measures agree; a page of up to {FEW_RUNS} runs does so anyway.",
 )
-@click.option("--queries", type=click.Path(), help="FILE with the texts of queries, to be shown.")
+@query_set_option
 @click.option(
     "--corpus", type=click.Path(), help="FILE with documents, whose titles are shown with queries that moved."
-)
-@click.option(
-    "--query-set",
-    type=click.Choice(RULE_CHOICES["queries"]),
-    help="Queries that count; strict refuses a run that lacks one.  [default: judged]",
 )
 @partial(rule_options, without=("scores", "queries"))  # which are files here; --like trec_eval-9 has 32-bit scores
 @input_options
@@ -146,11 +141,14 @@ def command(
     study = Study(**{name: given.pop(name) for name in Study.__dataclass_fields__ if name in given})
     asked = given.pop("moves")
     page = output_format == "html"
+    if page and output is None and sys.stdout.isatty():
+        raise InputError("a page is nothing for the terminal; name a file for it: -o comparison.html")
+    texts = given.pop("queries")
     looks = {
         "segments": given.pop("segments"),
         "minimum_segment": given.pop("minimum_segment"),
         "moves": MOVES if asked is None else asked,
-        "texts": _texts(given.pop("queries")),
+        "texts": {} if texts is None else read_queries(texts),
         "corpus": given.pop("corpus"),
         "documents": page or asked is not None,
         "agreement": given.pop("agreement") or (page and len(runs) <= FEW_RUNS),
@@ -163,12 +161,6 @@ def command(
     else:
         raise InputError("give either QRELS and RUNs or --scores FILE, not both.")
     write(RENDERERS[output_format](found), output)
-
-
-def _texts(path: str | None) -> dict[str, str]:
-    if path in RULE_CHOICES["queries"] and not Path(path).exists():
-        raise InputError(f"--queries is a file with the texts of queries; the rule is --query-set {path}.")
-    return {} if path is None else read_queries(path)
 
 
 def _refuse_options_of_runs() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -16,15 +15,14 @@ from assay.cli.evaluate import (
     measure_options,
     named_runs,
     output_options,
+    query_set_option,
     refuse_second_stdin,
     rule_options,
 )
 from assay.diagnosis.diagnosing import diagnose
 from assay.diagnosis.findings import AREAS, Settings
-from assay.errors import InputError
 from assay.formats import parse_grades, read_run
 from assay.report.diagnosis import RENDERERS
-from assay.rules import RULE_CHOICES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -56,7 +54,6 @@ def _file(name: str, text: str) -> Callable[[Command], Command]:
 )
 @click.option("--baseline", help="Run to compare the others with.  [default: the first]")
 @_file("presented", "Positions at which assessors saw documents: query, document, position.")
-@_file("queries", "Texts of the test queries: TSV, JSONL or TREC topics.")
 @_file("production", "A sample of real queries: one per line, or with a count.")
 @_file("corpus", "Texts of the documents: JSONL, TREC, CSV, TSV or Parquet.")
 @_file("segments", "The kind of each query: CSV, TSV or JSONL.")
@@ -74,11 +71,7 @@ def _file(name: str, text: str) -> Callable[[Command], Command]:
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="For tests that draw.")
 @output_options(RENDERERS, "How to show the findings.")
 @like_option
-@click.option(
-    "--query-set",
-    type=click.Choice(RULE_CHOICES["queries"]),
-    help="Queries that count; strict refuses a run that lacks one.  [default: judged]",
-)
+@query_set_option
 @partial(rule_options, without=("queries",))  # which are a file here
 @input_options
 def command(
@@ -102,8 +95,6 @@ def command(
     finding.
     """
     refuse_second_stdin(qrels, runs)
-    if given["queries"] in RULE_CHOICES["queries"] and not Path(given["queries"]).exists():
-        raise InputError(f"--queries is a file with the texts of queries; the rule is --query-set {given['queries']}.")
     settings = Settings(**{name: given.pop(name) for name in Settings.__dataclass_fields__})
     inputs = {
         name: given.pop(name)

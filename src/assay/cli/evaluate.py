@@ -55,6 +55,27 @@ def rule_options(command: Command, without: tuple[str, ...] = ()) -> Command:
     return command
 
 
+def query_set_option(command: Command) -> Command:
+    """The rule `queries`, for commands whose --queries is a file with their texts: that option's value is looked at too."""
+    command = click.option(
+        "--query-set",
+        type=click.Choice(RULE_CHOICES["queries"]),
+        help="Queries that count; strict refuses a run that lacks one.  [default: judged]",
+    )(command)
+
+    def texts(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+        if path in RULE_CHOICES["queries"] and not Path(path).exists():
+            raise InputError(f"--queries is a file with the texts of queries; the rule is --query-set {path}.")
+        return path
+
+    return click.option(
+        "--queries",
+        type=click.Path(dir_okay=False),
+        callback=texts,
+        help="FILE with the texts of the queries: TSV, JSONL or TREC topics.",
+    )(command)
+
+
 def like_option(command: Command) -> Command:
     """Whose conventions are followed."""
     return click.option(

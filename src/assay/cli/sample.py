@@ -14,6 +14,9 @@ from assay.collections.sampling import sample_qrels
 from assay.errors import InputError
 from assay.files import is_same_file
 from assay.formats import parse_grades, read_qrels
+from assay.formats.reading import format_name
+from assay.formats.sources import STDIN, open_source
+from assay.formats.writers import BEIR_HEADER
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed, qrels_as_bytes
 from assay.report.sample import SAMPLE_RENDERERS
 
@@ -22,7 +25,7 @@ from assay.report.sample import SAMPLE_RENDERERS
 @click.argument("qrels")
 @click.option("--share", type=float, help="How much of the queries to sample, such as 0.2.")
 @click.option("--queries", type=click.IntRange(min=1), help="How many queries to sample, in place of a share.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed is another sample.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Another seed is another sample.")
 @click.option("--rel", type=float, default=1, show_default=True, help="Lowest grade of a relevant document.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="DEV", help="File for the sampled queries.")
 @click.option("--rest", type=click.Path(dir_okay=False), metavar="TEST", help="File for all other queries.")
@@ -56,7 +59,7 @@ def command(
     machine. Without files to write to, the counts are shown.
     """
     _refuse_same(qrels, output, rest)
-    targets = {path: output_format(path, to) for path in (output, rest) if path is not None}
+    targets = {path: _format_for(path, to, qrels, input_format) for path in (output, rest) if path is not None}
     _refuse_nowhere(targets)
     letters = parse_grades(grades) if grades else None
     table = read_qrels(qrels, input_format=input_format, grades=letters)
@@ -68,6 +71,18 @@ def command(
     write(SAMPLE_RENDERERS[shown_as](sample, {"source": qrels, "sampled": output, "rest": rest}))
     for note in dict.fromkeys(note for _, _, notes in made for note in notes):
         click.echo(f"Note: {note}", err=True)
+
+
+def _format_for(path: str, to: str | None, source: str, input_format: str) -> str:
+    """The format that is named, else that of the source where both names have the same ending, else the ending's."""
+    if to is None and source != STDIN and os.path.splitext(path)[1] == os.path.splitext(source)[1]:
+        with open_source(source) as content:
+            found = format_name(content, input_format, "qrels")
+            if found == "tsv" and content.head.startswith(BEIR_HEADER.strip().encode()):
+                return "beir"  # which is read as any table with names
+        if found in OUTPUT_FORMATS:
+            return found
+    return output_format(path, to)
 
 
 def _refuse_same(*paths: str | None) -> None:

@@ -40,7 +40,7 @@ class Sample:
 
 
 def sample_qrels(
-    qrels: Qrels, *, share: float | None = None, queries: int | None = None, seed: int = 0, rel: float = 1
+    qrels: Qrels, *, share: float | None = None, queries: int | None = None, seed: int = 1, rel: float = 1
 ) -> Sample:
     r"""A share of the queries, or a number of them, and the rest; both with all of their judgments.
 
@@ -81,7 +81,7 @@ def stratum_of(relevant: int) -> tuple[int, int]:
 
 def _wanted(total: int, share: float | None, queries: int | None) -> int:
     if (share is None) == (queries is None):
-        raise InputError("say how many queries to sample: either a share, such as 0.2, or a number of queries.")
+        raise InputError("say how many queries to sample: either a share (--share 0.2) or a number of queries (--queries 50).")
     if share is not None and not 0 < share < 1:
         raise InputError(f"the share is {share:g}; it lies between 0 and 1.")
     wanted = queries if queries is not None else round(total * share)  # type: ignore[operator]

@@ -239,7 +239,7 @@ def _built_in(
     name: str, scores: SystemScores, study: Study, texts: Mapping[str, str], relevant: Mapping[str, int]
 ) -> Segmentation:
     if name == "length" and not any(text.strip() for text in texts.values()):
-        raise InputError("segments by length need the texts of the queries: give a file of queries and texts.")
+        raise InputError("segments by length need the texts of the queries: give a file of queries and texts (--queries FILE).")
     if name == "relevant" and not relevant:
         raise InputError("segments by relevant documents need judgments; a table of values has none.")
     if name == "difficulty":
@@ -340,7 +340,8 @@ def _notes_on_constant_systems(scores: SystemScores) -> Iterator[str]:
                 alike.setdefault((measure, float(known[0])), []).append(system)
     for (measure, value), systems in alike.items():
         have, runs = ("has", "is the run") if len(systems) == 1 else ("have", "are these runs")
-        yield f"{some_of(systems)} {have} {measure} {value:.4f} on every query: {runs} empty or constant?"
+        doubt = "nothing is left to tell" if value == 1 else f"{runs} empty or constant?"
+        yield f"{some_of(systems)} {have} {measure} {value:.4f} on every query: {doubt}{'.' if value == 1 else ''}"
 
 
 def _notes_on_missing(scores: SystemScores) -> Iterator[str]:

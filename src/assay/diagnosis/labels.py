@@ -49,7 +49,7 @@ def unjudged_at_the_top(material: Material) -> Found | Missing:
         JudgedRow(
             system,
             mean_of(share),
-            mean_interval(share),
+            _of_a_share(mean_interval(share)),
             int(np.count_nonzero(share >= 1)),
             int(np.count_nonzero(~np.isnan(share))),
             int(unjudged.sum()),
@@ -220,3 +220,8 @@ def _disagreements(material: Material, means: Floats) -> tuple[list[Disagreement
 
 def _places(values: Floats) -> list[int]:
     return [int(np.count_nonzero(values > value)) + 1 for value in values]
+
+
+def _of_a_share(interval: Interval | None) -> Interval | None:
+    """The part of an interval that a share can lie in."""
+    return None if interval is None else (max(interval[0], 0.0), min(interval[1], 1.0))

@@ -323,7 +323,11 @@ def _read(path: Path, kind: type[Kept], schema: str) -> Kept:
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"there is no {path.name} here, so this is no report.", source=str(path.parent)) from None
+        inside = "evaluations"  # of a benchmark, where each mode has its report
+        hint = f" Name one of those in {inside}/." if (path.parent / inside).is_dir() else ""
+        raise InputError(
+            f"there is no {path.name} here, so this is no report.{hint}", source=str(path.parent)
+        ) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}.", source=str(path)) from None
     try:

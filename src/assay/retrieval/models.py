@@ -197,6 +197,8 @@ def get_model(name: str = DEFAULT_MODEL, progress: Progress | None = None, *, fo
     They come into the cache in one step, checked; a damaged file there is replaced. Other processes that want the same
     model wait. Raises MissingModelError, which says what was tried and what to do.
     """
+    if folder is not None and not folder.is_dir():
+        raise MissingModelError(f"{folder}: there is no such folder to get the model {name} from.")
     found = find_model(name)
     if found is not None:
         return found

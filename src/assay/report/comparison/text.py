@@ -116,7 +116,7 @@ def _fitting(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
     for row in rows:
         table.add_row(*(_verdict(row[column]) if head[column] == "verdict" else _plain(row[column]) for column in kept))
     left_out = [name for column, name in enumerate(head) if column not in kept]
-    said = [f"No room for: {', '.join(left_out)}."] if left_out else []
+    said = [f"No room for {', '.join(left_out)}: widen the window, or take --format json."] if left_out else []
     return "".join((printed(table, width), *_paragraphs(said, width)))
 
 

@@ -197,8 +197,8 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         )
     if study.margin is not None:
         yield (
-            f"Equivalent: two one-sided t tests show a difference within {study.margin:g} to either side; p equivalent is "
-            f"{correction} as well."
+            f"Equivalent: two one-sided t tests show a difference within {study.margin:g} to either side; their p is "
+            f"{correction} too."
         )
     smallest = [pair.detectable for pair in comparison.pairs if pair.detectable is not None]
     if smallest:
@@ -313,7 +313,8 @@ def segment_notes(segments: SegmentComparison, study: Study) -> Iterator[str]:
     yield from _first([paradox_of(found) for found in segments.paradoxes], "paradoxes")
     yield from _first([interaction_of(found, study.alpha) for found in segments.interactions], "tests of segments")
     correction = "not corrected" if segments.correction == "none" else f"corrected by {segments.correction}"
-    yield f"p {correction} over {segments.family} comparisons (segments x pairs x measures); intervals {_hold(study)}."
+    if segments.family:
+        yield f"p {correction} over {segments.family} comparisons (segments x pairs x measures); intervals {_hold(study)}."
     if any(not segment.tested for segment in segments.segments):
         yield f"Segments under {segments.minimum} queries are not tested."
     if segments.unsegmented:
@@ -377,7 +378,10 @@ def _same_winner(pair: MeasureAgreement) -> str:
 
 
 def shown_moves(comparison: Comparison) -> list[Moves]:
-    """Pairs and measures by which a query moved, as far as anybody would read them."""
+    """Pairs and measures by which a query moved, as far as anybody would read them.
+
+    Where nobody asked for their documents, the first measure is enough.
+    """
     return _with_moves(comparison)[:MOST_LINES]
 
 
@@ -390,7 +394,9 @@ def moves_left(comparison: Comparison) -> str:
 
 
 def _with_moves(comparison: Comparison) -> list[Moves]:
-    return [pair for pair in comparison.moves if pair.up or pair.down]
+    moved = [pair for pair in comparison.moves if pair.up or pair.down]
+    detailed = any(move.depth for pair in moved for move in (*pair.up, *pair.down))
+    return moved if detailed else [pair for pair in moved if pair.measure == comparison.scores.measures[0]]
 
 
 def move_of(move: Move) -> str:
