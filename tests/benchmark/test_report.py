@@ -21,8 +21,8 @@ from assay.records.benchmark import (
     PairRecord,
     SegmentChoice,
 )
-from assay.records.model import Digest, FindingRecord
-from assay.report.benchmark import RENDERERS, benchmark_table, choices, render_markdown, render_text
+from assay.records.model import Digest, FindingRecord, TargetResult
+from assay.report.benchmark import RENDERERS, benchmark_table, choices, render_markdown, render_text, segment_in_words
 from assay.report.benchmark_charts import charts_of
 from assay.report.benchmark_page import render_html, rendered_benchmark
 from docs.blocks import DOCS
@@ -184,9 +184,33 @@ def test_the_terminal_shows_the_table_the_choice_and_what_marks_mean():
         in text
     )
     assert (
-        "Another mode is ahead on some kinds of query, which is not tested: lexical where query length is 1 to 3"
+        "Another mode is ahead on some kinds of query, which is not tested: lexical where queries have 1 to 3 words"
         in text
     )
+
+
+@pytest.mark.parametrize(
+    ("segmentation", "segment", "words"),
+    [
+        ("query length", "1 to 7", "queries have 1 to 7 words (30 queries)"),
+        ("query length", "1", "queries have 1 word (30 queries)"),
+        ("relevant documents", "1 to 2", "queries have 1 to 2 relevant documents (30 queries)"),
+        ("relevant documents", "1", "queries have 1 relevant document (30 queries)"),
+        ("intent", "buy", "intent is buy (30 queries)"),
+    ],
+)
+def test_kinds_of_query_are_told_in_plain_words(segmentation, segment, words):
+    (example,) = report().choice.segments
+
+    assert words == segment_in_words(replace(example, segmentation=segmentation, segment=segment))
+
+
+def test_no_mode_is_said_to_be_ahead_on_segments_that_ask_for_caution():
+    (example,) = report().choice.segments
+    told = report(choice=replace(report().choice, segments=(replace(example, caution="It is partly luck."),)))
+
+    assert [] == [line for line in choices(told) if "Another mode is ahead" in line]
+    assert "| query length | 1 to 3 | 30 |" in render_markdown(told)
 
 
 def test_a_limit_and_modes_that_did_not_run_are_told():
@@ -197,6 +221,56 @@ def test_a_limit_and_modes_that_did_not_run_are_told():
     assert "Within 5 ms lexical." in list(choices(told))
     for render in (render_text, render_markdown, RENDERERS["markdown"]):
         assert "dense has no figures: no model. Get it." in render(told).replace("\\", "")
+
+
+def test_of_equal_modes_the_fastest_is_named_and_the_table_says_that_they_are_equal():
+    lexical, vector, hybrid = report().modes
+    same = replace(hybrid, metrics=vector.metrics)
+    overall = BestMode(
+        mode="vector", value=0.28, not_worse=("hybrid",), measures_won={}, equal=("hybrid",), words="they are equal."
+    )
+    equal = report(modes=(vector, same), best={}, choice=replace(report().choice, overall=overall))
+
+    assert "Best over all: they are equal. vector is faster: 12.0 ms per query." == next(choices(equal))
+    assert ["all equal", "all equal"] == [row.best for row in benchmark_table(equal).rows]
+    assert "Best over all: they are equal." == next(choices(replace(equal, timing={})))
+    three = replace(
+        equal,
+        modes=(lexical, vector, same),
+        choice=replace(equal.choice, overall=replace(overall, equal=("hybrid", "lexical"))),
+    )
+    assert "Best over all: they are equal. lexical is the fastest: 0.50 ms per query." == next(choices(three))
+    assert [] == [line for line in choices(three) if "Another mode is ahead" in line]
+
+
+def aimed(mode, status, **targets):
+    """The mode with a status, and targets by measure: their status and words."""
+    results = {name: TargetResult(status=each, goal=0.35, words=words) for name, (each, words) in targets.items()}
+    return replace(mode, status=status, targets=results)
+
+
+def test_targets_are_told_mode_by_mode_with_what_was_missed():
+    lexical, vector, hybrid = report().modes
+    short, near = ("fail", "0.2800 of 0.3500 (good): 0.0700 short"), ("warn", "0.3200 of 0.3500 (good): 0.0300 short")
+    reached = ("pass", "0.3800 of 0.3500 (good)")
+    told = report(
+        targets="web",
+        modes=(
+            aimed(lexical, "unknown"),
+            aimed(vector, "fail", AP=near, RR=short, R=reached),
+            aimed(hybrid, "pass", AP=reached, RR=reached),
+        ),
+    )
+    lines = [
+        "Targets (web): lexical unknown: it has nothing to reach, all uplifts are over it.",
+        "Targets (web): vector fail: RR fail, 0.2800 of 0.3500 (good): 0.0700 short; AP warn, 0.3200 of 0.3500 (good): 0.0300 short.",
+        "Targets (web): hybrid pass: 2 of 2 targets.",
+    ]
+
+    for render in (render_text, render_markdown, RENDERERS["markdown"]):
+        text = " ".join(render(told).replace("\\", "").split())
+        assert [] == [line for line in lines if line not in text]
+        assert "Targets" not in render(report())
 
 
 def test_markdown_has_the_table_of_the_terminal_with_the_best_in_bold():

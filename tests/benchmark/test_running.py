@@ -175,6 +175,19 @@ def test_modes_that_are_gone_leave_nothing(kitchen, tmp_path):
     assert [] == [check for check in verify("out").checks if not check.holds]
 
 
+def test_without_its_work_a_benchmark_is_run_anew_and_leaves_nothing_of_the_old_one(kitchen, tmp_path):
+    run(kitchen, "out")
+    shutil.rmtree(tmp_path / "out" / "work")
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    report = run(kitchen, "out", modes=read_recipe(kitchen).modes[:1])
+    left = files_in(tmp_path / "out")
+
+    assert ["lexical"] == [mode.name for mode in report.modes]
+    assert [] == [name for name in left if "bm25s" in name or "both" in name]
+    assert "mine" == (tmp_path / "out" / "notes.txt").read_text()
+    assert [] == [check for check in verify("out").checks if not check.holds]
+
+
 def test_a_changed_setting_searches_again_with_that_mode_only(kitchen, tmp_path):
     run(kitchen, "out")
     before = files_in(tmp_path / "out")
@@ -265,6 +278,12 @@ def test_a_mode_that_finds_nothing_has_no_figures_and_the_others_have(kitchen, t
 
     assert ["bm25s", "both"] == [mode.name for mode in report.modes]
     assert report.modes[0].metrics == report.modes[1].metrics
+    assert "bm25s and both are equal: " in report.choice.overall.words
+    assert (
+        "bm25s has the highest AP"
+        in (alone := run(kitchen, "alone", modes=read_recipe(kitchen).modes[:2]).choice.overall).words
+    )
+    assert alone.words.endswith("; german found nothing.")
     assert [("german", "it found no document for any of the 8 queries.")] == [
         (each.name, each.reason) for each in report.missing
     ]
@@ -289,6 +308,7 @@ def test_targets_bring_their_measures_and_a_status(kitchen, tmp_path):
 
     assert ("nDCG@10", "AP", "R@10", "P@1") == report.measures
     assert ("t", "fail") == (report.targets, report.modes[1].status)
+    assert {"P@1": "pass", "AP": "fail"} == {name: each.status for name, each in report.modes[1].targets.items()}
     assert [] == [check for check in verify("out").checks if not check.holds]
 
 
@@ -315,6 +335,27 @@ def test_segments_of_a_file(kitchen, tmp_path):
     assert [("kind", "a", 4), ("kind", "b", 4)] == [
         (each.segmentation, each.segment, each.queries) for each in report.choice.segments[:2]
     ]
+
+
+@pytest.mark.parametrize("name", ["length", "relevant"])
+def test_segments_that_are_always_there_can_be_named(kitchen, name):
+    assert {"query length", "relevant documents"} == {
+        each.segmentation for each in run(kitchen, "out", segments=name).choice.segments
+    }
+
+
+def test_segments_by_difficulty_come_with_their_caution(kitchen):
+    before = run(kitchen, "out")
+    report = run(kitchen, "out", segments="difficulty")
+
+    assert "difficulty for lexical" in {each.segmentation for each in report.choice.segments}
+    assert [] == [note for note in before.notes if "regression to the mean" in note]
+    assert 1 == sum("regression to the mean" in note for note in report.notes)
+
+
+def test_a_segments_file_that_is_not_there_is_refused_with_what_can_be_named(kitchen):
+    with pytest.raises(InputError, match=r"lenght: no such file.*did you mean 'length'\?"):
+        run(kitchen, "out", segments="lenght")
 
 
 def test_segments_of_other_queries_are_refused(kitchen, tmp_path):

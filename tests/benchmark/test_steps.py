@@ -123,6 +123,23 @@ def test_a_folder_with_other_things_is_refused(folder):
         found(folder)
 
 
+@pytest.mark.parametrize("report", [b"", b"{", b"[]", b'{"schema": 3}', b'{"schema": "assay/comparison/1"}', b"\xff"])
+def test_a_folder_with_a_report_of_something_else_is_refused(folder, report):
+    folder.mkdir()
+    (folder / "BenchmarkReport.json").write_bytes(report)
+
+    with pytest.raises(InputError, match=r"holds other files and no benchmark \(BenchmarkReport.json\)"):
+        found(folder)
+
+
+def test_a_folder_with_the_report_of_a_benchmark_is_taken_without_its_work(folder):
+    folder.mkdir()
+    (folder / "BenchmarkReport.json").write_bytes(b'{"schema": "assay/benchmark/1"}')
+
+    assert None is found(folder)
+    assert (folder / "work").is_dir()
+
+
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "out").write_text("")
 

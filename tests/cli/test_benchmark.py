@@ -61,7 +61,13 @@ def test_a_recipe_is_run(here):
 def test_what_is_written_can_be_verified_and_evaluated_again(here):
     run(here, "benchmark.toml", "--output", "out")
 
-    assert 0 == assay("verify", "out", cwd=here).returncode
+    verified = assay("verify", "out", cwd=here)
+    kinds = ("manifest", "files of the report", "files that were evaluated")
+    numbers = [f"numbers of {name}, computed anew" for name in ("bm25s", "both", "lexical")]
+    assert (0, [*kinds, *numbers, "Everything holds"]) == (
+        verified.returncode,
+        [line.partition(":")[0] for line in verified.stdout.splitlines()],
+    )
     again = assay("evaluate", "out/qrels.txt", "out/runs/both.run", "-m", "AP", "--format", "json", cwd=here)
     report = json.loads((here / "out" / "BenchmarkReport.json").read_bytes())
     assert json.loads(again.stdout)["runs"][0]["mean"]["AP"] == report["modes"][2]["metrics"]["AP"]
@@ -123,6 +129,9 @@ def test_without_network_and_model_the_lexical_mode_runs(tmp_path, offline, name
     done = run(tmp_path, "--collection", name, "--repeats", "1", env=offline)
 
     assert 0 == done.returncode
+    assert (f"Report: benchmark-{name}/BenchmarkReport.html",) == tuple(
+        line for line in done.stderr.splitlines() if "warning" not in line
+    )
     assert f"Benchmark of {name} (test)" in done.stdout
     words = " ".join(done.stdout.split())
     assert "vector has no figures: the model minilm is not on this machine and could not be fetched" in words

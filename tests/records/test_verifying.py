@@ -407,12 +407,20 @@ def test_text(report, here):
     change(here / "plain.run", "sample", "simple")
     less = verification_as_text(verify("report"))
 
-    assert whole.startswith("manifest\n  holds    settings    config hash ")
-    assert "\nfiles that were evaluated\n  holds    qrels.txt  sha256 " in whole
-    assert "\nnumbers of plain, computed anew\n  holds    P@1 " in whole
-    assert whole.endswith("Everything holds: 19 of 19 checks.\n")
-    assert "\n  DIFFERS  plain.run  has changed: sha256 is " in less
+    assert [
+        "manifest: 2 checks hold",
+        "files of the report: 4 checks hold",
+        "files that were evaluated: 2 checks hold",
+        "numbers of plain, computed anew: 11 checks hold",
+        "Everything holds: 19 of 19 checks.",
+    ] == whole.splitlines()
+    assert "\nfiles that were evaluated: 1 of 2 checks holds\n  DIFFERS  plain.run  has changed: sha256 is " in less
+    assert "\nnumbers of plain, computed anew: 11 checks hold\n" in less
     assert less.endswith("Not everything holds: of 19 checks, 1 differs.\n")
+    (here / "plain.run").unlink()
+    assert "\nnumbers of plain, computed anew: 0 of 1 checks hold\n  unknown  all numbers  " in verification_as_text(
+        verify("report")
+    )
 
 
 def test_verdicts(report, here):

@@ -13,6 +13,7 @@ from assay.benchmark.planning import PlannedMode
 from assay.benchmark.preparing import Prepared, shown_path
 from assay.benchmark.searching import Searched
 from assay.comparison.comparing import Comparison, Study, SystemScores, compare_scores
+from assay.comparison.segments import Segmentation, by_difficulty
 from assay.evaluation import Evaluation
 from assay.records.benchmark import (
     BenchmarkReport,
@@ -53,11 +54,12 @@ def build_benchmark(
     timing = {each.mode.name: each.timing for each in searched}
     measure = scores.measures[0]
     choice = Choice(measure=measure, overall=None)
+    segmentations = [*_by_difficulty(prepared, scores), *prepared.segmentations]
     if rewards[measure]:
         choice = Choice(
             measure=measure,
-            overall=best_overall(scores, best, comparison),
-            segments=best_by_segment(scores, prepared.segmentations),
+            overall=best_overall(scores, best, comparison, [mode.name for mode in empty]),
+            segments=best_by_segment(scores, segmentations),
             latency=_within(recipe.latency_limit, means[measure], timing, measure),
         )
     return BenchmarkReport(
@@ -75,8 +77,13 @@ def build_benchmark(
         targets=reports[0].targets,
         conventions=reports[0].conventions,
         findings=tuple(_finding(finding) for finding in prepared.collection.findings),
-        notes=tuple(_notes(reports)),
+        notes=(*_notes(reports), *dict.fromkeys(each.caution for each in choice.segments if each.caution)),
     )
+
+
+def _by_difficulty(prepared: Prepared, scores: SystemScores) -> list[Segmentation]:
+    """Queries by how well the first mode does on them, if that was asked for: known only when it has searched."""
+    return [by_difficulty(scores, scores.systems[0])] if prepared.recipe.segments == "difficulty" else []
 
 
 def _found_nothing(mode: PlannedMode, prepared: Prepared) -> MissingMode:
@@ -131,6 +138,7 @@ def _mode(searched: Searched, report: EvaluationReport) -> ModeResult:
         report=evaluation_folder(searched.mode.name),
         complete=report.complete,
         status=report.status,
+        targets={each.name: each.target for each in report.measures if each.target is not None},
     )
 
 

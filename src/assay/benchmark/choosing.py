@@ -43,11 +43,15 @@ def best_by_measure(means: Mapping[str, Means], rewards: Mapping[str, bool]) -> 
 
 
 def best_overall(
-    scores: SystemScores, best: Mapping[str, tuple[str, ...]], comparison: Comparison | None
+    scores: SystemScores,
+    best: Mapping[str, tuple[str, ...]],
+    comparison: Comparison | None,
+    empty: Sequence[str] = (),
 ) -> BestMode | None:
-    """The best mode by the first measure; and which others were not shown to be worse than it.
+    """The best mode by the first measure, or several that are equal; and which others were not shown to be worse.
 
     `comparison` is of all modes with the first one; it decides wherever it can, so that a report never says two things.
+    `empty` are modes that have no scores since they found nothing.
     """
     means = _means(scores, 0)
     leading = best_of(means)
@@ -55,14 +59,17 @@ def best_overall(
         return None
     mode = leading[0]  # of several that are equal the one that was named first
     value = means[mode]
-    not_worse = () if comparison is None else tuple(_not_worse(mode, comparison))
+    near = set() if comparison is None else {other for each in leading for other in _not_worse(each, comparison)}
+    near |= set(leading)  # also where a test over the queries that both have a value for tells them apart
+    not_worse = tuple(system for system in scores.systems if system in near and system != mode)
     won = {system: sum(system in modes for modes in best.values()) for system in scores.systems}
     return BestMode(
         mode=mode,
         value=value,
         not_worse=not_worse,
         measures_won={system: count for system, count in won.items() if count},
-        words=_best_in_words(scores, mode, value, not_worse),
+        equal=leading[1:],
+        words=_best_in_words(scores, leading, value, not_worse, empty),
     )
 
 
@@ -83,13 +90,14 @@ def best_by_segment(scores: SystemScores, segmentations: Iterable[Segmentation])
                     means={mode: None if math.isnan(mean) else mean for mode, mean in means.items()},
                     best=best_of(means),
                     few=int(chosen.sum()) < FEW_QUERIES,
+                    caution=segmentation.caution,
                 )
             )
     return tuple(found)
 
 
 def best_within(limit: float, means: Means, times: Mapping[str, float], measure: str) -> LatencyChoice:
-    """The best of the modes whose median time per query stays within the limit.
+    """The best of the modes whose median time per query stays within the limit; of several that are equal the fastest.
 
     >>> best_within(5, {"lexical": 0.4, "vector": 0.5}, {"lexical": 1.0, "vector": 9.0}, "nDCG@10").words
     'Within 5 ms per query lexical has the highest nDCG@10 (0.4000); too slow: vector (9.00 ms).'
@@ -97,13 +105,16 @@ def best_within(limit: float, means: Means, times: Mapping[str, float], measure:
     slow = tuple(mode for mode in means if times.get(mode, math.inf) > limit)
     fast = {mode: mean for mode, mean in means.items() if mode not in slow}
     best = best_of(fast)
+    fastest = min(best, key=lambda mode: times[mode], default=None)
     said = ", ".join(f"{show_id(mode)} ({milliseconds(times[mode])} ms)" for mode in slow if mode in times)
     left_out = f"; too slow: {said}" if said else ""
     if not best:
         words = f"No mode stays within {limit:g} ms per query{left_out}."
     else:
-        words = f"Within {limit:g} ms per query {show_id(best[0])} has the highest {measure} ({fast[best[0]]:.4f}){left_out}."
-    return LatencyChoice(limit=limit, mode=best[0] if best else None, too_slow=slow, words=words)
+        said = f"{_leading_in_words(best, measure)} ({fast[best[0]]:.4f})"
+        apart = f"; {show_id(fastest)} is the fastest" if fastest is not None and len(best) > 1 else ""
+        words = f"Within {limit:g} ms per query {said}{apart}{left_out}."
+    return LatencyChoice(limit=limit, mode=fastest, too_slow=slow, words=words)
 
 
 def _means(scores: SystemScores, measure: int, chosen: np.ndarray | None = None) -> dict[str, float]:
@@ -131,13 +142,32 @@ def _not_worse(mode: str, comparison: Comparison) -> Iterator[str]:
     return (system for system in scores.systems if system != mode and not shown[system])
 
 
-def _best_in_words(scores: SystemScores, mode: str, value: float, not_worse: Sequence[str]) -> str:
-    said = f"{show_id(mode)} has the highest {scores.measures[0]} ({value:.4f})"
-    others = len(scores.systems) - 1
+def _best_in_words(
+    scores: SystemScores, leading: Sequence[str], value: float, not_worse: Sequence[str], empty: Sequence[str]
+) -> str:
+    measure, others = scores.measures[0], len(scores.systems) - len(leading)
+    several = len(leading) > 1
+    if several and not others:
+        each = "both" if len(leading) == 2 else "all"
+        return f"{_listed(leading)} are equal: {each} have {measure} {value:.4f}."
+    said = f"{_leading_in_words(leading, measure)} ({value:.4f})"
     if not others:
-        return f"{said}; no other mode has run."
-    if not not_worse:
+        return f"{said}; {_listed(empty)} found nothing." if empty else f"{said}; no other mode has run."
+    near = [mode for mode in not_worse if mode not in leading]
+    if not near:
         which = {1: "the other mode", 2: "both others"}.get(others, f"all {others} others")
-        return f"{said}, and is better than {which} beyond chance."
-    names = " and ".join(map(show_id, not_worse)) if len(not_worse) < 3 else ", ".join(map(show_id, not_worse))
-    return f"{said}, but {names} {'is' if len(not_worse) == 1 else 'are'} not shown to be worse."
+        return f"{said}, and {'are' if several else 'is'} better than {which} beyond chance."
+    names = " and ".join(map(show_id, near)) if len(near) < 3 else ", ".join(map(show_id, near))
+    return f"{said}, but {names} {'is' if len(near) == 1 else 'are'} not shown to be worse."
+
+
+def _leading_in_words(leading: Sequence[str], measure: str) -> str:
+    if len(leading) == 1:
+        return f"{show_id(leading[0])} has the highest {measure}"
+    return f"{_listed(leading)} are equal with the highest {measure}"
+
+
+def _listed(modes: Sequence[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    *before, last = map(show_id, modes)
+    return f"{', '.join(before)} and {last}" if before else last

@@ -13,8 +13,9 @@ from assay.benchmark.recipe import Recipe
 from assay.benchmark.steps import digest
 from assay.collections import Collection, embedded_collections, open_collection
 from assay.collections.opening import EMBEDDED
+from assay.comparison.comparing import BUILT_IN
 from assay.comparison.segments import Segmentation, by_length, by_relevant
-from assay.errors import InputError, some_of
+from assay.errors import InputError, did_you_mean, some_of
 from assay.formats.segments import read_segments
 from assay.records.building import as_text
 from assay.records.identity import content_of
@@ -47,7 +48,7 @@ class Prepared:
             [collection.name, collection.split, msgspec.to_builtins(self.files)],
             [modes, msgspec.to_builtins(self.plan.missing)],
             [self.measures, msgspec.to_builtins(self.targets)],
-            [asdict(each) for each in self.segmentations],
+            [[asdict(each) for each in self.segmentations], recipe.segments == "difficulty"],
         )
 
 
@@ -55,7 +56,7 @@ def prepare(recipe: Recipe, *, command: Sequence[str] = (), progress: Progress |
     """Look at everything that can be wrong before something is searched; fetches models that are not there yet."""
     targets = None if recipe.targets is None else read_targets(recipe.targets)
     measures = recipe.measures if targets is None else with_targets(recipe.measures, targets)
-    labelled = {} if recipe.segments is None else read_segments(recipe.segments)
+    labelled = _labelled(recipe.segments)
     collection = open_collection(
         recipe.collection, split=recipe.split, columns=recipe.columns, files=recipe.files, progress=progress
     )
@@ -79,6 +80,18 @@ def prepare(recipe: Recipe, *, command: Sequence[str] = (), progress: Progress |
         segmentations=(*own, *_usual_segmentations(collection)),
         command=tuple(map(as_text, Secrets().hide_command(command))),
     )
+
+
+def _labelled(segments: str | None) -> Mapping[str, Mapping[str, str]]:
+    """The columns of a file of segments; none for a name: length and relevant are always there, difficulty comes later."""
+    if segments is None or segments in BUILT_IN:
+        return {}
+    if segments != "-" and not Path(segments).exists():
+        hint = did_you_mean(segments, BUILT_IN) or "."
+        raise InputError(
+            f"no such file{hint} Segments are a CSV file, or one of {', '.join(BUILT_IN)}.", source=segments
+        )
+    return read_segments(segments)
 
 
 def _refuse_strange_segments(

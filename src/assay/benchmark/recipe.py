@@ -62,7 +62,7 @@ class Recipe:
     seed: int = DEFAULT_SEED
     repeats: int = DEFAULT_REPEATS  # passes over the queries that are timed
     latency_limit: float | None = None  # milliseconds per query
-    segments: str | None = None  # a file that sorts queries into segments
+    segments: str | None = None  # a file that sorts queries into segments, or length, relevant, difficulty
     columns: Mapping[str, Any] | None = None  # what fields are called, for each file: see `open_collection`
     files: Mapping[str, str] | None = None  # files of a role whose names do not tell it
     parts: tuple[Mode, ...] = ()  # modes of the recipe that run only where a hybrid is made of them

@@ -27,7 +27,7 @@ from assay.errors import InputError
 from assay.evaluation import Evaluator
 from assay.formats.unread import open_run
 from assay.formats.writing import qrels_as_bytes
-from assay.records.benchmark import BenchmarkReport
+from assay.records.benchmark import BENCHMARK_FILE, BenchmarkReport
 from assay.records.building import as_text, build_report, queries_of_run, timestamp
 from assay.records.findings import findings_beside
 from assay.records.identity import digest_of, identity_of
@@ -38,8 +38,6 @@ from assay.records.storing import MANIFEST_FILE, REPORT_FILE
 from assay.records.storing import encode as encode_record
 from assay.retrieval.base import Progress, silent
 from assay.retrieval.modes import MODES
-
-BENCHMARK_FILE = "BenchmarkReport.json"
 
 RenderEvaluation = Callable[[EvaluationReport], Mapping[str, str]]  # a report -> file name, in its folder, -> text
 RenderBenchmark = Callable[[BenchmarkReport], Mapping[str, str]]

@@ -22,8 +22,10 @@ import msgspec
 from assay._version import __version__
 from assay.errors import InputError, some_of
 from assay.files import write_whole
+from assay.records.benchmark import BENCHMARK_FILE, BENCHMARK_SCHEMA
 from assay.records.identity import content_of
 from assay.records.model import Digest, Record
+from assay.records.storing import MANIFEST_FILE, read_manifest
 
 WORK, STATE = "work", "work/state.json"
 STATE_SCHEMA = "assay/benchmark-state/2"
@@ -157,7 +159,7 @@ def workspace(folder: str | os.PathLike[str]) -> Iterator[Workspace]:
         raise InputError("is a file; a benchmark needs a folder.", source=os.fspath(folder))
     try:
         others = sorted(entry.name for entry in root.iterdir()) if root.exists() else []
-        if others and not (root / WORK).is_dir():
+        if others and not (root / WORK).is_dir() and not _is_benchmark(root):
             raise InputError(
                 f"holds other files and no benchmark ({some_of(others)}). Name a new folder with --output.",
                 source=os.fspath(folder),
@@ -167,7 +169,7 @@ def workspace(folder: str | os.PathLike[str]) -> Iterator[Workspace]:
         raise InputError(f"cannot be written to: {error.strerror}.", source=os.fspath(folder)) from None
     with _only_one(root / WORK, os.fspath(folder)):
         _remove_leftovers(root)
-        yield Workspace(root, _read_state(root / STATE))
+        yield Workspace(root, _read_state(root / STATE) or _state_without_work(root))
 
 
 def _remove_leftovers(root: Path) -> None:
@@ -202,10 +204,35 @@ def _only_one(folder: Path, shown: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _read_state(path: Path) -> State:
-    """What is finished; nothing, where the state is not there or is of another version."""
+def _read_state(path: Path) -> State | None:
+    """What is finished; None where the state is not there or is of another version."""
     with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
         state = msgspec.json.decode(path.read_bytes(), type=State)
         if state.schema == STATE_SCHEMA:
             return state
-    return State()
+    return None
+
+
+class _Schema(Record, frozen=True):
+    """Of a report nothing but what it is."""
+
+    schema: str
+
+
+def _is_benchmark(root: Path) -> bool:
+    """Whether the folder holds the report of a benchmark, of this version or another."""
+    with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        found = msgspec.json.decode((root / BENCHMARK_FILE).read_bytes(), type=_Schema)
+        return found.schema.startswith(BENCHMARK_SCHEMA.rpartition("/")[0] + "/")
+    return False
+
+
+def _state_without_work(root: Path) -> State:
+    """Nothing is finished; but the files of a report whose work is gone are known by its manifest, to be removed with it."""
+    if not _is_benchmark(root):
+        return State()
+    try:
+        outputs = {each.path: each.sha256 for each in read_manifest(root).outputs}
+    except InputError:
+        return State()
+    return State(steps={"report": Step(key="", outputs={**outputs, MANIFEST_FILE: ""})})

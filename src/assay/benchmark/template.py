@@ -24,7 +24,7 @@ measures = ["nDCG@10", "MAP@100", "MRR@10", "Recall@50", "Recall@100", "HitRate@
 
 # Choosing a mode
 # latency_limit = 50          # milliseconds per query: also choose among the modes that are so fast
-# segments = "segments.csv"   # the best mode for each kind of query: the query id, then any columns
+# segments = "segments.csv"   # the best mode for each kind of query: the query id, then any columns; or "difficulty"
 seed = 1                      # for the sample of queries that are timed
 repeats = 3                   # timed passes over them
 

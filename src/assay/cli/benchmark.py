@@ -53,7 +53,11 @@ def command() -> None:
 )
 @click.option("--depth", type=click.IntRange(min=1), help="Documents per query.  [default: 1000]")
 @click.option("--targets", metavar="FILE|NAME", help="Hold the means against a profile of targets.")
-@click.option("--segments", metavar="FILE", help="Sort queries into segments: CSV with the query first.")
+@click.option(
+    "--segments",
+    metavar="FILE|NAME",
+    help="Sort queries into segments: CSV with the query first, or difficulty; length and relevant are always shown.",
+)
 @click.option("--latency-limit", type=float, metavar="MS", help="Also choose among modes this fast per query.")
 @click.option("--seed", type=click.IntRange(min=0), help="For what is drawn: the queries that are timed.  [default: 1]")
 @click.option("--repeats", type=click.IntRange(min=1), help="Timed passes over the queries.  [default: 3]")
@@ -122,12 +126,14 @@ def _recipe(path: str | None, given: dict[str, Any]) -> Recipe:
 
 
 def _prepared(recipe: Recipe) -> Prepared:
-    from assay.benchmark.preparing import prepare
+    from assay.benchmark.preparing import prepare, shown_path
 
     with progress_bars() as progress:
         prepared = prepare(recipe, command=("assay", *sys.argv[1:]), progress=progress)
     for finding in prepared.collection.findings:
-        place = finding.file + (f":{finding.line}" if finding.line is not None else "")
+        if finding.severity == "note":  # it asks for nothing; the report has it
+            continue
+        place = shown_path(finding.file) + (f":{finding.line}" if finding.line is not None else "")
         _say(f"{show_id(place, 200)}: {finding.code} {finding.severity}: {show_id(finding.message, 500)}")
     return prepared
 

@@ -239,7 +239,9 @@ def _built_in(
     name: str, scores: SystemScores, study: Study, texts: Mapping[str, str], relevant: Mapping[str, int]
 ) -> Segmentation:
     if name == "length" and not any(text.strip() for text in texts.values()):
-        raise InputError("segments by length need the texts of the queries: give a file of queries and texts (--queries FILE).")
+        raise InputError(
+            "segments by length need the texts of the queries: give a file of queries and texts (--queries FILE)."
+        )
     if name == "relevant" and not relevant:
         raise InputError("segments by relevant documents need judgments; a table of values has none.")
     if name == "difficulty":

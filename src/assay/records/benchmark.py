@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from assay.records.model import Digest, FindingRecord, Record, Status
+from msgspec import field
+
+from assay.records.model import Digest, FindingRecord, Record, Status, TargetResult
 
 BENCHMARK_SCHEMA: Final = "assay/benchmark/1"
+BENCHMARK_FILE: Final = "BenchmarkReport.json"
 
 
 class CollectionRecord(Record, frozen=True, kw_only=True):
@@ -39,6 +42,8 @@ class ModeResult(Record, frozen=True, kw_only=True):
     report: str  # folder of its evaluation report, from the folder of this one
     complete: bool  # whether nothing stands in the way of trusting its figures
     status: Status | None = None  # of its targets together; None without targets
+    # By measure; empty without targets, and where all of them are uplifts over this mode.
+    targets: dict[str, TargetResult] = field(default_factory=dict)
 
 
 class MissingMode(Record, frozen=True, kw_only=True):
@@ -91,6 +96,7 @@ class BestMode(Record, frozen=True, kw_only=True):
     not_worse: tuple[str, ...]  # other modes that were not shown to be worse; empty: it is the best beyond chance
     measures_won: dict[str, int]  # mode -> measures by which it is the best; shared places count for each
     words: str
+    equal: tuple[str, ...] = ()  # other modes with the very same mean; `mode` is the one that was named first
 
 
 class SegmentChoice(Record, frozen=True, kw_only=True):
@@ -102,6 +108,7 @@ class SegmentChoice(Record, frozen=True, kw_only=True):
     means: dict[str, float | None]  # by mode
     best: tuple[str, ...]  # one, or several that are equal
     few: bool  # so few queries that the choice is mostly chance
+    caution: str = ""  # why it says little by itself
 
 
 class LatencyChoice(Record, frozen=True, kw_only=True):

@@ -79,7 +79,13 @@ def _row(report: BenchmarkReport, measure: str) -> TableRow:
         Cell(_value(mode, measure), several and mode.name in best, _marked(verdicts.get(mode.name, "")))
         for mode in report.modes
     )
-    return TableRow(show_id(measure), cells, ", ".join(map(show_id, best)) or NONE)
+    return TableRow(show_id(measure), cells, ", ".join(map(show_id, best)) or _no_best(report, measure))
+
+
+def _no_best(report: BenchmarkReport, measure: str) -> str:
+    """Why no mode is the best by a measure, where all have the same value."""
+    values = {mode.metrics.get(measure) for mode in report.modes}
+    return "all equal" if len(values) == 1 < len(report.modes) and None not in values else NONE
 
 
 def _value(mode: ModeResult, measure: str) -> str:
@@ -137,22 +143,58 @@ def choices(report: BenchmarkReport) -> Iterator[str]:
     if overall is None:
         yield f"No mode is the best by {report.choice.measure}: no query has a value, or a higher one is not better."
     else:
-        yield f"Best over all: {overall.words}"
+        yield f"Best over all: {overall.words}{_fastest_in_words(report, (overall.mode, *overall.equal))}"
     if latency is not None:
         yield latency.words
     ahead = [
         f"{', '.join(map(show_id, each.best))} where {segment_in_words(each)}"
         for each in report.choice.segments
-        if overall and not each.few and overall.mode not in each.best
+        if overall and not each.few and not each.caution and not {overall.mode, *overall.equal} & set(each.best)
     ]
     if ahead:
         yield f"Another mode is ahead on some kinds of query, which is not tested: {'; '.join(ahead)}."
 
 
+def _fastest_in_words(report: BenchmarkReport, equal: Sequence[str]) -> str:
+    """What tells equal modes apart. It rests on the clock, so it is no part of the choice that is kept."""
+    times = {mode: report.timing[mode].milliseconds for mode in equal if mode in report.timing}
+    if len(times) < 2:
+        return ""
+    mode = min(times, key=lambda mode: times[mode])
+    word = "faster" if len(times) == 2 else "the fastest"
+    return f" {show_id(mode)} is {word}: {milliseconds(times[mode])} ms per query."
+
+
+# What queries are sorted by, unasked -> what one has of it, and several.
+_HAD = {"query length": ("word", "words"), "relevant documents": ("relevant document", "relevant documents")}
+
+
 def segment_in_words(segment: SegmentChoice) -> str:
-    """'query length is 3 to 5 (12 queries)'."""
-    queries = count_of(segment.queries, "query")
-    return f"{show_id(segment.segmentation)} is {show_id(segment.segment)} ({queries})"
+    """'queries have 3 to 5 words (12 queries)', 'intent is buy (7 queries)'."""
+    name, label, queries = segment.segmentation, show_id(segment.segment), count_of(segment.queries, "query")
+    if name not in _HAD:
+        return f"{show_id(name)} is {label} ({queries})"
+    one, several = _HAD[name]
+    return f"queries have {label} {one if label == '1' else several} ({queries})"
+
+
+def aims(report: BenchmarkReport) -> Iterator[str]:
+    """How each mode stands against the targets, and what it has missed, the gravest first."""
+    for mode in report.modes:
+        if report.targets is not None and mode.status is not None:
+            yield f"Targets ({show_id(report.targets)}): {show_id(mode.name)} {mode.status}: {_aim_in_words(mode)}."
+
+
+def _aim_in_words(mode: ModeResult) -> str:
+    if not mode.targets:
+        return "it has nothing to reach, all uplifts are over it"
+    missed = [
+        f"{show_id(measure)} {status}, {result.words}"
+        for status in ("fail", "warn", "unknown")
+        for measure, result in mode.targets.items()
+        if result.status == status
+    ]
+    return "; ".join(missed) or f"{len(mode.targets)} of {count_of(len(mode.targets), 'target')}"
 
 
 def absences(report: BenchmarkReport) -> Iterator[str]:
@@ -218,7 +260,7 @@ def render_text(report: BenchmarkReport) -> str:
     table.add_section()
     for row in shown.times:
         table.add_row(Text(row.name), *(_rich(cell, shown.marked) for cell in row.cells), Text(row.best))
-    lines = [*choices(report), *absences(report), "", *legend(report), *remarks(report)]
+    lines = [*choices(report), *aims(report), *absences(report), "", *legend(report), *remarks(report)]
     words = "".join("\n".join(textwrap.wrap(show_id(line, _LONGEST), width)) + "\n" for line in lines)
     return printed(Text(heading(report), style="bold"), width) + "\n" + printed(table, width) + "\n" + words
 
@@ -241,7 +283,11 @@ def render_table_markdown(report: BenchmarkReport) -> str:
     """The table, and below which mode to use: ready for an issue or a README."""
     return (
         "\n\n".join(
-            [_markdown_table(report), _bullets([*choices(report), *absences(report)]), *map(plain, legend(report))]
+            [
+                _markdown_table(report),
+                _bullets([*choices(report), *aims(report), *absences(report)]),
+                *map(plain, legend(report)),
+            ]
         )
         + "\n"
     )
@@ -270,6 +316,9 @@ def _markdown_parts(report: BenchmarkReport) -> Iterator[str]:
     if report.choice.segments:
         yield f"### {plain(report.choice.measure)} by kind of query"
         yield _segments(report)
+    if report.targets is not None:
+        yield "## Targets"
+        yield _bullets(aims(report))
     if report.missing:
         yield "## Modes without figures"
         yield _bullets(absences(report))

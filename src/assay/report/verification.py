@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from assay.errors import show_id
 from assay.records.verifying import Check, Verification
+from assay.report.sheet import count_of
 
 SCHEMA = "assay/verification/1"
-_MARKS = {True: "holds", False: "DIFFERS", None: "unknown"}
+_MARKS = {False: "DIFFERS", None: "unknown"}
 _TITLES = {"manifest": "manifest", "output": "files of the report", "input": "files that were evaluated"}
 _LONGEST = 400  # characters of what there is to a check
 
 
 def verification_as_text(verification: Verification) -> str:
-    """A block for each kind of check, and the verdict."""
+    """A line for each kind of check, below it every check that does not hold, and the verdict."""
     lines: list[str] = []
     for title, checks in groupby(verification.checks, key=_title):
-        members = list(checks)
-        width = max(len(show_id(check.name)) for check in members)
-        lines.append(title)
-        lines += [
-            f"  {_MARKS[check.holds]:<8} {show_id(check.name):<{width}}  {show_id(check.words, _LONGEST)}"
-            for check in members
-        ]
+        lines += _block(title, list(checks))
     return "\n".join([*lines, verdict(verification)]) + "\n"
+
+
+def _block(title: str, checks: Sequence[Check]) -> Iterator[str]:
+    others = [check for check in checks if not check.holds]
+    total, holding = len(checks), len(checks) - len(others)
+    count = f"{holding} of {total} checks" if others else count_of(total, "check")
+    yield f"{title}: {count} hold{'s' if holding == 1 else ''}"
+    width = max((len(show_id(check.name)) for check in others), default=0)
+    for check in others:
+        yield f"  {_MARKS[check.holds]:<8} {show_id(check.name):<{width}}  {show_id(check.words, _LONGEST)}"
 
 
 def _title(check: Check) -> str:
