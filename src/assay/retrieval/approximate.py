@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from assay.errors import MissingExtraError, RetrievalError
 from assay.formats.documents import Document
-from assay.retrieval.base import Progress, search_with, silent
+from assay.retrieval.base import Progress, silent
 from assay.retrieval.dense import VECTORS, Dense, VectorSearcher
 from assay.retrieval.embedding import Vectors
 from assay.retrieval.indexes import building, open_index, writing
@@ -30,6 +30,8 @@ class Approximate(Dense):
     kept while the graph is built and searched. usearch keeps at least as many as are asked for: with a depth of 1000 its
     loss is smaller than with the depth of 10 or 100 that a live system asks for.
     """
+
+    name: ClassVar[str] = "approximate"
 
     connectivity: int = 16
     expansion_add: int = 128
@@ -83,11 +85,6 @@ class Approximate(Dense):
             with writing(folder):
                 graph.save(build.folder / _GRAPH)
             tell("indexing", len(vectors), len(vectors))
-
-    def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
-        """The best documents that the graph leads to, for each query; their scores are those of exact search."""
-        with self.open(folder) as searcher:
-            return search_with(searcher, queries, depth, "approximate", progress)
 
     @contextmanager
     def open(self, folder: Path) -> Iterator[VectorSearcher]:

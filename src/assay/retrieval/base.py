@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -50,6 +51,21 @@ class Retriever(Protocol):
         The same to the last bit each time. Rows come by query and rank; equal scores by document id, descending, as the
         default rules rank them, at the cut too. Queries without a hit are absent.
         """
+
+
+class SearchesWhatItOpens(ABC):
+    """Searching as opening an index and asking it: what every retriever does once it can open one."""
+
+    name: ClassVar[str]  # of its runs
+
+    @abstractmethod
+    def open(self, folder: Path) -> AbstractContextManager[Searcher]:
+        """The index in the folder, ready to be asked."""
+
+    def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
+        """The best documents for each query, as Retriever has it."""
+        with self.open(folder) as searcher:
+            return search_with(searcher, queries, depth, self.name, progress)
 
 
 class Searcher(Protocol):

@@ -8,16 +8,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from assay.errors import MissingExtraError, RetrievalError, did_you_mean
 from assay.formats.documents import Document
 from assay.retrieval.analysis import analyser_settings, checked_language, make_analyser, tantivy_library, terms_of
-from assay.retrieval.base import NO_HITS, STRIDE, Hits, Progress, best_hits, distinct, expected, search_with, silent
+from assay.retrieval.base import (
+    NO_HITS,
+    STRIDE,
+    Hits,
+    Progress,
+    SearchesWhatItOpens,
+    best_hits,
+    distinct,
+    expected,
+    silent,
+)
 from assay.retrieval.indexes import StoredIndex, building, open_index, writing
-from assay.tables import Ids, Run
+from assay.tables import Ids
 
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer
@@ -27,8 +37,10 @@ _WITH_DELTA = ("bm25l", "bm25+")
 
 
 @dataclass(frozen=True)
-class BM25s:
+class BM25s(SearchesWhatItOpens):
     """BM25 with parameters of one's own, as Kamphuis et al. (2020) tell its variants apart."""
+
+    name: ClassVar[str] = "bm25s"
 
     k1: float = 1.5
     b: float = 0.75
@@ -95,11 +107,6 @@ class BM25s:
                     engine.save(build.folder / "bm25s", show_progress=False)
             tell("indexing", len(ids), len(ids))
             build.finish(ids)
-
-    def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
-        """The best documents for each query, as Retriever has it. Only documents with a term of the query are found."""
-        with self.open(folder) as searcher:
-            return search_with(searcher, queries, depth, "bm25s", progress)
 
     @contextmanager
     def open(self, folder: Path) -> Iterator[_Searcher]:

@@ -9,19 +9,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from assay.errors import MissingModelError, RetrievalError
 from assay.formats.documents import Document
-from assay.retrieval.base import NO_HITS, STRIDE, Hits, Progress, best_hits, distinct, search_with, silent
+from assay.retrieval.base import NO_HITS, STRIDE, Hits, Progress, SearchesWhatItOpens, best_hits, distinct, silent
 from assay.retrieval.caches import cache_folder
 from assay.retrieval.embedding import POOLINGS, Encoder, Vectors, library_versions
 from assay.retrieval.embeddings import EmbeddingStore, text_digest
 from assay.retrieval.indexes import Build, StoredIndex, building, open_index, writing
 from assay.retrieval.models import DEFAULT_MODEL, MODELS, ModelFiles, find_model, is_folder_name, known_model
-from assay.tables import Floats, Ids, Integers, Run
+from assay.tables import Floats, Ids, Integers
 
 VECTORS = "vectors.npy"
 _AT_ONCE = 64  # texts encoded between two writes: what is lost when a process is killed
@@ -31,12 +31,14 @@ _SLACK = 1e-4
 
 
 @dataclass(frozen=True)
-class Dense:
+class Dense(SearchesWhatItOpens):
     """Cosine between the vectors of query and document, over title and text.
 
     `model` is one of the registry, or a folder with model.onnx and tokenizer.json. The other fields are the model's own
     unless they are given. Documents and queries without text have no vector: they are not found, and find nothing.
     """
+
+    name: ClassVar[str] = "vector"
 
     model: str = DEFAULT_MODEL
     max_length: int | None = None
@@ -83,11 +85,6 @@ class Dense:
         with building(folder, self.settings) as build:
             if build is not None:
                 self.write_vectors(build, documents, progress or silent)
-
-    def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
-        """The best documents for each query, as Retriever has it."""
-        with self.open(folder) as searcher:
-            return search_with(searcher, queries, depth, "vector", progress)
 
     @contextmanager
     def open(self, folder: Path) -> Iterator[VectorSearcher]:

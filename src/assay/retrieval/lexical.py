@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -18,15 +18,15 @@ from assay.retrieval.base import (
     STRIDE,
     Hits,
     Progress,
+    SearchesWhatItOpens,
     best_hits,
     distinct,
     expected,
-    search_with,
     silent,
     writable_text,
 )
 from assay.retrieval.indexes import StoredIndex, building, open_index, writing
-from assay.tables import Ids, Run
+from assay.tables import Ids
 
 if TYPE_CHECKING:
     import tantivy
@@ -39,8 +39,10 @@ _HEAP = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class TantivyBM25:
+class TantivyBM25(SearchesWhatItOpens):
     """BM25 over title and text with English stop words and stemmer, or those of another language."""
+
+    name: ClassVar[str] = "lexical"
 
     language: str = "english"
 
@@ -88,11 +90,6 @@ class TantivyBM25:
                 writer.wait_merging_threads()
             tell("indexing", len(ids), len(ids))
             build.finish(ids)
-
-    def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
-        """The best documents for each query, as Retriever has it."""
-        with self.open(folder) as searcher:
-            return search_with(searcher, queries, depth, "lexical", progress)
 
     @contextmanager
     def open(self, folder: Path) -> Iterator[_Searcher]:
