@@ -21,6 +21,7 @@ Source: TypeAlias = str | os.PathLike[str]
 # Bytes read at once: large enough that Python's overhead vanishes, small enough that the tokens of a block stay in the
 # processor's cache (4 MB is a third slower).
 BLOCK_SIZE = 1 << 18
+HEAD_SIZE = 1 << 16  # looked at before all else: often the kernel reads the rest, and fresh memory for more costs time
 LONGEST_HEAD = 1 << 24
 STDIN = "-"
 
@@ -54,7 +55,7 @@ class Content:
         self.file: PlainFile | None = None  # where the bytes are those of a file
         self._stream = stream
         self.compression = compression
-        self.head = self._read()  # kept, to look at before it is read
+        self.head = self._read(min(HEAD_SIZE, BLOCK_SIZE))  # kept, to look at before it is read
 
     def look_further(self) -> bool:
         """Make the head longer, within reason; False if there is no more to see."""
@@ -79,9 +80,9 @@ class Content:
         self.head = head[size:]
         return head[:size]
 
-    def _read(self, size: int = BLOCK_SIZE) -> bytes:
+    def _read(self, size: int | None = None) -> bytes:
         try:
-            return self._stream.read(size)
+            return self._stream.read(BLOCK_SIZE if size is None else size)
         except (OSError, EOFError, zlib.error) as error:
             if self.compression is None:
                 raise InputError(f"cannot be read: {_reason(error)}", source=self.name) from error

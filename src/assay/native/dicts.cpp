@@ -7,46 +7,40 @@ namespace assay {
 
 namespace {
 
-// The judged documents of one query by the hashes that Python knows already.
-class JudgedTable {
- public:
-  void fill(PyObject* docs, const JudgedDocuments& judged) {
-    docs_ = docs;
-    size_t size = 16;
-    while (size < 4 * size_t{judged.count}) size *= 2;
-    slots_.assign(size, Slot{0, kNone});
-    for (uint32_t i = judged.first; i < judged.first + judged.count; i++) {
-      const auto full = static_cast<uint64_t>(PyObject_Hash(PyList_GetItem(docs, i)));
-      size_t slot = full & (size - 1);
-      while (slots_[slot].judgment != kNone) slot = (slot + 1) & (size - 1);
-      slots_[slot] = {static_cast<uint32_t>(full >> 32), i};
-    }
+// The exact same text, whichever object holds it.
+bool same(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a, b) == 0; }
+
+}  // namespace
+
+void JudgedTable::fill(PyObject* docs, const JudgedDocuments& judged) {
+  size_t size = 16;
+  while (size < 2 * size_t{judged.count}) size *= 2;
+  slots_.assign(size, Slot{0, kNone});
+  sieve_.assign(size / 8, 0);
+  for (uint32_t i = judged.first; i < judged.first + judged.count; i++) {
+    const auto full = static_cast<uint64_t>(PyObject_Hash(PyList_GetItem(docs, i)));
+    size_t slot = full & (size - 1);
+    while (slots_[slot].judgment != kNone) slot = (slot + 1) & (size - 1);
+    slots_[slot] = {static_cast<uint32_t>(full >> 32), i};
+    sieve_[word_of(full)] |= bit_of(full);
   }
+}
 
-  // False if no judged document has such a hash.
-  ASSAY_INLINE bool may_hold(uint64_t full) const { return slots_[full & (slots_.size() - 1)].judgment != kNone; }
+DictIndex::DictIndex(Ref capsule, const Judgments& judgments, Ref docs, Ref place, Ref numbers)
+    : judgments(judgments),
+      docs(docs.get()),
+      place(place.get()),
+      numbers(numbers.get()),
+      tables_(judgments.queries()),
+      kept_{std::move(capsule), std::move(docs), std::move(place), std::move(numbers)} {}
 
-  // The judgment of a document with its hash, or kNone.
-  uint32_t find(PyObject* key, uint64_t full) const {
-    const size_t mask = slots_.size() - 1;
-    for (size_t slot = full & mask; slots_[slot].judgment != kNone; slot = (slot + 1) & mask) {
-      const Slot found = slots_[slot];
-      if (found.tag == full >> 32 && same(PyList_GetItem(docs_, found.judgment), key)) return found.judgment;
-    }
-    return kNone;
-  }
+const JudgedTable& DictIndex::table(uint32_t place) const {
+  JudgedTable& table = tables_[place];
+  if (table.empty()) table.fill(docs, judgments.documents(place));
+  return table;
+}
 
-  static bool same(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a, b) == 0; }
-
- private:
-  struct Slot {
-    uint32_t tag;  // the upper half of the hash
-    uint32_t judgment;
-  };
-
-  PyObject* docs_ = nullptr;
-  std::vector<Slot> slots_;
-};
+namespace {
 
 // One query's {document: score}.
 //
@@ -54,7 +48,7 @@ class JudgedTable {
 // table for the documents of the dict to come by. Ids are looked at only where scores are equal.
 class DictRanking {
  public:
-  DictRanking(const DictJoin& with, const RankingRules& rules) : with_(with), rules_(rules), list_(rules) {}
+  DictRanking(const DictIndex& with, const RankingRules& rules) : with_(with), rules_(rules), list_(rules) {}
 
   void join(PyObject* documents, uint32_t place, Hits& hits) {
     const JudgedDocuments judged = with_.judgments.documents(place);
@@ -66,7 +60,7 @@ class DictRanking {
     }
     if (!few || !look_up(documents, judged)) {
       placed_.clear();
-      find_judged(documents, judged);
+      find_judged(documents, place);
       list_.arrange();
       if (list_.rearranged()) replace_rows();
     }
@@ -84,19 +78,30 @@ class DictRanking {
  private:
   // The rows of judged documents. Those that may be judged are put down first, without a branch: whether the next
   // document is one of them nobody foresees, and a wrong guess costs as much as all the rest.
-  void find_judged(PyObject* documents, const JudgedDocuments& judged) {
-    table_.fill(with_.docs, judged);
+  void find_judged(PyObject* documents, uint32_t place) {
+    const JudgedTable& table = with_.table(place);
     candidates_.resize(static_cast<size_t>(PyDict_Size(documents)) + 1);
     size_t count = 0;
     read(documents, [&](PyObject* key) {
       const auto full = static_cast<uint64_t>(PyObject_Hash(key));
       candidates_[count] = {full, list_.size()};
-      count += table_.may_hold(full);
+      count += table.may_hold(full);
     });
     for (size_t i = 0; i < count; i++) {
-      const uint32_t row = candidates_[i].row, judgment = table_.find(keys_[row], candidates_[i].hash);
+      const uint32_t row = candidates_[i].row;
+      const auto is_it = [&](uint32_t judgment) { return is_document(keys_[row], judgment); };
+      const uint32_t judgment = table.find(candidates_[i].hash, is_it);
       if (judgment != kNone) placed_.push({row, judgment});
     }
+  }
+
+  bool is_document(PyObject* key, uint32_t judgment) {
+    Py_ssize_t size = 0;
+    if (const char* data = PyUnicode_AsUTF8AndSize(key, &size)) {
+      return equal({data, static_cast<size_t>(size)}, with_.judgments.doc(judgment));
+    }
+    PyErr_Clear();  // it holds bytes that were no UTF-8
+    return same(PyList_GetItem(with_.docs, judgment), key);
   }
 
   // All keys and scores.
@@ -148,7 +153,7 @@ class DictRanking {
       if (rules_.float32) score = static_cast<float>(score);
       uint32_t place = list_.places_above(score);
       const bool alone = place + 1 == list_.size() || list_.score_at(place + 1) != score;
-      for (; !alone && !JudgedTable::same(keys_[list_.row_at(place)], doc); place++) {
+      for (; !alone && !same(keys_[list_.row_at(place)], doc); place++) {
         if (patience-- == 0) return false;
       }
       placed_.push({place, i});
@@ -174,11 +179,10 @@ class DictRanking {
     uint32_t row;
   };
 
-  const DictJoin& with_;
+  const DictIndex& with_;
   const RankingRules rules_;
   RankedList list_;
   Rows<PyObject*> keys_;  // of each row; the dict holds them
-  JudgedTable table_;
   std::vector<Candidate> candidates_;
   Rows<Found> placed_;
   PyTypeObject* known_type_ = nullptr;
@@ -187,7 +191,7 @@ class DictRanking {
 
 }  // namespace
 
-void join_dict(const DictJoin& with, PyObject* run, const RankingRules& rules, Join& join) {
+void join_dict(const DictIndex& with, PyObject* run, const RankingRules& rules, Join& join) {
   if (rules.drop_self_match || rules.need_ranks()) throw NotPlain();
   DictRanking ranking(with, rules);
   join.parts.resize(1);

@@ -8,14 +8,57 @@
 
 namespace assay {
 
-// What a dict is joined with: the judgments, and what Python knows of them.
-struct DictJoin {
-  const Judgments& judgments;
-  PyObject* docs;     // list of the judged documents, in the order of the judgments
-  PyObject* place;    // dict: query -> place among the judged
-  PyObject* numbers;  // tuple of the types whose values are taken for numbers
+// The judged documents of one query by the hashes that Python knows already.
+class JudgedTable {
+ public:
+  void fill(PyObject* docs, const JudgedDocuments& judged);
+  bool empty() const { return slots_.empty(); }
+
+  // False if no judged document has such a hash. One bit for each document, small enough to stay near the processor.
+  ASSAY_INLINE bool may_hold(uint64_t full) const { return sieve_[word_of(full)] & bit_of(full); }
+
+  // The judgment with such a hash that is the one, or kNone.
+  template <class IsIt>
+  uint32_t find(uint64_t full, IsIt is_it) const {
+    const size_t mask = slots_.size() - 1;
+    for (size_t slot = full & mask; slots_[slot].judgment != kNone; slot = (slot + 1) & mask) {
+      const Slot found = slots_[slot];
+      if (found.tag == full >> 32 && is_it(found.judgment)) return found.judgment;
+    }
+    return kNone;
+  }
+
+ private:
+  struct Slot {
+    uint32_t tag;  // the upper half of the hash
+    uint32_t judgment;
+  };
+
+  ASSAY_INLINE size_t word_of(uint64_t full) const { return full >> 6 & (sieve_.size() - 1); }
+  ASSAY_INLINE static uint64_t bit_of(uint64_t full) { return uint64_t{1} << (full & 63); }
+
+  std::vector<Slot> slots_;
+  std::vector<uint64_t> sieve_;
 };
 
-void join_dict(const DictJoin& with, PyObject* run, const RankingRules& rules, Join& join);
+// What dicts are joined with: the judgments, and what Python knows of them. Made once, for many runs.
+class DictIndex {
+ public:
+  // `capsule` keeps the judgments.
+  DictIndex(Ref capsule, const Judgments& judgments, Ref docs, Ref place, Ref numbers);
+
+  const JudgedTable& table(uint32_t place) const;
+
+  const Judgments& judgments;
+  PyObject* const docs;     // list of the judged documents, in the order of the judgments
+  PyObject* const place;    // dict: query -> place among the judged
+  PyObject* const numbers;  // tuple of the types whose values are taken for numbers
+
+ private:
+  mutable std::vector<JudgedTable> tables_;  // of each query, filled when it is first asked for; Python's lock is held
+  const Ref kept_[4];
+};
+
+void join_dict(const DictIndex& with, PyObject* run, const RankingRules& rules, Join& join);
 
 }  // namespace assay

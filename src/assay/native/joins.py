@@ -85,6 +85,7 @@ class Index:
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
+        self._dicts: Any = None  # made when the first dict comes
 
     def documents(self) -> list[str]:
         """The judged documents, in the order of the judgments."""
@@ -117,7 +118,9 @@ class Index:
         self, run: dict[str, dict[str, float]], docs: list[str], place: dict[str, int], rules: RankingRules
     ) -> Joined | None:
         """A dict of dicts; `docs` are the judged documents, `place` tells the judged queries."""
-        return _joined(kernel.join_dict(self._handle, docs, place, _NUMBERS, run, rules))
+        if self._dicts is None:
+            self._dicts = kernel.dict_index(self._handle, docs, place, _NUMBERS)
+        return _joined(kernel.join_dict(self._dicts, run, rules))
 
 
 def read_judgments(read: Callable[[int], bytes], layout: Layout) -> PlainJudgments | None:

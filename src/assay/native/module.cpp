@@ -19,20 +19,25 @@
 namespace assay {
 namespace {
 
-constexpr const char* kCapsule = "assay.judgments";
+constexpr const char* kJudgments = "assay.judgments";
+constexpr const char* kDictIndex = "assay.dict_index";
 
-const Judgments& judgments_of(PyObject* capsule) {
-  const void* judgments = PyCapsule_GetPointer(capsule, kCapsule);
-  if (!judgments) throw Stopped();
-  return *static_cast<const Judgments*>(judgments);
+template <class T>
+const T& held_by(PyObject* capsule, const char* name) {
+  const void* held = PyCapsule_GetPointer(capsule, name);
+  if (!held) throw Stopped();
+  return *static_cast<const T*>(held);
 }
 
-Ref capsule_of(std::unique_ptr<Judgments> judgments) {
-  Ref capsule = Ref::checked(PyCapsule_New(judgments.get(), kCapsule, [](PyObject* self) {
-    delete static_cast<Judgments*>(PyCapsule_GetPointer(self, kCapsule));
+const Judgments& judgments_of(PyObject* capsule) { return held_by<Judgments>(capsule, kJudgments); }
+
+template <class T>
+PyObject* capsule_of(std::unique_ptr<T> held, const char* name) {
+  Ref capsule = Ref::checked(PyCapsule_New(held.get(), name, [](PyObject* self) {
+    delete static_cast<T*>(PyCapsule_GetPointer(self, PyCapsule_GetName(self)));
   }));
-  judgments.release();
-  return capsule;
+  held.release();
+  return capsule.release();
 }
 
 // Arguments
@@ -182,8 +187,7 @@ PyObject* read_judgments_face(PyObject* args) {
   }
   Ref ids = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(queries)));
   for (uint32_t i = 0; i < queries; i++) PyTuple_SetItem(ids.get(), i, text_of(judgments->query(i)).release());
-  Ref capsule = capsule_of(std::move(judgments));
-  return Py_BuildValue("NNNNN", capsule.release(), ids.release(), start.release(), grade.release(), pool.release());
+  return Py_BuildValue("NNNNN", capsule_of(std::move(judgments), kJudgments), ids.release(), start.release(), grade.release(), pool.release());
 }
 
 // index_judgments(queries, start, docs) -> judgments
@@ -202,7 +206,7 @@ PyObject* index_judgments_face(PyObject* args) {
     }
   }
   if (!judgments->finish().empty()) throw NotPlain();  // queries are given in byte order
-  return capsule_of(std::move(judgments)).release();
+  return capsule_of(std::move(judgments), kJudgments);
 }
 
 // documents(judgments) -> list of ids
@@ -311,14 +315,24 @@ PyObject* join_arrow_face(PyObject* args) {
   return result_of(judgments, join);
 }
 
-// join_dict(judgments, docs, place, numbers, run, rules) -> result
-PyObject* join_dict_face(PyObject* args) {
-  PyObject *capsule, *docs, *place, *numbers, *run, *rules;
-  if (!PyArg_ParseTuple(args, "OOOOOO", &capsule, &docs, &place, &numbers, &run, &rules)) throw Stopped();
+// dict_index(judgments, docs, place, numbers) -> index
+PyObject* dict_index_face(PyObject* args) {
+  PyObject *capsule, *docs, *place, *numbers;
+  if (!PyArg_ParseTuple(args, "OOOO", &capsule, &docs, &place, &numbers)) throw Stopped();
   const Judgments& judgments = judgments_of(capsule);
+  return capsule_of(std::make_unique<DictIndex>(Ref::borrowed(capsule), judgments, Ref::borrowed(docs),
+                                                Ref::borrowed(place), Ref::borrowed(numbers)),
+                    kDictIndex);
+}
+
+// join_dict(index, run, rules) -> result
+PyObject* join_dict_face(PyObject* args) {
+  PyObject *capsule, *run, *rules;
+  if (!PyArg_ParseTuple(args, "OOO", &capsule, &run, &rules)) throw Stopped();
+  const DictIndex& index = held_by<DictIndex>(capsule, kDictIndex);
   Join join;
-  join_dict({judgments, docs, place, numbers}, run, rules_of(rules), join);
-  return result_of(judgments, join);
+  join_dict(index, run, rules_of(rules), join);
+  return result_of(index.judgments, join);
 }
 
 // exact_sum(values) -> the parts of the sum
@@ -361,6 +375,7 @@ PyMethodDef functions[] = {
     {"join_file", guarded<join_file_face>, METH_VARARGS, nullptr},
     {"join_table", guarded<join_table_face>, METH_VARARGS, nullptr},
     {"join_arrow", guarded<join_arrow_face>, METH_VARARGS, nullptr},
+    {"dict_index", guarded<dict_index_face>, METH_VARARGS, nullptr},
     {"join_dict", guarded<join_dict_face>, METH_VARARGS, nullptr},
     {"exact_sum", guarded<exact_sum_face>, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},

@@ -32,6 +32,12 @@ class Ref {
     return Ref(object);
   }
 
+  // One more reference to an object that somebody else owns.
+  static Ref borrowed(PyObject* object) {
+    Py_INCREF(object);
+    return Ref(object);
+  }
+
   PyObject* get() const { return object_; }
   PyObject* release() { return std::exchange(object_, nullptr); }
 
