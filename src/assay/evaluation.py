@@ -34,8 +34,7 @@ MOST_THREADS = 64
 GEOMETRIC_FLOOR = 0.00001  # trec_eval's: it prints four digits, and 0 would make the whole mean 0
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(NamedTuple):
     """How far run and judgments meet: what a reader must know to trust the figures."""
 
     judged: int  # queries with judgments

@@ -42,7 +42,6 @@ BEIR_RUN: Layout = ("query", "doc", "score")
 
 _BLANKS = b" \t\n\r\v\f"  # what C's isspace and bytes.split() take for a blank
 _NOT_BLANK = bytes(set(range(256)) - set(_BLANKS))
-_IS_BLANK = np.isin(np.arange(256), list(_BLANKS))
 _COMMENT_LINES = re.compile(rb"^#.*\n", re.MULTILINE)
 
 _TOO_LONG = "Does an id contain a blank?"
@@ -208,8 +207,10 @@ def line_widths(data: bytes) -> Integers:
     >>> line_widths(b"a b\n\n c\td  e\r\n").tolist()
     [2, 0, 3]
     """
+    is_blank = np.zeros(256, bool)
+    is_blank[list(_BLANKS)] = True
     characters = np.frombuffer(data, np.uint8)
-    blank = _IS_BLANK[characters]
+    blank = is_blank[characters]
     starts = ~blank
     starts[1:] &= blank[:-1]
     ends = np.flatnonzero(characters == ord("\n"))

@@ -10,8 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.errors import MeasureError, ParameterError, UnknownMeasureError
 from assay.measures.bundles import BUNDLES, FAMILIES, Family
@@ -20,8 +19,7 @@ from assay.measures.core import REGISTRY, Measure, known_name, trec_stems
 _CALL = re.compile(r"\s*(?P<name>\w+)\s*(?P<args>\(.*\))?\s*(?:@\s*(?P<at>[^@\s()]+))?\s*", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """A measure and the name by which the user asked for it."""
 
     label: str
