@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from assay.arrays import changes
 from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError, did_you_mean
 from assay.formats import as_qrels
 from assay.formats.unread import open_run, read_judgments
+from assay.frozen import frozen
 from assay.joining import Join, UnreadRun, join
 from assay.judged import JudgedRanking, form_ranking
 from assay.judgments import Judgments, index_judgments
@@ -34,7 +35,8 @@ MOST_THREADS = 64
 GEOMETRIC_FLOOR = 0.00001  # trec_eval's: it prints four digits, and 0 would make the whole mean 0
 
 
-class Coverage(NamedTuple):
+@frozen(eq=True)
+class Coverage:
     """How far run and judgments meet: what a reader must know to trust the figures."""
 
     judged: int  # queries with judgments
@@ -85,7 +87,7 @@ class Scores(Mapping[str, float]):
         return repr(self._values)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Evaluation:
     """The values of one run: a row per query, a column per measure."""
 

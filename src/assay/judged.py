@@ -8,13 +8,14 @@ how many documents were retrieved, and the grades of all judged documents ("pool
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from assay.arrays import Remembers, changes, count_per_segment, running_count
+from assay.frozen import frozen
 from assay.joining import Join, UnreadRun, join
 from assay.judgments import Judgments, Pool, index_judgments
 from assay.rules import Rules
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class JudgedRanking(Remembers):
     """Rankings as measures see them: the documents that are both retrieved and judged, in rank order."""
 

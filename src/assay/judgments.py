@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,12 +11,13 @@ import numpy as np
 
 from assay.arrays import Remembers, count_per_segment, starts
 from assay.errors import DuplicateError, show_id
+from assay.frozen import frozen
 from assay.native import joins
 from assay.rules import Duplicates
 from assay.tables import Floats, Ids, Integers, Qrels, Run, as_ids
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Pool(Remembers):
     """Grades of all judged documents, best first, queries end to end. What depends on it alone is computed once."""
 
@@ -56,7 +57,7 @@ class Pool(Remembers):
         return np.repeat(self.start[:-1][chosen] - start[:-1], size) + np.arange(start[-1])
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Judgments:
     """Judgments by query, in byte order, and within a query in the order of the input.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Literal, get_args
 
 from assay.errors import RulesError, did_you_mean
+from assay.frozen import frozen
 
 Order = Literal["score", "rank"]
 Ties = Literal["doc-desc", "doc-asc", "input", "rank-column", "expected"]
@@ -16,7 +17,7 @@ SelfMatch = Literal["keep", "drop"]
 Undefined = Literal["zero", "nan"]
 
 
-@dataclass(frozen=True)
+@frozen(eq=True)
 class Rules:
     """What is ranked, and which queries count. Printed with every result.
 

@@ -146,7 +146,7 @@ def _evaluate(questions: Sequence[_Question], measures: Iterable[str | Measure],
         result,
         queries=tuple(names),
         values=result.values[np.argsort(order)],
-        coverage=result.coverage._replace(answered=len(names) - len(missing), missing=missing),
+        coverage=replace(result.coverage, answered=len(names) - len(missing), missing=missing),
     )
 
 

@@ -7,12 +7,13 @@ Ids are text. Bytes that are not UTF-8 are kept as surrogate escapes, so that an
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from assay.errors import InputError
+from assay.frozen import frozen
 
 if TYPE_CHECKING:  # numpy.typing takes a tenth as long to import as NumPy
     import numpy.typing as npt
@@ -25,7 +26,7 @@ else:
     Floats = Integers = Booleans = Ids = np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Qrels:
     """Relevance judgments: how good a document is for a query. One row per judgment, in the order of the input."""
 
@@ -70,7 +71,7 @@ class Qrels:
         return len(self.query)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Run:
     """Ranked lists of one system. One row per retrieved document, in the order of the input."""
 

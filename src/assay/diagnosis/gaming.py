@@ -42,53 +42,14 @@ def one_measure_at_the_cost_of_others(material: Material) -> Found | Missing:
     Limits: a trade can be what was wanted; whether it is good for users no measure can say. A measure that counts
     unjudged documents as not relevant and rises although fewer documents are judged is, if anything, too low.
     """
-    runs, settings = material.runs, material.settings
-    if len(runs.systems) < 2:
+    if len(material.runs.systems) < 2:
         return Missing("comparing takes two RUNs or more")
-    witnesses = [material.beside[name] for name in WITNESSES if name in material.beside]
-    columns = list(dict.fromkeys([*material.asked, *witnesses]))
-    names = [runs.labels[column] for column in columns] + [f"judged@{settings.k}"]
-    tables = [*(material.values[:, :, column] for column in columns), material.judged_share]
-    pairs = [(system, material.baseline) for system in material.others]
-    p = corrected_p(np.array([significance_of(table.T, pairs, "t").p for table in tables]))  # (measures, pairs)
-    rows: list[TradeRow] = []
-    traded: list[str] = []  # systems that rise by one measure and fall by another
-    blind: list[str] = []  # systems that rise while less of them is judged
-    for place, system in enumerate(material.others):
-        goes = [
-            _trade_row(runs.systems[system], name, table[system] - table[material.baseline], float(p[number, place]))
-            for number, (name, table) in enumerate(zip(names, tables, strict=True))
-        ]
-        *sure, judged = [row if row.p < settings.alpha else None for row in goes]
-        up = [number for number, row in enumerate(sure) if row is not None and row.difference > 0]
-        down = [row for row in sure if row is not None and row.difference < 0]
-        fewer = judged is not None and judged.difference < 0
-        if up and (down or fewer):
-            skips = any(_skips_unjudged(runs.plans[columns[number]].measure) for number in up)
-            (traded if down or skips else blind).append(runs.systems[system])
-            rows += [row for row in (*sure, judged if fewer else None) if row is not None]
-    base = show_id(runs.systems[material.baseline])
+    trades = _trades(material)
+    base = show_id(material.runs.systems[material.baseline])
+    traded = [trade.run for trade in trades.found if trade.worse]
+    blind = [trade.run for trade in trades.found if not trade.worse]
+    rows = tuple(row for trade in trades.found for row in trade.rows)
     severity: Severity = "warning" if traded else "note" if blind else "fine"
-    told = []
-    if traded:
-        told.append(f"{_some(traded)} {_verb(traded, 'gain')} by one measure and {_verb(traded, 'lose')} by another")
-    if blind:
-        told.append(f"{_some(blind)} {_verb(blind, 'gain')} while less of what is shown is judged")
-    words = f"No run is significantly better than {base} by one measure and worse by another, or judged less."
-    words = f"Against {base}, {'; '.join(told)}." if told else words
-    table = Table(
-        f"Difference to {base}",
-        (
-            Column("run"),
-            Column("measure"),
-            Column("goes"),
-            Column("difference", "signed"),
-            Column("95% interval", "interval"),
-            Column("corrected p", "p"),
-        ),
-        tuple(rows),
-        shown=24,
-    )
     evidence = tuple(
         Evidence(
             f"{row.measure}: {show_id(row.run)} - {base}",
@@ -96,18 +57,17 @@ def one_measure_at_the_cost_of_others(material: Material) -> Found | Missing:
             row.interval,
             p_corrected=row.p,
             test="paired t, Holm",
-            n=len(runs.queries),
+            n=len(material.runs.queries),
         )
         for row in rows
     )
-    how = f"Paired t tests over queries, p corrected by Holm over {p.size} comparisons (runs x {len(names)} measures)."
-    advice = None
-    if blind and not traded:
-        advice = (
-            "The gain stands on fewer judged documents and is, if anything, too low; judge the holes (DIA006) before "
-            "saying how large it is."
-        )
-    return Found(severity, words, how, evidence, (table,) if rows else (), advice)
+    how = (
+        f"Paired t tests over queries, p corrected by Holm over {trades.measures * len(material.others)} "
+        f"comparisons (runs x {trades.measures} measures)."
+    )
+    table = Table(f"Difference to {base}", _TRADE_COLUMNS, rows, shown=24)
+    advice = _BLIND_ADVICE if blind and not traded else None
+    return Found(severity, _trade_words(base, traded, blind), how, evidence, (table,) if rows else (), advice)
 
 
 class TradeRow(NamedTuple):
@@ -119,6 +79,75 @@ class TradeRow(NamedTuple):
     difference: float
     interval: Interval | None
     p: float  # corrected
+
+
+_TRADE_COLUMNS = (
+    Column("run"),
+    Column("measure"),
+    Column("goes"),
+    Column("difference", "signed"),
+    Column("95% interval", "interval"),
+    Column("corrected p", "p"),
+)
+_BLIND_ADVICE = (
+    "The gain stands on fewer judged documents and is, if anything, too low; judge the holes (DIA006) before saying how "
+    "large it is."
+)
+
+
+class Trade(NamedTuple):
+    """A run that is surely better than the baseline by one measure, and surely worse by another or judged less."""
+
+    run: str
+    worse: bool  # by another measure, or better by one that skips the unjudged; else it is merely judged less
+    rows: tuple[TradeRow, ...]  # what is sure
+
+
+class Trades(NamedTuple):
+    """All such runs, and by how many measures they were compared."""
+
+    found: tuple[Trade, ...]
+    measures: int
+
+
+def _trades(material: Material) -> Trades:
+    runs = material.runs
+    witnesses = [material.beside[name] for name in WITNESSES if name in material.beside]
+    columns = list(dict.fromkeys([*material.asked, *witnesses]))
+    names = [*(runs.labels[column] for column in columns), f"judged@{material.settings.k}"]
+    tables = [*(material.values[:, :, column] for column in columns), material.judged_share]
+    skipping = [_skips_unjudged(runs.plans[column].measure) for column in columns]
+    pairs = [(system, material.baseline) for system in material.others]
+    p = corrected_p(np.array([significance_of(table.T, pairs, "t").p for table in tables]))  # (measures, pairs)
+    found = []
+    for place, system in enumerate(material.others):
+        *by_measure, judged = (
+            _trade_row(runs.systems[system], name, table[system] - table[material.baseline], float(p[number, place]))
+            for number, (name, table) in enumerate(zip(names, tables, strict=True))
+        )
+        found.append(_trade(by_measure, judged, skipping, material.settings.alpha))
+    return Trades(tuple(trade for trade in found if trade is not None), len(names))
+
+
+def _trade(by_measure: list[TradeRow], judged: TradeRow, skipping: list[bool], alpha: float) -> Trade | None:
+    sure = [row for row in by_measure if row.p < alpha]
+    worse = any(row.difference < 0 for row in sure)
+    fewer = judged.p < alpha and judged.difference < 0
+    if not any(row.difference > 0 for row in sure) or not (worse or fewer):
+        return None
+    skips = any(skip and row.p < alpha and row.difference > 0 for skip, row in zip(skipping, by_measure, strict=True))
+    return Trade(judged.run, worse or skips, (*sure, judged) if fewer else tuple(sure))
+
+
+def _trade_words(base: str, traded: list[str], blind: list[str]) -> str:
+    told = []
+    if traded:
+        told.append(f"{_some(traded)} {_verb(traded, 'gain')} by one measure and {_verb(traded, 'lose')} by another")
+    if blind:
+        told.append(f"{_some(blind)} {_verb(blind, 'gain')} while less of what is shown is judged")
+    if not told:
+        return f"No run is significantly better than {base} by one measure and worse by another, or judged less."
+    return f"Against {base}, {'; '.join(told)}."
 
 
 def _trade_row(run: str, measure: str, difference: Floats, p: float) -> TradeRow:
@@ -172,56 +201,8 @@ def gain_from_one_segment(material: Material) -> Found | Missing:
     looked = [found for name in material.segments for found in _segment_tests(material, name)]
     if not looked:
         return Missing(f"no column of --segments FILE has two segments with {FEWEST} judged queries")
-    overall = corrected_p(np.array([found.p for found in looked]))
-    differs = corrected_p(np.array([found.p_differs for found in looked]))
+    gains, rows = _gains(looked, settings.alpha)
     base = show_id(runs.systems[material.baseline])
-    gains = [
-        (found, float(p_differs))
-        for found, p, p_differs in zip(looked, overall, differs, strict=True)
-        if p < settings.alpha and found.gain > 0
-    ]
-    rows = [
-        SegmentRow(
-            found.measure,
-            found.system,
-            found.gain,
-            found.column,
-            found.segment,
-            found.queries,
-            found.inside,
-            found.outside,
-            found.interval,
-            p_differs,
-        )
-        for found, p_differs in gains
-        if p_differs < settings.alpha and (found.p_outside >= settings.alpha or found.outside <= 0)
-    ]
-    words = f"Of {len(gains)} gains over {base} none comes from one segment alone."
-    if rows:
-        first, queries = rows[0], len(runs.queries)
-        share = first.inside * first.queries / (first.gain * queries)
-        words = (
-            f"{show_id(first.run)} gains over {base} by {first.measure} in segment {show_id(first.segment)} "
-            f"({show_id(first.column)}) and nowhere else for sure: {first.queries} of {queries} queries bring "
-            f"{share:.0%} of "
-            "the gain."
-        )
-    table = Table(
-        "",
-        (
-            Column("measure"),
-            Column("run"),
-            Column("gain", "signed"),
-            Column("by"),
-            Column("segment"),
-            Column("queries", "count"),
-            Column("gain there", "signed"),
-            Column("elsewhere", "signed"),
-            Column("95% interval", "interval"),
-            Column("differs, p", "p"),
-        ),
-        tuple(rows),
-    )
     evidence = tuple(
         Evidence(
             f"{row.measure}: gain of {show_id(row.run)} outside {show_id(row.segment)}",
@@ -233,11 +214,15 @@ def gain_from_one_segment(material: Material) -> Found | Missing:
         )
         for row in rows
     )
-    sure = (
+    words = f"Of {gains} gains over {base} none comes from one segment alone."
+    if rows:
+        words = _segment_words(rows[0], base, len(runs.queries))
+    how = (
         "Paired t over queries and Brown-Forsythe between segments, each corrected by Holm over "
         f"{len(looked)} comparisons."
     )
-    return Found("warning" if rows else "fine", words, sure, evidence, (table,) if rows else ())
+    table = Table("", _SEGMENT_COLUMNS, rows)
+    return Found("warning" if rows else "fine", words, how, evidence, (table,) if rows else ())
 
 
 class SegmentRow(NamedTuple):
@@ -253,6 +238,46 @@ class SegmentRow(NamedTuple):
     outside: float
     interval: Interval | None  # of the gain outside
     p_differs: float
+
+
+_SEGMENT_COLUMNS = (
+    Column("measure"),
+    Column("run"),
+    Column("gain", "signed"),
+    Column("by"),
+    Column("segment"),
+    Column("queries", "count"),
+    Column("gain there", "signed"),
+    Column("elsewhere", "signed"),
+    Column("95% interval", "interval"),
+    Column("differs, p", "p"),
+)
+
+
+def _gains(looked: list[_SegmentTest], alpha: float) -> tuple[int, tuple[SegmentRow, ...]]:
+    """How many gains are sure, and those of them that come from one segment."""
+    overall = corrected_p(np.array([found.p for found in looked]))
+    differs = corrected_p(np.array([found.p_differs for found in looked]))
+    gains = [
+        (found, float(p_differs))
+        for found, p, p_differs in zip(looked, overall, differs, strict=True)
+        if p < alpha and found.gain > 0
+    ]
+    rows = tuple(
+        found.row(p_differs)
+        for found, p_differs in gains
+        if p_differs < alpha and (found.p_outside >= alpha or found.outside <= 0)
+    )
+    return len(gains), rows
+
+
+def _segment_words(row: SegmentRow, base: str, queries: int) -> str:
+    share = row.inside * row.queries / (row.gain * queries)
+    return (
+        f"{show_id(row.run)} gains over {base} by {row.measure} in segment {show_id(row.segment)} "
+        f"({show_id(row.column)}) and nowhere else for sure: {row.queries} of {queries} queries bring {share:.0%} of "
+        "the gain."
+    )
 
 
 class _SegmentTest:
@@ -271,6 +296,20 @@ class _SegmentTest:
         self.inside = mean_of(groups[self.segment])
         rest = difference[known & ~members[self.segment]]
         self.outside, self.interval, self.p_outside = mean_of(rest), mean_interval(rest), paired_p(rest)
+
+    def row(self, p_differs: float) -> SegmentRow:
+        return SegmentRow(
+            self.measure,
+            self.system,
+            self.gain,
+            self.column,
+            self.segment,
+            self.queries,
+            self.inside,
+            self.outside,
+            self.interval,
+            p_differs,
+        )
 
 
 def _segment_tests(material: Material, name: str) -> list[_SegmentTest]:

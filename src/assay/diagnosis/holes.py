@@ -12,6 +12,7 @@ from assay.diagnosis.findings import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.material import Material, relevant_grade
 from assay.diagnosis.registry import Found, Missing, look
 from assay.errors import show_id
+from assay.tables import Floats
 from assay.validation.registry import plural
 
 PERSISTENCE = 0.8  # of the reader in rank-biased weights
@@ -189,55 +190,50 @@ def holes_worth_judging(material: Material) -> Found | Missing:
         return Missing("none of the measures asked for rewards a good ranking")
     if not material.holes.any():
         return Found("fine", f"No run has an unjudged document in its first {k}.", "A count, without chance.")
-    rows = material.hole_rows
-    rank = runs.rank[:, rows]
+    rank = runs.rank[:, material.hole_rows]
     weight = np.where(rank > 0, (1 - PERSISTENCE) * PERSISTENCE ** (np.maximum(rank, 1) - 1.0), 0.0).sum(axis=0)
     order = np.argsort(-weight, kind="stable")[:LISTED]
-    effect = material.hole_effects
-    texts = material.corpus is not None
-    listed: list[tuple[Cell, ...]] = []
-    for place in order.tolist():
-        pair = int(rows[place])
-        doc, query = str(runs.pairs.doc[pair]), runs.queries[runs.pairs.query[pair]]
-        seen = rank[:, place]
-        listed.append(
-            (
-                query,
-                doc,
-                int(np.count_nonzero(seen)),
-                int(np.count_nonzero((seen > 0) & (seen <= k))),
-                int(seen[seen > 0].min()),
-                float(weight[place]),
-                float(effect[:, place].max()),
-                *((_snippet((material.corpus or {}).get(doc)),) if texts else ()),
-            )
-        )
-    measure = runs.labels[material.asked[0]]
-    top = len(order)
     share = float(weight[order].sum() / weight.sum())
+    count = len(material.hole_rows)
     words = (
-        f"{plural('{count} unjudged {document stands|documents stand}', len(rows))} in the first {k} of a run. The "
-        f"first {top} of this list hold "
-        f"{share:.0%} of the weight that runs give to all of them."
+        f"{plural('{count} unjudged {document stands|documents stand}', count)} in the first {k} of a run. The "
+        f"first {len(order)} of this list hold {share:.0%} of the weight that runs give to all of them."
     )
-    table = Table(
-        "",
-        (
-            Column("query"),
-            Column("document"),
-            Column("runs", "count"),
-            Column(f"in top {k}", "count"),
-            Column("best rank", "count"),
-            Column("weight", "value"),
-            Column(f"{measure} up to", "signed"),
-            *((Column("text", "passage"),) if texts else ()),
-        ),
-        tuple(listed),
-        note="" if texts else "With --corpus FILE their texts are shown.",
-        shown=10,
-    )
-    evidence = (Evidence("unjudged documents at the top", float(len(rows)), n=len(runs.queries)),)
+    evidence = (Evidence("unjudged documents at the top", float(count), n=len(runs.queries)),)
+    table = _holes_table(material, order.tolist(), weight)
     return Found("note", words, "A count, without chance; the order is a choice of ours.", evidence, (table,))
+
+
+def _holes_table(material: Material, places: Sequence[int], weight: Floats) -> Table:
+    """These of the holes, with their texts where they are known."""
+    runs, k, corpus = material.runs, material.settings.k, material.corpus
+    rows: list[tuple[Cell, ...]] = []
+    for place in places:
+        pair = int(material.hole_rows[place])
+        doc, query = str(runs.pairs.doc[pair]), runs.queries[runs.pairs.query[pair]]
+        seen = runs.rank[:, pair]
+        shown = (
+            query,
+            doc,
+            int(np.count_nonzero(seen)),
+            int(np.count_nonzero((seen > 0) & (seen <= k))),
+            int(seen[seen > 0].min()),
+            float(weight[place]),
+            float(material.hole_effects[:, place].max()),
+        )
+        rows.append(shown if corpus is None else (*shown, _snippet(corpus.get(doc))))
+    columns = (
+        Column("query"),
+        Column("document"),
+        Column("runs", "count"),
+        Column(f"in top {k}", "count"),
+        Column("best rank", "count"),
+        Column("weight", "value"),
+        Column(f"{runs.labels[material.asked[0]]} up to", "signed"),
+        *(() if corpus is None else (Column("text", "passage"),)),
+    )
+    note = "With --corpus FILE their texts are shown." if corpus is None else ""
+    return Table("", columns, tuple(rows), note=note, shown=10)
 
 
 def _snippet(text: str | None, length: int = 120) -> str:

@@ -11,7 +11,7 @@ from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval, mean_interval
 from assay.comparison.significance import significance_of
 from assay.diagnosis.figures import mean_of, shown_p
-from assay.diagnosis.findings import Column, Evidence, Severity, Table
+from assay.diagnosis.findings import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.material import Material
 from assay.diagnosis.registry import Found, Missing, look
 from assay.errors import show_id
@@ -19,6 +19,7 @@ from assay.tables import Floats
 
 HALF, MOST = 0.5, 0.8  # shares of judged documents under which figures say little, or are to be read with care
 UNEVEN = 0.1  # difference in that share between runs that makes a comparison unfair
+FORGIVING = ("AP", "Bpref", "infAP")  # AP, and the measures that do not punish documents that nobody judged
 
 
 @look(
@@ -40,42 +41,17 @@ def unjudged_at_the_top(material: Material) -> Found | Missing:
     Limits: it says how much is unknown, not whether the unknown is relevant. A problem under 50 % in any run, a warning
     under 80 % or where runs differ by 10 points and more than chance; these limits are ours.
     """
-    runs, k, alpha = material.runs, material.settings.k, material.settings.alpha
-    shares = material.judged_share
-    if np.isnan(shares).all():
+    runs, k = material.runs, material.settings.k
+    if np.isnan(material.judged_share).all():
         return Missing("no run has a document for a judged query")
-    top = runs.within(k) & ~runs.judged
-    rows = [
-        JudgedRow(
-            system,
-            mean_of(share),
-            _of_a_share(mean_interval(share)),
-            int(np.count_nonzero(share >= 1)),
-            int(np.count_nonzero(~np.isnan(share))),
-            int(unjudged.sum()),
-        )
-        for system, share, unjudged in zip(runs.systems, shares, top, strict=True)
-    ]
-    rows.sort(key=lambda row: row.share)
-    lowest, highest = rows[0], rows[-1]
-    p = _all_alike(shares)
-    uneven = p is not None and p < alpha and highest.share - lowest.share >= UNEVEN
+    rows = _judged_rows(material)
+    spread, p = rows[-1].share - rows[0].share, _all_alike(material.judged_share)
     evidence = [Evidence(f"judged@{k} of {show_id(row.run)}", row.share, row.interval, n=row.queries) for row in rows]
-    alike = ""
+    how = "Intervals are over queries."
     if p is not None:
-        alike = f" Judged alike in all runs: p {shown_p(p)} (analysis of variance over queries)."
-        spread = highest.share - lowest.share
+        how += f" Judged alike in all runs: p {shown_p(p)} (analysis of variance over queries)."
         evidence.append(Evidence("judged alike in all runs", spread, p=p, test="anova", n=len(runs.queries)))
-    severity: Severity = "note" if lowest.share < 1 else "fine"
-    if lowest.share < MOST or uneven:
-        severity = "problem" if lowest.share < HALF else "warning"
-    other = f", {show_id(highest.run)} {highest.share:.1%}" if len(rows) > 1 else ""
-    words = f"All of the first {k} documents of every run are judged."
-    if lowest.share < 1:
-        words = (
-            f"Of its first {k} documents, {show_id(lowest.run)} has {lowest.share:.1%} judged{other}; "
-            f"{int(material.holes.sum()):,} documents in the first {k} of a run have no judgment."
-        )
+    uneven = p is not None and p < material.settings.alpha and spread >= UNEVEN
     table = Table(
         "",
         (
@@ -88,7 +64,8 @@ def unjudged_at_the_top(material: Material) -> Found | Missing:
         ),
         tuple(rows),
     )
-    return Found(severity, words, f"Intervals are over queries.{alike}", tuple(evidence), (table,))
+    severity = _judged_severity(rows[0].share, uneven=uneven)
+    return Found(severity, _judged_words(rows, k, int(material.holes.sum())), how, tuple(evidence), (table,))
 
 
 class JudgedRow(NamedTuple):
@@ -100,6 +77,41 @@ class JudgedRow(NamedTuple):
     all_judged: int  # queries
     queries: int
     unjudged: int  # documents
+
+
+def _judged_rows(material: Material) -> list[JudgedRow]:
+    """The runs, from the one that is judged least to the one that is judged most."""
+    runs = material.runs
+    top = runs.within(material.settings.k) & ~runs.judged
+    rows = [
+        JudgedRow(
+            system,
+            mean_of(share),
+            _of_a_share(mean_interval(share)),
+            int(np.count_nonzero(share >= 1)),
+            int(np.count_nonzero(~np.isnan(share))),
+            int(unjudged.sum()),
+        )
+        for system, share, unjudged in zip(runs.systems, material.judged_share, top, strict=True)
+    ]
+    return sorted(rows, key=lambda row: row.share)
+
+
+def _judged_severity(lowest: float, *, uneven: bool) -> Severity:
+    if lowest < MOST or uneven:
+        return "problem" if lowest < HALF else "warning"
+    return "note" if lowest < 1 else "fine"
+
+
+def _judged_words(rows: list[JudgedRow], k: int, holes: int) -> str:
+    lowest, highest = rows[0], rows[-1]
+    if lowest.share >= 1:
+        return f"All of the first {k} documents of every run are judged."
+    other = f", {show_id(highest.run)} {highest.share:.1%}" if len(rows) > 1 else ""
+    return (
+        f"Of its first {k} documents, {show_id(lowest.run)} has {lowest.share:.1%} judged{other}; "
+        f"{holes:,} documents in the first {k} of a run have no judgment."
+    )
 
 
 def _all_alike(columns: Floats) -> float | None:
@@ -130,37 +142,21 @@ def measures_for_incomplete_labels(material: Material) -> Found | Missing:
     judged; without them it adds nothing.
     """
     runs = material.runs
-    names = ("AP", "Bpref", "infAP")
-    lacking = [name for name in names if name not in material.beside]
+    lacking = [name for name in FORGIVING if name not in material.beside]
     if lacking:
         return Missing(
             f"there is no {' and no '.join(lacking)} under these conventions and rules; leave --like and --ties out"
         )
-    columns = [material.beside[name] for name in names]
-    means = runs.means(material.values)[:, columns]
-    sampled = int(np.count_nonzero(runs.pairs.grade < 0))
-    places = [_places(means[:, number]) for number in range(len(names))]
-    table = Table(
-        "",
-        (
-            Column("run"),
-            *(Column(name, "value") for name in names),
-            *(Column(f"place by {n}", "count") for n in names[:2]),
-        ),
-        tuple(
-            (system, *map(float, means[number]), places[0][number], places[1][number])
-            for number, system in sorted(enumerate(runs.systems), key=lambda item: places[0][item[0]])
-        ),
-        note=""
-        if sampled
-        else "No grade is negative: nothing was pooled and left unjudged, and infAP is AP but for smoothing.",
-    )
+    means = runs.means(material.values)[:, [material.beside[name] for name in FORGIVING]]
+    table = _places_table(material, means)
     if len(runs.systems) < 2:
         words = (
             f"AP {means[0, 0]:.4f}, bpref {means[0, 1]:.4f}, infAP {means[0, 2]:.4f}. One run has no order to change."
         )
         return Found("note", words, "Means over queries.", tables=(table,), advice="")
-    swapped, against, tau = _disagreements(material, means)
+    swapped = _disagreements(material, means)
+    against = [pair for pair in swapped if max(pair.p_ap, pair.p_bpref) < material.settings.alpha]
+    tau = kendall_tau(means[:, 0], means[:, 1])
     pairs = len(runs.systems) * (len(runs.systems) - 1) // 2
     words = (
         f"AP and bpref put {len(swapped)} of {pairs} pairs of runs in opposite order (Kendall's tau "
@@ -168,54 +164,73 @@ def measures_for_incomplete_labels(material: Material) -> Found | Missing:
         + (f"; in {len(against)} of them both differences are significant" if swapped else "")
         + "."
     )
-    tables: tuple[Table, ...] = (table,)
-    if swapped:
-        columns_of_pairs = (
-            Column("first"),
-            Column("second"),
-            Column("AP", "signed"),
-            Column("p of AP", "p"),
-            Column("bpref", "signed"),
-            Column("p of bpref", "p"),
-        )
-        pairs_rows = tuple(
-            (runs.systems[a], runs.systems[b], ap, p_ap, bpref, p_bpref) for a, b, ap, p_ap, bpref, p_bpref in swapped
-        )
-        tables = (table, Table("Pairs in opposite order (difference = first - second)", columns_of_pairs, pairs_rows))
-    severity: Severity = "warning" if against else "note" if swapped else "fine"
     evidence = [Evidence("Kendall's tau of AP and bpref", tau, n=len(runs.systems), unit="runs")]
     evidence += [
         Evidence(
-            f"bpref: {show_id(runs.systems[a])} - {show_id(runs.systems[b])}",
-            bpref,
-            p_corrected=p_bpref,
+            f"bpref: {show_id(pair.first)} - {show_id(pair.second)}",
+            pair.bpref,
+            p_corrected=pair.p_bpref,
             test="paired t, Holm",
             n=len(runs.queries),
         )
-        for a, b, _, _, bpref, p_bpref in against
+        for pair in against
     ]
-    sure = f"Paired t tests over queries, p corrected by Holm over {2 * pairs} comparisons."
-    return Found(severity, words, sure, tuple(evidence), tables)
+    severity: Severity = "warning" if against else "note" if swapped else "fine"
+    opposite = Table("Pairs in opposite order (difference = first - second)", _PAIR_COLUMNS, tuple(swapped))
+    how = f"Paired t tests over queries, p corrected by Holm over {2 * pairs} comparisons."
+    return Found(severity, words, how, tuple(evidence), (table, opposite) if swapped else (table,))
 
 
-Disagreement = tuple[int, int, float, float, float, float]
+def _places_table(material: Material, means: Floats) -> Table:
+    """The runs in the order of AP, and their places by AP and bpref."""
+    by_ap, by_bpref = (_places(means[:, number]) for number in (0, 1))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (system, *map(float, means[number]), by_ap[number], by_bpref[number])
+        for number, system in sorted(enumerate(material.runs.systems), key=lambda item: by_ap[item[0]])
+    )
+    columns = (
+        Column("run"),
+        *(Column(name, "value") for name in FORGIVING),
+        *(Column(f"place by {name}", "count") for name in FORGIVING[:2]),
+    )
+    note = "No grade is negative: nothing was pooled and left unjudged, and infAP is AP but for smoothing."
+    sampled = bool((material.runs.pairs.grade < 0).any())
+    return Table("", columns, rows, note="" if sampled else note)
 
 
-def _disagreements(material: Material, means: Floats) -> tuple[list[Disagreement], list[Disagreement], float | None]:
-    """Pairs that AP and bpref order otherwise; those of them where both are significant; Kendall's tau."""
-    count = len(means)
-    pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
+class Disagreement(NamedTuple):
+    """Two runs that AP and bpref put in opposite order: differences (first - second), p corrected."""
+
+    first: str
+    second: str
+    ap: float
+    p_ap: float
+    bpref: float
+    p_bpref: float
+
+
+_PAIR_COLUMNS = (
+    Column("first"),
+    Column("second"),
+    Column("AP", "signed"),
+    Column("p of AP", "p"),
+    Column("bpref", "signed"),
+    Column("p of bpref", "p"),
+)
+
+
+def _disagreements(material: Material, means: Floats) -> list[Disagreement]:
+    """The pairs that AP and bpref order otherwise, the surest first."""
+    systems = material.runs.systems
+    pairs = [(a, b) for a in range(len(means)) for b in range(a + 1, len(means))]
     columns = [material.beside["AP"], material.beside["Bpref"]]
-    p = np.array([significance_of(material.values[:, :, column].T, pairs, "t").p for column in columns])
-    p = corrected_p(p)
-    swapped = []
+    p = corrected_p(np.array([significance_of(material.values[:, :, column].T, pairs, "t").p for column in columns]))
+    found = []
     for number, (a, b) in enumerate(pairs):
         ap, bpref = (float(means[a, place] - means[b, place]) for place in (0, 1))
         if ap * bpref < 0:
-            swapped.append((a, b, ap, float(p[0, number]), bpref, float(p[1, number])))
-    swapped.sort(key=lambda row: max(row[3], row[5]))
-    alpha = material.settings.alpha
-    return swapped, [row for row in swapped if row[3] < alpha and row[5] < alpha], kendall_tau(means[:, 0], means[:, 1])
+            found.append(Disagreement(systems[a], systems[b], ap, float(p[0, number]), bpref, float(p[1, number])))
+    return sorted(found, key=lambda pair: max(pair.p_ap, pair.p_bpref))
 
 
 def _places(values: Floats) -> list[int]:

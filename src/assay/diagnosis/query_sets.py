@@ -425,61 +425,81 @@ def head_and_tail(material: Material) -> Found | Missing:
             "no query of --production FILE occurs twice: give counts, or every query as often as it was asked"
         )
     settings = material.settings
-    texts = sorted(traffic.production, key=lambda text: (-traffic.production[text], text))
-    counts = np.array([traffic.production[text] for text in texts], np.int64)
-    head = int(np.searchsorted(np.cumsum(counts), HEAD * counts.sum())) + 1
-    place = {text: at for at, text in enumerate(texts)}
-    ours = list(dict.fromkeys(traffic.test))
-    places = np.array([place[text] for text in ours if text in place], np.int64)
-    in_head, unseen = int(np.count_nonzero(places < head)), len(ours) - len(places)
-    covered = float(counts[places].sum() / counts.sum())
     draws = min(settings.draws, MOST_DRAWS)
-    sampled = _head_of_samples(counts, len(places), head, draws, settings.seed)
-    expected = float(sampled.mean()) if len(places) else math.nan
-    away = abs(in_head - expected)
-    p = (int(np.count_nonzero(np.abs(sampled - expected) >= away - 1e-9)) + 1) / (draws + 1) if len(places) else 1.0
-    new = expected_new(counts, len(ours))
-    p, p_unseen = corrected_p(np.array([p, _more_than(unseen, len(ours), new)])).tolist()
-    severity: Severity = "warning" if min(p, p_unseen) < settings.alpha else "fine"
-    words = (
-        f"{in_head} of {len(ours):,} test queries are among the {head:,} real ones that make half of the traffic"
-        + (f" ({expected:.1f} in a random test set that meets as many)" if len(places) else "")
-        + f", {len(places) - in_head} are rarer, and {unseen} ({unseen / len(ours):.0%}) are not in the sample at "
-        f"all, where "
-        f"{new:.0%} would be new by chance. The test queries make {covered:.1%} of the traffic."
-    )
-    sure = (
-        f"Head: p {shown_p(p)} ({draws:,} random test sets, seed {settings.seed}); unseen: p {shown_p(p_unseen)} "
-        f"(binomial, more "
-        f"than Good and Turing's estimate); both corrected by Holm. {len(ours):,} different test queries, "
-        f"{traffic.asked:,} "
-        "real ones."
+    sample = _Sample(traffic, draws, settings.seed)
+    ours = len(sample.ours)
+    severity: Severity = "warning" if min(sample.p_head, sample.p_unseen) < settings.alpha else "fine"
+    how = (
+        f"Head: p {shown_p(sample.p_head)} ({draws:,} random test sets, seed {settings.seed}); unseen: p "
+        f"{shown_p(sample.p_unseen)} (binomial, more than Good and Turing's estimate); both corrected by Holm. "
+        f"{ours:,} different test queries, {traffic.asked:,} real ones."
     )
     evidence = (
         Evidence(
             "share of test queries in the head of the traffic",
-            in_head / len(ours),
-            p=p,
+            sample.in_head / ours,
+            p=sample.p_head,
             test="random test sets",
-            n=len(ours),
+            n=ours,
         ),
         Evidence(
-            "share of test queries not in the sample", unseen / len(ours), p=p_unseen, test="binomial", n=len(ours)
+            "share of test queries not in the sample", sample.unseen / ours, p=sample.p_unseen, test="binomial", n=ours
         ),
-        Evidence("share of the traffic that test queries make", covered, n=len(ours)),
+        Evidence("share of the traffic that test queries make", sample.covered, n=ours),
     )
-    missing = [
-        (text, int(counts[at]), float(counts[at] / counts.sum()))
-        for at, text in enumerate(texts[:head])
-        if text not in set(ours)
-    ][:20]
+    missing = sample.untested()
     table = Table(
         "Most frequent real queries that are not tested",
         (Column("query"), Column("asked", "count"), Column("of the traffic", "share")),
         tuple(missing),
         shown=5,
     )
-    return Found(severity, words, sure, evidence, (table,) if missing else ())
+    return Found(severity, sample.in_words(), how, evidence, (table,) if missing else ())
+
+
+class _Sample:
+    """Where the test queries stand in a sample of the traffic, and where they would by chance."""
+
+    def __init__(self, traffic: Traffic, draws: int, seed: int) -> None:
+        self.texts = sorted(traffic.production, key=lambda text: (-traffic.production[text], text))
+        self.counts = np.array([traffic.production[text] for text in self.texts], np.int64)
+        self.head = int(np.searchsorted(np.cumsum(self.counts), HEAD * self.counts.sum())) + 1
+        self.ours = list(dict.fromkeys(traffic.test))
+        place = {text: at for at, text in enumerate(self.texts)}
+        places = np.array([place[text] for text in self.ours if text in place], np.int64)
+        self.seen, self.unseen = len(places), len(self.ours) - len(places)
+        self.in_head = int(np.count_nonzero(places < self.head))
+        self.covered = float(self.counts[places].sum() / self.counts.sum())
+        self.new = expected_new(self.counts, len(self.ours))
+        self.expected, p_head = self._by_chance(draws, seed)  # in the head
+        p = corrected_p(np.array([p_head, _more_than(self.unseen, len(self.ours), self.new)]))
+        self.p_head, self.p_unseen = p.tolist()
+
+    def _by_chance(self, draws: int, seed: int) -> tuple[float, float]:
+        """How many test queries of a random set are in the head, and how often they are as far from that as ours."""
+        if not self.seen:
+            return math.nan, 1.0
+        sampled = _head_of_samples(self.counts, self.seen, self.head, draws, seed)
+        expected = float(sampled.mean())
+        as_far = np.count_nonzero(np.abs(sampled - expected) >= abs(self.in_head - expected) - 1e-9)
+        return expected, (int(as_far) + 1) / (draws + 1)
+
+    def untested(self, most: int = 20) -> list[tuple[str, int, float]]:
+        """The most frequent queries of the head that are not tested, with their counts and shares of the traffic."""
+        tested, asked = set(self.ours), self.counts.sum()
+        head = zip(self.texts, self.counts[: self.head].tolist(), strict=False)
+        return [(text, count, float(count / asked)) for text, count in head if text not in tested][:most]
+
+    def in_words(self) -> str:
+        ours, by_chance = len(self.ours), ""
+        if self.seen:
+            by_chance = f" ({self.expected:.1f} in a random test set that meets as many)"
+        return (
+            f"{self.in_head} of {ours:,} test queries are among the {self.head:,} real ones that make half of the traffic"
+            f"{by_chance}, {self.seen - self.in_head} are rarer, and {self.unseen} ({self.unseen / ours:.0%}) are not in "
+            f"the sample at all, where {self.new:.0%} would be new by chance. The test queries make {self.covered:.1%} "
+            "of the traffic."
+        )
 
 
 def _head_of_samples(counts: Integers, size: int, head: int, draws: int, seed: int) -> Integers:

@@ -44,64 +44,20 @@ def repeated_documents(material: Material) -> Found | Missing:
 
     Limits: alike in words, not in meaning; documents without a text in the corpus are not looked at.
     """
-    runs, settings = material.runs, material.settings
+    runs, k = material.runs, material.settings.k
     if material.corpus is None:
         return Missing("needs --corpus FILE with the texts of the documents")
     found = _repeats(material)
     if found.known == 0:
         return Missing("--corpus FILE holds none of the documents at the top of the RUNs; are its ids theirs?")
-    shares = found.counts / np.maximum(np.minimum(runs.retrieved, settings.k), 1)
-    shares = np.where(runs.retrieved > 0, shares, np.nan)
-    pairs = [(system, material.baseline) for system in material.others]
-    p = corrected_p(significance_of(shares.T, pairs, "t").p) if pairs else np.zeros(0)
-    p_of = dict(zip(material.others, p.tolist(), strict=True))
-    measure = material.asked[0] if material.asked else None
-    rows: list[RepeatRow] = []
-    for number, system in enumerate(runs.systems):
-        relevant = found.repeated[number] & (runs.pairs.grade > 0)
-        known = shares[number][~np.isnan(shares[number])]
-        row = RepeatRow(
-            system,
-            mean_of(known),
-            mean_interval(known),
-            int(np.count_nonzero(found.counts[number])),
-            int(relevant.sum()),
-            p_of.get(number),
-        )
-        if measure is not None:
-            given = np.where(relevant, 0.0, runs.pairs.grade)
-            then = runs.values(given, runs=[number], columns=[measure])[0, :, 0]
-            usual = material.mean(material.values[number, :, measure], measure)
-            row = row._replace(usual=usual, without=material.mean(then, measure))
-        rows.append(row)
+    rows = _repeat_rows(material, found)
     most = max(rows, key=lambda row: row.share)
     severity: Severity = "warning" if most.share >= OFTEN else "note" if most.share > 0 else "fine"
     words = (
-        f"{most.share:.1%} of the first {settings.k} documents of {show_id(most.run)} repeat one before them, in "
+        f"{most.share:.1%} of the first {k} documents of {show_id(most.run)} repeat one before them, in "
         f"{most.queries} {'query' if most.queries == 1 else 'queries'}."
         if most.share
-        else f"No document in the first {settings.k} repeats one before it."
-    )
-    name = "value" if measure is None else runs.labels[measure]
-    table = Table(
-        "",
-        (
-            Column("run"),
-            Column("repeats", "share"),
-            Column("95% interval", "shares"),
-            Column("queries", "count"),
-            Column("relevant", "count"),
-            Column("p to baseline", "p"),
-            Column(name, "value"),
-            Column("repeats not counted", "value"),
-        ),
-        tuple(rows),
-    )
-    examples = Table(
-        "Documents that repeat one before them",
-        (Column("query"), Column("document"), Column("repeats"), Column("likeness", "value"), Column("runs", "count")),
-        tuple(found.examples),
-        shown=5,
+        else f"No document in the first {k} repeats one before it."
     )
     evidence = tuple(
         Evidence(
@@ -114,9 +70,29 @@ def repeated_documents(material: Material) -> Found | Missing:
         )
         for row in rows
     )
-    top = int(runs.within(settings.k).any(axis=0).sum())
-    sure = f"t intervals over queries. Texts of {found.known:,} of {top:,} documents at the top are known."
-    return Found(severity, words, sure, evidence, (table, examples) if most.share else ())
+    top = int(runs.within(k).any(axis=0).sum())
+    how = f"t intervals over queries. Texts of {found.known:,} of {top:,} documents at the top are known."
+    return Found(severity, words, how, evidence, _tables(material, rows, found) if most.share else ())
+
+
+def _tables(material: Material, rows: list[RepeatRow], found: _Repeats) -> tuple[Table, Table]:
+    columns = (
+        Column("run"),
+        Column("repeats", "share"),
+        Column("95% interval", "shares"),
+        Column("queries", "count"),
+        Column("relevant", "count"),
+        Column("p to baseline", "p"),
+        Column(material.runs.labels[material.asked[0]] if material.asked else "value", "value"),
+        Column("repeats not counted", "value"),
+    )
+    examples = Table(
+        "Documents that repeat one before them",
+        (Column("query"), Column("document"), Column("repeats"), Column("likeness", "value"), Column("runs", "count")),
+        tuple(found.examples),
+        shown=5,
+    )
+    return Table("", columns, tuple(rows)), examples
 
 
 class RepeatRow(NamedTuple):
@@ -130,6 +106,34 @@ class RepeatRow(NamedTuple):
     p: float | None  # against the baseline, corrected
     usual: float | None = None
     without: float | None = None  # if relevant repeats count for nothing
+
+
+def _repeat_rows(material: Material, found: _Repeats) -> list[RepeatRow]:
+    runs = material.runs
+    shares = found.counts / np.maximum(np.minimum(runs.retrieved, material.settings.k), 1)
+    shares = np.where(runs.retrieved > 0, shares, np.nan)
+    pairs = [(system, material.baseline) for system in material.others]
+    p = corrected_p(significance_of(shares.T, pairs, "t").p) if pairs else np.zeros(0)
+    p_of = dict(zip(material.others, p.tolist(), strict=True))
+    rows = []
+    for number, system in enumerate(runs.systems):
+        relevant = found.repeated[number] & (runs.pairs.grade > 0)
+        known = shares[number][~np.isnan(shares[number])]
+        row = RepeatRow(
+            system,
+            mean_of(known),
+            mean_interval(known),
+            int(np.count_nonzero(found.counts[number])),
+            int(relevant.sum()),
+            p_of.get(number),
+        )
+        for measure in material.asked[:1]:
+            given = np.where(relevant, 0.0, runs.pairs.grade)
+            then = runs.values(given, runs=[number], columns=[measure])[0, :, 0]
+            usual = material.mean(material.values[number, :, measure], measure)
+            row = row._replace(usual=usual, without=material.mean(then, measure))
+        rows.append(row)
+    return rows
 
 
 class Example(NamedTuple):

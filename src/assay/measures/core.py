@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 import numpy as np
 
 from assay.errors import AssayError, MeasureError, ParameterError, UnknownMeasureError, did_you_mean
+from assay.frozen import frozen
 from assay.judged import JudgedRanking
 from assay.tables import Floats
 
@@ -49,7 +50,7 @@ class Parameter(NamedTuple):
     check: Check
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Definition:
     """Everything the registry knows of a measure."""
 
@@ -114,7 +115,7 @@ class Definition:
         return self.parameters.get(name) or PARAMETERS[name]
 
 
-@dataclass(frozen=True)
+@frozen(eq=True)
 class Measure:
     """A measure with its conventions fixed: hashable, printable, and `parse_measure(str(m)) == m`."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from assay.errors import MeasureError
+from assay.frozen import frozen
 from assay.judged import JudgedRanking
 from assay.judgments import Pool
 from assay.measures.arithmetic import discount, log2, ratio, running
@@ -50,7 +50,7 @@ def gain_of(grade: Floats, gain: Gain) -> Floats:
     return worth
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Ideal:
     """The best possible ranking of each query: its gains above 0, best first."""
 

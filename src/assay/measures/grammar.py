@@ -10,16 +10,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from assay.errors import MeasureError, ParameterError, UnknownMeasureError
+from assay.frozen import frozen
 from assay.measures.bundles import BUNDLES, FAMILIES, Family
 from assay.measures.core import REGISTRY, Measure, known_name, trec_stems
 
 _CALL = re.compile(r"\s*(?P<name>\w+)\s*(?P<args>\(.*\))?\s*(?:@\s*(?P<at>[^@\s()]+))?\s*", re.DOTALL)
 
 
-class Request(NamedTuple):
+@frozen(eq=True)
+class Request:
     """A measure and the name by which the user asked for it."""
 
     label: str

@@ -193,7 +193,7 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         for name in ("judged_share", "shown", "straddling")
     }
     return {
-        **coverage._asdict(),
+        **asdict(coverage),
         "missing": written_ids(coverage.missing),
         "unjudged": len(coverage.unjudged),
         **by_cutoff,
