@@ -6,6 +6,7 @@ means, P@10, R@100, AP, RR, nDCG@10 and nDCG@100.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,8 +84,10 @@ def plain(*words: str) -> Command:
 
 
 NUMPY_PATH = {"ASSAY_NATIVE": "0"}
+BLAS_THREADS = {"OPENBLAS_NUM_THREADS": str(os.cpu_count())}  # as many as NumPy takes if nobody says anything
 ASSAY = Contestant("assay", OURS, whole("assay_files.py", "1"), "reference")
 ASSAY_2 = Contestant("assay, 2 threads", OURS, whole("assay_files.py", "2"), "all")
+ASSAY_BLAS = Contestant("assay, BLAS threads", OURS, whole("assay_files.py", "1"), "all", BLAS_THREADS)
 ASSAY_NUMPY = Contestant("assay, NumPy path", OURS, whole("assay_files.py", "1"), "all", NUMPY_PATH)
 ASSAY_COMMAND = Contestant("assay, command line", OURS, command_line, "means")
 PYTREC_EVAL = Contestant("pytrec_eval", "pytrec_eval", whole("pytrec_eval_files.py"), "all")
@@ -121,8 +124,13 @@ START = "Start-up, whole process"
 GROWTH = "Growth"
 
 CASES: tuple[Case, ...] = (
-    Case("S", FILES, "S", (ASSAY, ASSAY_NUMPY, PYTREC_EVAL, IR_MEASURES, RANX, WC), mode="short"),
-    Case("M", FILES, "M", (ASSAY, ASSAY_2, ASSAY_NUMPY, ASSAY_COMMAND, PYTREC_EVAL, IR_MEASURES, RANX, WC)),
+    Case("S", FILES, "S", (ASSAY, ASSAY_BLAS, ASSAY_NUMPY, PYTREC_EVAL, IR_MEASURES, RANX, WC), mode="short"),
+    Case(
+        "M",
+        FILES,
+        "M",
+        (ASSAY, ASSAY_2, ASSAY_BLAS, ASSAY_NUMPY, ASSAY_COMMAND, PYTREC_EVAL, IR_MEASURES, RANX, WC),
+    ),
     Case("M2", FILES, "M2", (ASSAY, ASSAY_2, PYTREC_EVAL, IR_MEASURES, RANX)),
     Case("L", FILES, "L", (ASSAY, ASSAY_2, PYTREC_EVAL, IR_MEASURES, RANX, WC), mode="large"),
     Case("M shuffled", FILES, "M-shuffled", (ASSAY, ASSAY_2, PYTREC_EVAL)),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cases import PROGRAMS, Case, Contestant
-from datasets import FOLDER, Dataset
+from datasets import FOLDER, Dataset, read_anew
 from environments import OURS, plain_environ
 from measure import ProcessFailed, Sample, Timing, in_turn, run_process, show_progress
 
@@ -88,6 +88,7 @@ def agreement(case: Case, contestant: Contestant, machinery: Machinery, paths: l
 
 def race(case: Case, data: Dataset, machinery: Machinery, took: Mapping[str, float]) -> dict[str, Timing]:
     """The times of all contestants of a case, run in turn."""
+    read_anew(data)
 
     def act(contestant: Contestant) -> Callable[[], Sample]:
         return lambda: machinery.run(case, contestant, data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -33,6 +34,19 @@ class Dataset:
     @property
     def runs(self) -> list[str]:
         return [str(self.folder / name) for name in self.run_names]
+
+
+def read_anew(dataset: Dataset) -> None:
+    """Read the files from disk, front to back, so that they lie in the page cache as a fresh read puts them there.
+
+    What lies there from before may be in small pieces, all over the memory: copying it then takes half as long again.
+    """
+    for path in (dataset.qrels, *dataset.runs):
+        with open(path, "rb", buffering=0) as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            while file.read(1 << 20):
+                pass
 
 
 _M2_RUNS = tuple(f"run{number:03d}.txt" for number in range(100))

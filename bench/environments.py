@@ -24,12 +24,18 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "plot": ("vl-convert-python",),
 }
 SHOWN = ("assay-ir", "numpy", "pyarrow", "pytrec-eval-terrier", "ir-measures", "ranx", "numba")  # versions in results
+ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 NOT_SOURCE = (".*", "bench", "tests", "docs", "build", "dist", "*.egg-info", "*.so", "__pycache__")
 
 
 def plain_environ() -> dict[str, str]:
-    """The surroundings of every process that is measured: this one's, without settings that change what Python does."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ASSAY_"))}
+    """The surroundings of every process that is measured: this one's, without settings that change what Python does.
+
+    NumPy's linear algebra, which no tool here uses, gets one thread in all of them: its idle threads keep a core busy for
+    some 80 ms after NumPy is imported.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ASSAY_"))}
+    return kept | ONE_BLAS_THREAD
 
 
 def ready(name: str) -> str:
