@@ -114,6 +114,11 @@ class Rows {
     if (size_ == capacity_) grow();
     data_.get()[size_++] = value;
   }
+  void append(const T* values, size_t count) {
+    while (capacity_ - size_ < count) grow();
+    if (count) std::memcpy(static_cast<void*>(end()), values, count * sizeof(T));
+    size_ += count;
+  }
   T& operator[](size_t i) { return data_.get()[i]; }
   const T& operator[](size_t i) const { return data_.get()[i]; }
   size_t size() const { return size_; }

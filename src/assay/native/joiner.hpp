@@ -10,6 +10,18 @@
 
 namespace assay {
 
+// Columns of documents.
+struct Documents {
+  const Bytes* ids;
+  const uint64_t* hashes;
+  const double* scores;
+  const int64_t* ranks;
+
+  Documents operator+(uint32_t skipped) const {
+    return {ids + skipped, hashes + skipped, scores + skipped, ranks + skipped};
+  }
+};
+
 class Joiner {
  public:
   explicit Joiner(const RankingRules& rules) : rules_(rules), list_(rules) {}
@@ -51,6 +63,17 @@ class Joiner {
     if (2 * ++used_ > mask_) grow();
   }
 
+  // Some documents that follow each other, which takes a fourth less time than one by one: nearly all are new, and what
+  // is left to do for each of those needs only registers and the table.
+  void add_all(const Documents& documents, uint32_t count) {
+    uint32_t done = rules_.drop_self_match ? 0 : enter(documents, 0, count);
+    while (done < count) {
+      add(documents.ids[done], documents.hashes[done], documents.scores[done], documents.ranks[done]);
+      done++;
+      if (!rules_.drop_self_match) done = enter(documents, done, count);
+    }
+  }
+
   // The memory of the ids is about to be used for something else.
   void keep_ids() {
     for (; kept_from_ < ids_.size(); kept_from_++) ids_[kept_from_] = arena_.copy(ids_[kept_from_]);
@@ -87,6 +110,33 @@ class Joiner {
   };
   static constexpr uint32_t kCame = uint32_t{1} << 31;
   static constexpr uint32_t kMostRows = kCame - 2;
+
+  // Adds documents up to the first that may have come before; returns its place.
+  uint32_t enter(const Documents& documents, uint32_t begin, uint32_t end) {
+    if (list_.size() > kMostRows - (end - begin)) throw NotPlain();
+    while (2 * (used_ + end - begin) > mask_) grow();
+    Slot* const table = table_.data();
+    const size_t mask = mask_;
+    const uint32_t shift = list_.size() - begin;
+    uint32_t place = begin, known = 0;
+    for (; place < end; place++) {
+      const uint64_t full = documents.hashes[place];
+      const auto tag = static_cast<uint32_t>(full >> 32);
+      size_t slot = full & mask;
+      while (table[slot].entry != kNone && table[slot].tag != tag) slot = (slot + 1) & mask;
+      const uint32_t entry = table[slot].entry, row = shift + place;
+      if (entry != kNone) {
+        if (entry & kCame || !equal(judged_.ids[entry], documents.ids[place])) break;
+        matches_.push_back({row, entry});
+        known++;
+      }
+      table[slot] = {tag, row | kCame};
+    }
+    used_ += place - begin - known;
+    ids_.append(documents.ids + begin, place - begin);
+    list_.add_all(documents.scores + begin, documents.ranks + begin, place - begin);
+    return place;
+  }
 
   ASSAY_INLINE void append(Bytes id, double score, int64_t rank) {
     list_.add(score, rank);

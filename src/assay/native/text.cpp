@@ -81,15 +81,26 @@ class PartScanner {
       joiner_.keep_ids();
     });
     const Layout layout = shared_.layout;
-    Row rows[LineBatch::kMost];
+    Bytes docs[LineBatch::kMost];
     uint64_t hashes[LineBatch::kMost];
+    double scores[LineBatch::kMost];
+    int64_t ranks[LineBatch::kMost];
     for (LineBatch batch; (batch = lines.next_batch()).count;) {
-      for (uint32_t i = 0; i < batch.count; i++) rows[i] = read_row(batch[i], layout);
-      for (uint32_t i = 0; i < batch.count; i++) hashes[i] = hash(batch[i].token(layout.doc));
       for (uint32_t i = 0; i < batch.count; i++) {
+        const Row row = read_row(batch[i], layout);
+        scores[i] = row.score;
+        ranks[i] = row.rank;
+      }
+      for (uint32_t i = 0; i < batch.count; i++) {
+        docs[i] = batch[i].token(layout.doc);
+        hashes[i] = hash(docs[i]);
+      }
+      const Documents documents{docs, hashes, scores, ranks};
+      for (uint32_t i = 0, next; i < batch.count; i = next) {
         const Bytes query = batch[i].token(layout.query);
+        for (next = i + 1; next < batch.count && equal(batch[next].token(layout.query), query);) next++;
         if (!part_.any || !equal(query, {query_.data(), query_.size()})) change_query(query);
-        if (joining_) joiner_.add(batch[i].token(layout.doc), hashes[i], rows[i].score, rows[i].rank);
+        if (joining_) joiner_.add_all(documents + i, next - i);
       }
     }
     end_query();
