@@ -55,7 +55,7 @@ class DictRanking {
     const bool few = 4 * size_t{judged.count} < static_cast<size_t>(PyDict_Size(documents));
     placed_.clear();
     if (few) {
-      read(documents, [](PyObject*) {});
+      read(documents, [](PyObject*, uint32_t) {});
       list_.arrange();
     }
     if (!few || !look_up(documents, judged)) {
@@ -72,7 +72,7 @@ class DictRanking {
 
   // A query that nobody judged: only to see that keys and scores are what they should be.
   void pass(PyObject* documents) {
-    read(documents, [](PyObject*) {});
+    read(documents, [](PyObject*, uint32_t) {});
   }
 
  private:
@@ -82,9 +82,9 @@ class DictRanking {
     const JudgedTable& table = with_.table(place);
     candidates_.resize(static_cast<size_t>(PyDict_Size(documents)) + 1);
     size_t count = 0;
-    read(documents, [&](PyObject* key) {
+    read(documents, [&](PyObject* key, uint32_t row) {
       const auto full = static_cast<uint64_t>(PyObject_Hash(key));
-      candidates_[count] = {full, list_.size()};
+      candidates_[count] = {full, row};
       count += table.may_hold(full);
     });
     for (size_t i = 0; i < count; i++) {
@@ -107,15 +107,19 @@ class DictRanking {
   // All keys and scores.
   template <class Visit>
   void read(PyObject* documents, Visit visit) {
-    list_.clear();
-    keys_.clear();
+    const auto size = static_cast<size_t>(PyDict_Size(documents));
+    keys_.resize(size);
+    scores_.resize(size);
     PyObject *key, *value;
-    for (Py_ssize_t position = 0; PyDict_Next(documents, &position, &key, &value);) {
+    uint32_t row = 0;
+    for (Py_ssize_t position = 0; row < size && PyDict_Next(documents, &position, &key, &value); row++) {
       if (Py_TYPE(key) != &PyUnicode_Type) throw NotPlain();  // 7 and "7" are the same document
-      visit(key);
-      list_.add(number(value), 0);
-      keys_.push(key);
+      visit(key, row);
+      scores_[row] = number(value);
+      keys_[row] = key;
     }
+    list_.clear();
+    list_.add_all(scores_.data(), nullptr, row);
   }
 
   ASSAY_INLINE double number(PyObject* value) {
@@ -182,7 +186,8 @@ class DictRanking {
   const DictIndex& with_;
   const RankingRules rules_;
   RankedList list_;
-  Rows<PyObject*> keys_;  // of each row; the dict holds them
+  std::vector<PyObject*> keys_;  // of each row; the dict holds them
+  std::vector<double> scores_;
   std::vector<Candidate> candidates_;
   Rows<Found> placed_;
   PyTypeObject* known_type_ = nullptr;

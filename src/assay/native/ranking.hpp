@@ -59,13 +59,14 @@ class RankedList {
     score_.push(score);
   }
 
+  // `ranks` may be null where nobody looks at them.
   void add_all(const double* scores, const int64_t* ranks, uint32_t count) {
     if (rules_.by_rank_column || rules_.float32) {
-      for (uint32_t i = 0; i < count; i++) add(scores[i], ranks[i]);
+      for (uint32_t i = 0; i < count; i++) add(scores[i], ranks ? ranks[i] : 0);
       return;
     }
     score_.append(scores, count);
-    if (rules_.need_ranks()) rank_.append(ranks, count);
+    if (ranks && rules_.need_ranks()) rank_.append(ranks, count);
   }
 
   uint32_t size() const { return static_cast<uint32_t>(score_.size()); }
