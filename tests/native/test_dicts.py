@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from collections import OrderedDict, defaultdict
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from assay import Evaluator, Qrels, Rules, Run
 from assay.compat import pytrec_eval
 from native.inputs import Case, as_dict, cases, some_rules
-from native.paths import NEEDS_KERNEL, both_paths, by_numpy, hits, kernel_and_numpy, plain, values
+from native.paths import MEASURES, NEEDS_KERNEL, both_paths, by_numpy, hits, kernel_and_numpy, plain, values
 from strategies import cases as graded_cases
 
 pytestmark = NEEDS_KERNEL
@@ -287,3 +288,31 @@ def test_the_face_changes_nothing_and_can_be_used_again() -> None:
 
     assert RUN == run
     assert first == again
+
+
+def test_an_evaluator_takes_one_dict_after_the_other() -> None:
+    """The tables of judged documents are made when a query first needs them, and then serve all runs."""
+    grades = {"q1": {f"d{n}": n % 3 for n in range(40)}, "q2": {"é": 1, "\udcff": 2, "a": 0}, "q3": {"z": 1}}
+    runs: list[dict[str, dict[str, float]]] = [
+        {"q1": {f"d{n}": 1.0 * (n % 7) for n in range(60)}},
+        {"q2": {"\udcff": 1.0, "é": 1.0, "b": 3.0}, "q1": {"d1": 1.0}},
+        {"q1": {f"d{n}": -1.0 * n for n in range(2000)}, "q3": {"y": 1.0}},
+        {"q1": {"".join(("d", str(n))): 1.0 for n in range(50)}},
+    ]
+    native, numpy = kernel_and_numpy(lambda: [values(grades, run).mean() for run in runs])
+    evaluator = Evaluator(grades, MEASURES)
+    with_one = plain([evaluator.evaluate(run).mean() for run in runs])
+
+    assert numpy == native == with_one
+
+
+def test_the_tables_go_with_their_evaluator() -> None:
+    evaluator = Evaluator({"q1": {f"d{n}": 1 for n in range(40)}}, ["P@10"])
+    docs, alone = evaluator.judgments.doc_list, 2  # a name, and the argument
+    held = sys.getrefcount(docs)
+    evaluator.evaluate({"q1": {f"d{n}": 1.0 * n for n in range(50)}})
+    assert held < sys.getrefcount(docs)
+
+    del evaluator
+    gc.collect()
+    assert alone == sys.getrefcount(docs)

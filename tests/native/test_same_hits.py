@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,31 @@ def test_plain_input_is_joined_by_the_kernel_alone(folder: Path, form: str) -> N
 def test_rules_are_no_reason_to_leave_it_to_numpy(folder: Path, form: Any, rules: Rules) -> None:
     native, numpy = kernel_and_numpy(lambda: hits(GRADES, form(WITHOUT_REPEATS + REPEATS, folder), rules))
 
+    assert numpy == native
+
+
+LONG_RULES = [Rules(duplicates=name) for name in ("error", "first", "best")] + [  # type: ignore[arg-type]
+    Rules(duplicates="best", scores="float32"),
+    Rules(duplicates="first", self_match="drop"),
+    Rules(duplicates="first", order="rank"),
+    Rules(duplicates="best", ties="rank-column"),
+]
+
+
+@pytest.mark.parametrize("rules", LONG_RULES, ids=str)
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3])
+def test_rankings_longer_than_what_is_joined_at_once(folder: Path, rules: Rules, share: float) -> None:
+    """64 documents are joined at once: repeats, judged documents and changes of the query fall anywhere among them."""
+    numbers = random.Random(7)
+    rows = [
+        row(query, f"d{numbers.randrange(place or 1) if numbers.random() < share else place}", str(score), place)
+        for query, length in (("q3", 1), ("q1", 63), ("x", 70), ("q2", 64), ("q5", 65), ("q4", 500), ("q6", 3))
+        for place, score in ((place, numbers.randrange(length)) for place in range(length))
+    ]
+    path = as_text_file(rows, folder)
+    grades = {f"q{n}": {f"d{numbers.randrange(520)}": 1 for _ in range(n * n * n)} for n in range(1, 7)}
+
+    native, numpy = both_paths(lambda: hits(grades, path, rules))
     assert numpy == native
 
 
