@@ -117,7 +117,7 @@ class Index:
     def join_dict(
         self, run: dict[str, dict[str, float]], docs: list[str], place: dict[str, int], rules: RankingRules
     ) -> Joined | None:
-        """A dict of dicts; `docs` are the judged documents, `place` tells the judged queries."""
+        """A dict of dicts; `docs` are the judged documents, `place` tells the judged queries: the same for all runs."""
         if self._dicts is None:
             self._dicts = kernel.dict_index(self._handle, docs, place, _NUMBERS)
         return _joined(kernel.join_dict(self._dicts, run, rules))
