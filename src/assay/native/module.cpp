@@ -346,6 +346,25 @@ PyObject* exact_sum_face(PyObject* args) {
   return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(sum.parts), sizeof sum.parts);
 }
 
+// instructions() -> names; use_instructions(name) -> None. For tests: see tokens.hpp.
+PyObject* instructions_face(PyObject*) {
+  Ref names = Ref::checked(PyList_New(0));
+  for (const std::string& name : instructions()) {
+    if (PyList_Append(names.get(), text_of({name.data(), name.size()}).get()) != 0) throw Stopped();
+  }
+  return names.release();
+}
+
+PyObject* use_instructions_face(PyObject* args) {
+  const char* name;
+  if (!PyArg_ParseTuple(args, "s", &name)) throw Stopped();
+  if (!use_instructions(name)) {
+    PyErr_Format(PyExc_ValueError, "this processor has no instructions called '%s'", name);
+    throw Stopped();
+  }
+  Py_RETURN_NONE;
+}
+
 // C++'s exceptions end here.
 template <PyObject* (*Function)(PyObject*)>
 PyObject* guarded(PyObject*, PyObject* args) {
@@ -378,6 +397,8 @@ PyMethodDef functions[] = {
     {"dict_index", guarded<dict_index_face>, METH_VARARGS, nullptr},
     {"join_dict", guarded<join_dict_face>, METH_VARARGS, nullptr},
     {"exact_sum", guarded<exact_sum_face>, METH_VARARGS, nullptr},
+    {"instructions", guarded<instructions_face>, METH_VARARGS, nullptr},
+    {"use_instructions", guarded<use_instructions_face>, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "bytes.hpp"
 
@@ -25,6 +27,11 @@ inline uint32_t lowest_bit(uint64_t mask) {
 }
 
 constexpr uint64_t kEach = 0x0101010101010101;  // times a byte: that byte eight times
+
+// The names of the instructions that can find blanks on this processor. The first, which is the fastest, does; tests try
+// the others, and nothing but time depends on it.
+std::vector<std::string> instructions();
+bool use_instructions(const std::string& name);  // false if the processor has no such ones
 
 // The index of a text of whole lines in which one blank ends each token: the place of every blank.
 class TextIndex {

@@ -37,6 +37,7 @@ struct Case {
   unsigned step;     // at most so many bytes are given at once; 0: all that are asked for
   unsigned threads;  // beside 1
   unsigned stop_at;  // the call of `interrupt` that ends the work; 0: none
+  std::string instructions;  // of the processor, that find blanks
   std::string qrels, run;
 };
 
@@ -46,7 +47,8 @@ struct Case {
   std::fprintf(stderr, "width %u, value %d, rank %d, ties %d, duplicates %d, by rank %d, ties by rank %d, float32 %d, ",
                given.retrieved.width, given.retrieved.value, given.retrieved.rank, static_cast<int>(rules.ties),
                static_cast<int>(rules.duplicates), rules.by_rank_column, rules.ties_by_rank_column, rules.float32);
-  std::fprintf(stderr, "drop self %d, step %u, threads %u\n", rules.drop_self_match, given.step, given.threads);
+  std::fprintf(stderr, "drop self %d, step %u, threads %u, %s\n", rules.drop_self_match, given.step, given.threads,
+               given.instructions.c_str());
   std::fprintf(stderr, "qrels:\n%s\nrun:\n%s\n", given.qrels.c_str(), given.run.c_str());
   std::abort();
 }
@@ -104,6 +106,8 @@ Case decode(const uint8_t* data, size_t size) {
   }
   if (given.rules.ties_by_rank_column) given.rules.ties = assay::Ties::as_they_came;  // as joining.py says it
   if (given.retrieved.value >= 0 && !given.rules.need_ranks()) given.retrieved.rank = -1;  // as unread.py says it
+  const std::vector<std::string> at_hand = assay::instructions();
+  given.instructions = at_hand[choice[5] / 4 % at_hand.size()];
   given.step = choice[6];
   given.threads = choice[7] % 5;
   given.stop_at = choice[7] / 16;
@@ -435,6 +439,7 @@ void check_run(const Case& given, const Judgments& judgments, const std::vector<
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Case given = decode(data, size);
+  assay::use_instructions(given.instructions);
   check_numbers(given, given.run);
   check_lines(given, given.qrels, given.judged);
   check_lines(given, given.run, given.retrieved);
