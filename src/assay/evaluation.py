@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from assay import native
-from assay.arrays import changes
 from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError, did_you_mean
 from assay.formats import as_qrels
 from assay.formats.unread import open_run, read_judgments
@@ -424,7 +423,8 @@ def _straddling(judged: JudgedRanking, tied: Integers, cutoff: int) -> int:
 
 
 def _queries_of(judged: JudgedRanking, hits: Integers) -> int:
-    return int(np.count_nonzero(changes(judged.hit_query[hits])))
+    query = judged.hit_query[hits]  # ascending
+    return int(np.count_nonzero(query[1:] != query[:-1])) + (len(query) > 0)
 
 
 def concat(parts: Sequence[Evaluation]) -> Evaluation:
