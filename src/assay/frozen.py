@@ -35,11 +35,14 @@ def frozen(cls: Any = None, /, *, eq: bool = False) -> Any:
 
 
 def _made(cls: type[T], *, eq: bool) -> type[T]:
-    made = dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
+    made: Any = dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
+    known = made.__dataclass_fields__
+    made._defaults = {name: one.default for name, one in known.items() if one.default is not MISSING}
+    made._factories = {name: one.default_factory for name, one in known.items() if one.default_factory is not MISSING}
     for name in (*_ALWAYS, *(_EQUAL if eq else ())):
         if name not in cls.__dict__:
             setattr(made, name, _Shared.__dict__[name])
-    return made
+    return made  # type: ignore[no-any-return]
 
 
 _ALWAYS = ("__init__", "__setattr__", "__delattr__", "__repr__", "__signature__")
@@ -58,16 +61,17 @@ class _Shared:
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     __signature__ = _SignatureOfFields()
+    _defaults: ClassVar[dict[str, Any]]
+    _factories: ClassVar[dict[str, Callable[[], Any]]]
 
     def __init__(self, *given: Any, **named: Any) -> None:
         known = self.__dataclass_fields__
-        values = dict(zip(known, given, strict=False)) | named
-        wrong = len(values) < len(given) + len(named) or not values.keys() <= known.keys()
-        for name, one in known.items():
-            if name not in values:
-                values[name] = _default(one)
-                wrong |= values[name] is MISSING
-        if wrong:
+        chosen = dict(zip(known, given, strict=False)) | named
+        values = self._defaults | chosen
+        for name, make in self._factories.items():
+            if name not in chosen:
+                values[name] = make()
+        if values.keys() != known.keys() or len(chosen) < len(given) + len(named):
             _signature(type(self)).bind(*given, **named)  # which says what is wrong
         self.__dict__.update(values)
         if hasattr(self, "__post_init__"):

@@ -50,7 +50,8 @@ class Convention(NamedTuple):
 
     def rules_for(self, measure: Measure, base: Rules = Rules()) -> Rules:
         """The rules under which the tool computes this measure."""
-        return replace(base, **{**self.rules, **self.case_of(measure).rules})
+        changes = {**self.rules, **self.case_of(measure).rules}
+        return replace(base, **changes) if changes else base
 
     def adapt(self, measure: Measure) -> Measure:
         """The measure of ours that the tool computes under this name."""

@@ -18,6 +18,7 @@ from assay.measures.bundles import BUNDLES, FAMILIES, Family
 from assay.measures.core import REGISTRY, Measure, known_name, trec_stems
 
 _CALL = re.compile(r"\s*(?P<name>\w+)\s*(?P<args>\(.*\))?\s*(?:@\s*(?P<at>[^@\s()]+))?\s*", re.DOTALL)
+_LONGEST_FIRST = sorted((name for name, family in FAMILIES.items() if family.parameter), key=len, reverse=True)
 
 
 @frozen(eq=True)
@@ -75,11 +76,10 @@ def _parse_trec(text: str) -> list[Request] | None:
             name = trec_stems()[stem][0].name
             raise ParameterError(f"{stem} takes no parameters (trec_eval ignores them without a word); see {name}.")
         return _family(FAMILIES[stem], params)
-    if text in FAMILIES and text not in REGISTRY and text in trec_stems() and text not in REGISTRY:
+    if text in FAMILIES and text not in REGISTRY and text in trec_stems():
         return _family(FAMILIES[text], None, label=text)
-    for name in sorted(FAMILIES, key=len, reverse=True):
-        rest = text.removeprefix(name + "_")
-        if rest != text and FAMILIES[name].parameter and re.fullmatch(r"[\d.,=\-+epP]+", rest):
+    for name in _LONGEST_FIRST:
+        if text.startswith(name + "_") and re.fullmatch(r"[\d.,=\-+epP]+", rest := text.removeprefix(name + "_")):
             return _family(FAMILIES[name], rest)
     return None
 
@@ -102,14 +102,14 @@ def _parse_call(text: str) -> Measure:
     name, args, at = known_name(match["name"]), match["args"], match["at"]
     definition = REGISTRY[name]
     fixed = {} if name == definition.name else definition.aliases[name]
-    given = _keywords(text, args or "()")
+    given = _keywords(text, args) if args else {}
     for twice in given.keys() & ({definition.at} if at is not None else set()):
         raise ParameterError(f"{text!r} gives {twice} twice, in brackets and after the @; keep one.")
     for twice in given.keys() & fixed.keys():
         raise ParameterError(
             f"{name} means {twice}={fixed[twice]!r}; write {definition.name}({twice}=...) for another."
         )
-    measure = Measure(definition.name)(**fixed)(**given)
+    measure = Measure(definition.name)(**fixed, **given)
     if at is not None:
         measure = measure @ _literal(text, at)
     return measure.complete()
@@ -138,6 +138,8 @@ def _value(text: str, node: ast.expr) -> Any:
 
 
 def _literal(text: str, value: str) -> Any:
+    if value.isascii() and value.isdigit() and value[0] != "0":  # as nearly all; reading Python takes much longer
+        return int(value)
     try:
         return ast.literal_eval(value)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
