@@ -33,11 +33,6 @@ class Pool(Remembers):
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
     @cached_property
-    def place(self) -> Integers:
-        """For each grade, its place in the best possible ranking, from 1."""
-        return np.arange(len(self.grade)) - self.start[:-1][self.query] + 1
-
-    @cached_property
     def longest(self) -> int:
         """How many judged documents a query has at most."""
         return int(np.diff(self.start).max(initial=0))

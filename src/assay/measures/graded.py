@@ -83,12 +83,12 @@ def ideal_ranking(pool: Pool, gain: Gain) -> Ideal:
 
 
 def _ideal(pool: Pool, gain: Gain) -> Ideal:
-    worth, query = gain_of(pool.grade, gain), pool.query
+    worth = gain_of(pool.grade, gain)
     if not isinstance(gain, str):  # a map may turn the order of grades around
-        best_first = np.lexsort((-worth, query))
-        worth, query = worth[best_first], query[best_first]
-    counts = worth > 0
-    return Ideal(query[counts], pool.place[counts], worth[counts], len(pool))
+        worth = worth[np.lexsort((-worth, pool.query))]
+    counts = np.flatnonzero(worth > 0)
+    query = np.searchsorted(pool.start, counts, side="right") - 1
+    return Ideal(query, counts - pool.start[query] + 1, worth[counts], len(pool))
 
 
 def discounted_gain(judged: JudgedRanking, gain: Gain, cutoff: Integers | int | None = None) -> Floats:
