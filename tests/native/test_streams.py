@@ -69,6 +69,25 @@ def test_a_line_as_long_as_the_buffer(tmp_path: Path, size: int) -> None:
     assert numpy == native
 
 
+def test_files_one_after_the_other_use_the_same_memory(tmp_path: Path) -> None:
+    """What one of them left there is not seen by the next: a longer text, a line that made it grow, an error."""
+    texts = {
+        "long": RUN + "".join(f"q2 Q0 d{number} 3 {3 - number / 1000} t\n" for number in range(900)),
+        "short": "q1 Q0 b 1 2 t\n",
+        "wrong": RUN + "q2 Q0 d 3 nan t\n",
+        "line": RUN + "q2 Q0 " + "d" * 300_000 + " 3 1 t\n",
+        "none": "",
+        "open": RUN.rstrip("\n"),
+        "blank": "\n\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    for first in texts:
+        for second in texts:
+            found = [both_paths(lambda name=name: hits(GRADES, tmp_path / name)) for name in (first, second)]
+            assert [numpy for _, numpy in found] == [native for native, _ in found], (first, second)
+
+
 # Compressed files
 
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {

@@ -52,8 +52,7 @@ std::vector<uint32_t> Judgments::group_by_query() {
   }
   query_ = {};
   if (in_order) return {};
-  const std::vector<Bytes> docs(docs_.begin(), docs_.end());
-  for (size_t i = 0; i < docs.size(); i++) docs_[moved[i]] = docs[i];
+  rearrange(docs_, moved);
   return moved;
 }
 

@@ -77,9 +77,11 @@ RankingRules rules_of(PyObject* given) {
   return rules;
 }
 
-// A source that calls read(size) of Python.
+// A source that calls read(size) of Python, for pieces that Python finds room for among the memory it has.
 Stream stream_of(PyObject* read, Unlocked& unlocked) {
+  static constexpr size_t kPiece = 1 << 16;
   return Stream([read, &unlocked](char* into, size_t space) {
+    space = std::min(space, kPiece);
     return unlocked.with_python([&]() -> size_t {
       const Ref given = Ref::checked(PyObject_CallFunction(read, "n", static_cast<Py_ssize_t>(space)));
       char* data = nullptr;

@@ -22,9 +22,7 @@ Rows<double> read_judgments(Source& source, const Layout& layout, const Interrup
     judgments.add(line->token(layout.doc));
   }
   if (grades.empty()) throw NotPlain();
-  const std::vector<uint32_t> moved = judgments.finish();
-  const std::vector<double> as_they_came(grades.begin(), moved.empty() ? grades.begin() : grades.end());
-  for (size_t i = 0; i < moved.size(); i++) grades[moved[i]] = as_they_came[i];
+  rearrange(grades, judgments.finish());
   return grades;
 }
 

@@ -42,6 +42,8 @@ class TextIndex {
   // index. `size` is below 2^32; 64 bytes behind the text may be read.
   bool build(const char* text, size_t size);
 
+  void clear() { end_ = nullptr; }
+
   // Where a line feed would stand before the text, then the blanks.
   const uint32_t* begin() const { return blanks_.get(); }
   const uint32_t* end() const { return end_; }  // the last blank, which is a line feed
