@@ -71,6 +71,10 @@ class JudgedRanking(Remembers):
         mask = self.remember(("relevant", rel), lambda: self.hit_rel >= rel)
         return mask if cutoff is None or cutoff >= self.deepest else mask & (self.hit_rank <= cutoff)
 
+    def num_found(self, rel: float, cutoff: int | None = None) -> Integers:
+        """Relevant documents of each query that were retrieved, within the first `cutoff` ranks."""
+        return self.count(self.relevant(rel, cutoff))
+
     def num_rel(self, rel: float) -> Integers:
         """Relevant documents of each query, retrieved or not."""
         return self.pool.at_least(rel)

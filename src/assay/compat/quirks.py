@@ -42,7 +42,7 @@ def _levels_from_the_last(values: Floats, judging: Judging, name: str, params: d
     """
     judged, levels, rel = judging.judged, params.get("recalls", RECALLS), params["rel"]
     if list(levels) != sorted(levels):
-        found, relevant = judged.count(judged.relevant(rel)), judged.num_rel(rel)
+        found, relevant = judged.num_found(rel), judged.num_rel(rel)
         sums, least = np.zeros(len(judged)), np.full(len(judged), NOT_MET)
         for level in reversed(levels):
             needed = ROUNDINGS[params["rounding"]](level, relevant)

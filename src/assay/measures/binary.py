@@ -37,7 +37,7 @@ def P(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Example: documents 2 and 3 of the first 4 are relevant: P@4 = 2 / 4 = 0.5.
     """
-    return judged.count(judged.relevant(rel, cutoff)) / cutoff
+    return judged.num_found(rel, cutoff) / cutoff
 
 
 @measure(
@@ -63,7 +63,7 @@ def R(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Example: 2 of the 5 relevant documents are among the first 4: R@4 = 2 / 5 = 0.4.
     """
-    return ratio(judged.count(judged.relevant(rel, cutoff)), judged.num_rel(rel))
+    return ratio(judged.num_found(rel, cutoff), judged.num_rel(rel))
 
 
 @measure(
@@ -88,7 +88,7 @@ def R_cap(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Example: 2 of the 4 that the first 4 could hold: R_cap@4 = 2 / 4 = 0.5.
     """
-    return ratio(judged.count(judged.relevant(rel, cutoff)), np.minimum(judged.num_rel(rel), cutoff))
+    return ratio(judged.num_found(rel, cutoff), np.minimum(judged.num_rel(rel), cutoff))
 
 
 BETA = Parameter("how much more recall weighs than precision: 1 evenly, 2 recall twice", number_between(0, 1e6))
@@ -116,7 +116,7 @@ def F(judged: JudgedRanking, *, cutoff: int, beta: float = 1.0, rel: float = 1) 
 
     Example: P@4 = 0.5 and R@4 = 0.4: F@4 = 2 * 0.5 * 0.4 / (0.5 + 0.4) = 0.4444.
     """
-    found = judged.count(judged.relevant(rel, cutoff))
+    found = judged.num_found(rel, cutoff)
     return harmonic_mean(found / cutoff, ratio(found, judged.num_rel(rel)), beta**2)
 
 
@@ -306,7 +306,7 @@ def Success(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Example: a relevant document is among the first 4: Success@4 = 1.
     """
-    return (judged.count(judged.relevant(rel, cutoff)) > 0).astype(np.float64)
+    return (judged.num_found(rel, cutoff) > 0).astype(np.float64)
 
 
 ROUNDING = Parameter(

@@ -29,7 +29,7 @@ def NumRet(judged: JudgedRanking, *, rel: float | None = None) -> PerQuery:
 
     Example: 6 documents were retrieved, 4 of them relevant (NumRelRet = 4): NumRet = 6.
     """
-    found = judged.retrieved if rel is None else judged.count(judged.relevant(rel))
+    found = judged.retrieved if rel is None else judged.num_found(rel)
     return found.astype(np.float64)
 
 

@@ -34,7 +34,7 @@ def SetP(judged: JudgedRanking, *, rel: float = 1, relative: bool = False) -> Pe
 
     Example: 4 of the 6 retrieved documents are relevant: SetP = 4 / 6 = 0.6667.
     """
-    found = judged.count(judged.relevant(rel))
+    found = judged.num_found(rel)
     return ratio(found, np.minimum(judged.retrieved, judged.num_rel(rel)) if relative else judged.retrieved)
 
 
@@ -52,7 +52,7 @@ def SetR(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
     Example: 4 of the 5 relevant documents were retrieved: SetR = 4 / 5 = 0.8.
     """
-    return ratio(judged.count(judged.relevant(rel)), judged.num_rel(rel))
+    return ratio(judged.num_found(rel), judged.num_rel(rel))
 
 
 @measure(
@@ -80,7 +80,7 @@ def SetF(judged: JudgedRanking, *, beta: float = 1.0, rel: float = 1, beta2: flo
     """
     if beta != 1 and beta2 is not None:
         raise ParameterError("SetF is given both beta and beta2; keep one.")
-    found = judged.count(judged.relevant(rel))
+    found = judged.num_found(rel)
     precision, recall = ratio(found, judged.retrieved), ratio(found, judged.num_rel(rel))
     return harmonic_mean(precision, recall, beta**2 if beta2 is None else beta2)
 
@@ -95,7 +95,7 @@ def SetAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
     Example: SetAP = 4 * 4 / (6 * 5) = 0.5333.
     """
-    found = judged.count(judged.relevant(rel)).astype(np.float64)
+    found = judged.num_found(rel).astype(np.float64)
     return ratio(found * found, judged.retrieved.astype(np.float64) * judged.num_rel(rel))
 
 
@@ -134,7 +134,7 @@ def Utility(
 
     Example: 4 relevant and 2 other documents were retrieved: Utility = 4 - 2 = 2.
     """
-    found, relevant, retrieved = judged.count(judged.relevant(rel)), judged.num_rel(rel), judged.retrieved
+    found, relevant, retrieved = judged.num_found(rel), judged.num_rel(rel), judged.retrieved
     a, b, c, d = weights
     rest = docs + found - retrieved - relevant
     return np.asarray(a * found + b * (retrieved - found) + c * (relevant - found) + d * rest, dtype=np.float64)
