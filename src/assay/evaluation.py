@@ -396,7 +396,7 @@ def coverage_of(judgments: Judgments, joined: Join, judged: JudgedRanking, cutof
     """How far the run and the judgments meet."""
     missing = tuple(judgments.queries[place] for place in np.flatnonzero(~joined.answered))
     shown = {cutoff: int(np.minimum(judged.retrieved, cutoff).sum()) for cutoff in cutoffs}
-    found = {cutoff: int(np.count_nonzero(judged.hit_rank <= cutoff)) for cutoff in cutoffs}
+    found = {cutoff: judged.num_within(cutoff) for cutoff in cutoffs}
     tied = np.flatnonzero(judged.hit_tie_first < judged.hit_tie_last)
     return Coverage(
         judged=len(judgments.queries),

@@ -66,14 +66,29 @@ class JudgedRanking(Remembers):
         """The deepest rank of any hit."""
         return int(self.hit_rank.max(initial=0))
 
+    def within(self, cutoff: int) -> Integers:
+        """The numbers of the hits within the first `cutoff` ranks: often few of them, and many measures share them."""
+        return self.remember(("within", cutoff), lambda: np.flatnonzero(self.hit_rank <= cutoff))
+
+    def num_within(self, cutoff: int) -> int:
+        """Hits of all queries within the first `cutoff` ranks."""
+        return len(self.within(cutoff)) if cutoff < self.deepest else len(self.hit_rank)
+
     def relevant(self, rel: float, cutoff: int | None = None) -> Booleans:
         """Which hits are relevant, within the first `cutoff` ranks."""
         mask = self.remember(("relevant", rel), lambda: self.hit_rel >= rel)
         return mask if cutoff is None or cutoff >= self.deepest else mask & (self.hit_rank <= cutoff)
 
+    def relevant_hits(self, rel: float, cutoff: int | None = None) -> Integers:
+        """The numbers of the relevant hits, within the first `cutoff` ranks."""
+        if cutoff is None or cutoff >= self.deepest:
+            return self.remember(("relevant hits", rel), lambda: np.flatnonzero(self.hit_rel >= rel))
+        hits = self.within(cutoff)
+        return hits[self.hit_rel[hits] >= rel]
+
     def num_found(self, rel: float, cutoff: int | None = None) -> Integers:
         """Relevant documents of each query that were retrieved, within the first `cutoff` ranks."""
-        return self.count(self.relevant(rel, cutoff))
+        return np.bincount(self.hit_query[self.relevant_hits(rel, cutoff)], minlength=len(self))
 
     def num_rel(self, rel: float) -> Integers:
         """Relevant documents of each query, retrieved or not."""

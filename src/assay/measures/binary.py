@@ -160,10 +160,15 @@ def AP(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1, norm
 
 def sum_of_precisions(judged: JudgedRanking, cutoff: int | None, rel: float) -> Floats:
     """Precision at each relevant document found, summed per query."""
-    found = np.flatnonzero(judged.relevant(rel, cutoff))
-    query = judged.hit_query[found]
-    so_far = np.arange(1, len(found) + 1) - np.searchsorted(query, np.arange(len(judged)))[query]
+    found, so_far = relevant_in_order(judged, rel, cutoff)
     return judged.total(so_far / judged.hit_rank[found], found)
+
+
+def relevant_in_order(judged: JudgedRanking, rel: float, cutoff: int | None) -> tuple[Integers, Integers]:
+    """The relevant hits, and of each which of its query's it is: the first, the second."""
+    found = judged.relevant_hits(rel, cutoff)
+    query = judged.hit_query[found]
+    return found, np.arange(1, len(found) + 1) - np.searchsorted(query, np.arange(len(judged)))[query]
 
 
 @measure(
@@ -233,7 +238,7 @@ def RR(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> P
 
     Example: the first relevant document is at rank 2: RR = 1 / 2 = 0.5.
     """
-    hit = np.flatnonzero(judged.relevant(rel, cutoff))
+    hit = judged.relevant_hits(rel, cutoff)
     first = hit[changes(judged.hit_query[hit])]
     values = np.zeros(len(judged))
     values[judged.hit_query[first]] = 1 / judged.hit_rank[first]
@@ -409,9 +414,9 @@ def binG(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     Example: 1, 1, 2 and 2 useless documents come before: binG = (1/log2(3) + 1/log2(3) + 1/log2(4) + 1/log2(4)) / 5 =
     0.4524.
     """
-    hit = judged.relevant(rel)
-    useless_before = judged.hit_rank - judged.so_far(hit)
-    return ratio(judged.total(hit / log2_of_integers(2 + useless_before * hit)), judged.num_rel(rel))
+    hits, so_far = relevant_in_order(judged, rel, None)
+    useless_before = judged.hit_rank[hits] - so_far
+    return ratio(judged.total(1 / log2_of_integers(2 + useless_before), hits), judged.num_rel(rel))
 
 
 @measure("Accuracy", elsewhere={"ir_measures": "Accuracy@k"})
@@ -429,8 +434,8 @@ def Accuracy(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1
     Example: 1, 1, 2 and 2 of the 2 useless documents stand before the 4 relevant ones: Accuracy = 1 - 6 / (2 * 4) =
     0.25.
     """
-    hit = judged.relevant(rel, cutoff)
+    hits, so_far = relevant_in_order(judged, rel, cutoff)
     retrieved = judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
-    found = judged.count(hit)
-    useless_before = judged.total(hit * (judged.hit_rank - judged.so_far(hit)))
+    found = judged.num_found(rel, cutoff)
+    useless_before = judged.total(judged.hit_rank[hits] - so_far, hits)
     return np.where(found > 0, 1.0 - ratio(useless_before, found * (retrieved - found)), 0.0)

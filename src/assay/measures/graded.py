@@ -93,12 +93,12 @@ def _ideal(pool: Pool, gain: Gain) -> Ideal:
 
 def discounted_gain(judged: JudgedRanking, gain: Gain, cutoff: Integers | int | None = None) -> Floats:
     """Gain over discount, summed from the first rank down to the cutoff, per query."""
+    if isinstance(cutoff, int) and cutoff < judged.deepest:
+        hits = judged.within(cutoff)
+        return judged.total(gain_of(judged.hit_rel[hits], gain) / discount(judged.hit_rank[hits]), hits)
     worth = judged.remember(("discounted", gain), lambda: gain_of(judged.hit_rel, gain) / discount(judged.hit_rank))
     if isinstance(cutoff, int):
-        if cutoff >= judged.deepest:
-            return judged.total(worth)
-        within = np.flatnonzero(judged.hit_rank <= cutoff)  # most hits are not: less to add up
-        return judged.total(worth[within], within)
+        return judged.total(worth)
     if cutoff is not None:
         worth = worth * (judged.hit_rank <= cutoff[judged.hit_query])
     return judged.total(worth)

@@ -16,12 +16,22 @@
 #if defined(__GNUC__) || defined(__clang__)
 #define ASSAY_INLINE inline __attribute__((always_inline))
 #define ASSAY_RARE __attribute__((noinline, cold))
+#define ASSAY_FETCH(place) __builtin_prefetch(place)
 #else
 #define ASSAY_INLINE inline
 #define ASSAY_RARE
+#define ASSAY_FETCH(place) static_cast<void>(place)
 #endif
 
 namespace assay {
+
+constexpr size_t kCacheLine = 64;
+
+// Asks for memory that is looked at soon, here and there: the processor foresees only what is read from front to back.
+template <class T>
+void fetch(const T* first, size_t count) {
+  for (size_t i = 0; i < count; i += kCacheLine / sizeof(T)) ASSAY_FETCH(first + i);
+}
 
 // A piece of memory that somebody else keeps.
 struct Bytes {

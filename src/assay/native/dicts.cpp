@@ -83,16 +83,24 @@ class DictRanking {
     candidates_.resize(static_cast<size_t>(PyDict_Size(documents)) + 1);
     size_t count = 0;
     read(documents, [&](PyObject* key, uint32_t row) {
-      const auto full = static_cast<uint64_t>(PyObject_Hash(key));
+      const auto full = static_cast<uint64_t>(hash_of_text_(key));
       candidates_[count] = {full, row};
       count += table.may_hold(full);
     });
+    fetch_judged(table, with_.judgments.documents(place));
     for (size_t i = 0; i < count; i++) {
       const uint32_t row = candidates_[i].row;
       const auto is_it = [&](uint32_t judgment) { return is_document(keys_[row], judgment); };
       const uint32_t judgment = table.find(candidates_[i].hash, is_it);
       if (judgment != kNone) placed_.push({row, judgment});
     }
+  }
+
+  // Reading the dict has pushed all this out of the processor's caches.
+  static void fetch_judged(const JudgedTable& table, const JudgedDocuments& judged) {
+    table.fetch_slots();
+    fetch(judged.ids, judged.count);
+    for (uint32_t i = 0; i < judged.count; i += kCacheLine / sizeof(Bytes)) fetch(judged.ids[i].data, 1);
   }
 
   bool is_document(PyObject* key, uint32_t judgment) {
@@ -185,6 +193,8 @@ class DictRanking {
 
   const DictIndex& with_;
   const RankingRules rules_;
+  // What PyObject_Hash would look up again for each document.
+  const hashfunc hash_of_text_ = reinterpret_cast<hashfunc>(PyType_GetSlot(&PyUnicode_Type, Py_tp_hash));
   RankedList list_;
   std::vector<PyObject*> keys_;  // of each row; the dict holds them
   std::vector<double> scores_;

@@ -14,6 +14,9 @@ class JudgedTable {
   void fill(PyObject* docs, const JudgedDocuments& judged);
   bool empty() const { return slots_.empty(); }
 
+  // Asks for its memory.
+  void fetch_slots() const { fetch(slots_.data(), slots_.size()); }
+
   // False if no judged document has such a hash. One bit for each document, small enough to stay near the processor.
   ASSAY_INLINE bool may_hold(uint64_t full) const { return sieve_[word_of(full)] & bit_of(full); }
 
