@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from assay import native
 from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError, did_you_mean
 from assay.formats import as_qrels
 from assay.formats.unread import open_run, read_judgments
-from assay.frozen import frozen
+from assay.frozen import frozen, replace
 from assay.joining import Join, UnreadRun, join
 from assay.judged import JudgedRanking, form_ranking
 from assay.judgments import Judgments, index_judgments
@@ -177,7 +176,8 @@ def checked_threads(threads: int | None) -> int:
     return min(threads, MOST_THREADS)
 
 
-class Form(NamedTuple):
+@frozen
+class Form:
     """A way to form the rankings of a run, for all measures that need the same."""
 
     rules: Rules
@@ -185,7 +185,8 @@ class Form(NamedTuple):
     strays: bool  # with the documents that are judged for other queries only
 
 
-class Plan(NamedTuple):
+@frozen
+class Plan:
     """What is computed for a measure that was asked for, under which rules, and on which of the forms."""
 
     measure: Measure
@@ -193,7 +194,8 @@ class Plan(NamedTuple):
     form: int
 
 
-class Ranked(NamedTuple):
+@frozen
+class Ranked:
     """A run that was read once and ranked in every form that the measures need."""
 
     name: str

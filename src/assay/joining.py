@@ -8,13 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay import native
 from assay.arrays import changes
 from assay.errors import QuerySetError, RulesError, show_id, some_of
+from assay.frozen import frozen, replace
 from assay.judgments import Judgments, duplicate_error
 from assay.native import joins
 from assay.rules import Rules
@@ -49,7 +50,8 @@ class UnreadRun(ABC):
         return "table" in self.__dict__
 
 
-class Hits(NamedTuple):
+@frozen
+class Hits:
     """The documents that are both retrieved and judged, in rank order, queries end to end."""
 
     retrieved: Integers  # documents retrieved, per judged query; 0 where the run lacks it
@@ -62,7 +64,8 @@ class Hits(NamedTuple):
     stray_rank: Integers | None = None
 
 
-class Join(NamedTuple):
+@frozen
+class Join:
     """A run joined with judgments."""
 
     hits: Hits
@@ -83,7 +86,7 @@ def join(judgments: Judgments, run: Run | UnreadRun, rules: Rules, *, strays: bo
         found = _join_table(judgments, run if isinstance(run, Run) else run.table, rules, strays=strays)
     else:
         _check_query_sets(judgments, found.answered, found.unjudged, run.name, rules)
-    return found if rules.depth is None else found._replace(hits=_cut(found.hits, rules.depth))
+    return found if rules.depth is None else replace(found, hits=_cut(found.hits, rules.depth))
 
 
 # The kernel
@@ -113,7 +116,7 @@ def _join_rows(judgments: Judgments, run: Run, rules: joins.RankingRules) -> joi
     answered = np.zeros(len(judgments.queries), bool)  # also where the run's table has a query without rows
     answered[place[place >= 0]] = True
     unjudged = [query for query, code in zip(run.queries, place.tolist(), strict=True) if code < 0]
-    return found._replace(answered=answered, unjudged=unjudged, tag=run.tag)
+    return replace(found, answered=answered, unjudged=unjudged, tag=run.tag)
 
 
 def _ranking_rules(rules: Rules) -> joins.RankingRules:
@@ -262,7 +265,8 @@ def _join_table(judgments: Judgments, run: Run, rules: Rules, *, strays: bool) -
     return Join(hits, answered, unjudged, run.tag)
 
 
-class _Rows(NamedTuple):
+@frozen
+class _Rows:
     """The rows of a run that count: of judged queries, in order of query and falling score."""
 
     query: Integers  # index among the judged queries
@@ -335,7 +339,8 @@ def _tie_groups(rows: _Rows, starts_new: Booleans) -> tuple[Integers, Integers]:
     return first_of_group[group], last_of_group[group]
 
 
-class _Ties(NamedTuple):
+@frozen
+class _Ties:
     """Ranks before ties are broken, and for each row the first and last row of equal score."""
 
     rank: Integers
@@ -365,7 +370,8 @@ def _cut(hits: Hits, depth: int) -> Hits:
     if hits.stray_query is not None and hits.stray_rank is not None:
         inside = hits.stray_rank <= depth
         strays = {"stray_query": hits.stray_query[inside], "stray_rank": hits.stray_rank[inside]}
-    return hits._replace(
+    return replace(
+        hits,
         retrieved=np.minimum(hits.retrieved, depth),
         query=hits.query[kept],
         rank=hits.rank[kept],

@@ -8,14 +8,13 @@ how many documents were retrieved, and the grades of all judged documents ("pool
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from assay.arrays import Remembers, changes, count_per_segment, running_count
-from assay.frozen import frozen
+from assay.frozen import frozen, replace
 from assay.joining import Join, UnreadRun, join
 from assay.judgments import Judgments, Pool, index_judgments
 from assay.rules import Rules

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from assay.arrays import Remembers, count_per_segment, starts
 from assay.errors import DuplicateError, show_id
-from assay.frozen import frozen
+from assay.frozen import field, frozen, replace
 from assay.native import joins
 from assay.rules import Duplicates
 from assay.tables import Floats, Ids, Integers, Qrels, Run, as_ids

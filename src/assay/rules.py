@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any, Literal, get_args
 
 from assay.errors import RulesError, did_you_mean
@@ -47,7 +46,8 @@ class Rules:
 
     def changed(self) -> dict[str, Any]:
         """The rules that differ from the default."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        usual = Rules()
+        return {name: value for name, value in vars(self).items() if value != getattr(usual, name)}
 
 
 RULE_CHOICES: dict[str, tuple[str, ...]] = {

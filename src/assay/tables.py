@@ -7,13 +7,12 @@ Ids are text. Bytes that are not UTF-8 are kept as surrogate escapes, so that an
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from assay.errors import InputError
-from assay.frozen import frozen
+from assay.frozen import field, frozen, replace
 
 if TYPE_CHECKING:  # numpy.typing takes a tenth as long to import as NumPy
     import numpy.typing as npt

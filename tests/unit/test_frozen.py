@@ -3,39 +3,43 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 import pickle
-from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, is_dataclass, replace
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError, asdict, dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import pytest
 
+import assay.frozen
 from assay.frozen import frozen
 
 
-class Base:
-    doc: str
-    rank: int = 1
-    notes: dict[str, int] = field(default_factory=dict)
-    lines: tuple[int, ...] = field(default=(), repr=False)
+def made(decorator: Any, field: Any) -> Any:
+    """The same class under another decorator, which has a `field` of its own."""
 
-    def __post_init__(self) -> None:
-        if self.rank < 1:
-            raise ValueError("ranks start at 1")
+    class Hit:
+        doc: str
+        rank: int = 1
+        notes: dict[str, int] = field(default_factory=dict)
+        lines: tuple[int, ...] = field(default=(), repr=False)
 
-    @cached_property
-    def double(self) -> int:
-        return 2 * self.rank
+        def __post_init__(self) -> None:
+            if self.rank < 1:
+                raise ValueError("ranks start at 1")
+
+        @cached_property
+        def double(self) -> int:
+            return 2 * self.rank
+
+    Hit.__qualname__ = "Hit"
+    return decorator(Hit)
 
 
-def made(decorator: Any) -> Any:
-    """The same class under another decorator."""
-    body = {name: value for name, value in vars(Base).items() if name not in ("__dict__", "__weakref__")}
-    return decorator(type("Hit", (), body))
-
-
-Ours, Theirs = made(frozen), made(dataclass(frozen=True, eq=False))
+Ours, Theirs = made(frozen, assay.frozen.field), made(dataclass(frozen=True, eq=False), dataclasses.field)
 Hit = Ours  # where pickle finds it
 
 
@@ -71,7 +75,9 @@ def test_shown_replaced_and_looked_into_as_a_dataclass() -> None:
     ours, theirs = Ours("a", lines=(3,)), Theirs("a", lines=(3,))
 
     assert repr(theirs) == repr(ours) == "Hit(doc='a', rank=1, notes={})"
-    assert asdict(replace(theirs, rank=5)) == asdict(replace(ours, rank=5))
+    assert (
+        asdict(replace(theirs, rank=5)) == asdict(replace(ours, rank=5)) == asdict(assay.frozen.replace(ours, rank=5))
+    )
     assert [one.name for one in fields(theirs)] == [one.name for one in fields(ours)]
     assert is_dataclass(ours)
     assert list(inspect.signature(Theirs).parameters) == list(inspect.signature(Ours).parameters)
@@ -140,3 +146,41 @@ def test_a_class_may_show_itself() -> None:
             return "<Quiet>"
 
     assert repr(Quiet("a")) == "<Quiet>"
+
+
+def test_a_dataclass_before_anybody_asked_and_after() -> None:
+    @frozen
+    class Hit:
+        doc: str
+        notes: dict[str, int] = assay.frozen.field(default_factory=dict, repr=False)
+
+    before = (repr(Hit("a")), vars(Hit("a")), str(inspect.signature(Hit)))
+
+    assert [one.name for one in fields(Hit)] == ["doc", "notes"]
+    assert (repr(Hit("a")), vars(Hit("a")), str(inspect.signature(Hit))) == before
+
+
+def test_all_of_ours_can_be_asked() -> None:
+    assert assay.Evaluation  # which brings most of them
+    classes = [
+        value
+        for module in [module for name, module in list(sys.modules.items()) if name.startswith("assay.")]
+        for value in vars(module).values()
+        if isinstance(value, type) and "_names" in vars(value)
+    ]
+
+    assert assay.Evaluation in classes
+    for one in classes:
+        assert [each.name for each in fields(one)] == list(one._names)
+
+
+def test_an_evaluation_does_not_wait_for_dataclasses() -> None:
+    words = (
+        "import sys, numpy; before = 'dataclasses' in sys.modules; import assay;"
+        "assay.evaluate({'q': {'a': 1}}, {'q': {'a': 1.0}}).mean(); print(before, 'dataclasses' in sys.modules)"
+    )
+    before, after = subprocess.run(
+        [sys.executable, "-c", words], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+    assert before == after

@@ -14,6 +14,7 @@ import numpy as np
 
 from assay.arrays import starts
 from assay.evaluation import Evaluator, Plan, combined, places_of, values_under
+from assay.frozen import replace
 from assay.joining import Join, join
 from assay.judged import JudgedRanking, form_ranking
 from assay.judgments import Judgments, Pool, index_judgments
@@ -144,14 +145,16 @@ def _only(joined: Join, known: Booleans) -> Join:
     kept = known[hits.judgment]
     if kept.all():
         return joined
-    return joined._replace(
-        hits=hits._replace(
+    return replace(
+        joined,
+        hits=replace(
+            hits,
             query=hits.query[kept],
             rank=hits.rank[kept],
             tie_first=hits.tie_first[kept],
             tie_last=hits.tie_last[kept],
             judgment=hits.judgment[kept],
-        )
+        ),
     )
 
 
@@ -168,7 +171,7 @@ def _ranked_pairs(
 
     def moved(joined: Join) -> Join:
         fewer = _only(joined, kept)
-        return fewer._replace(hits=fewer.hits._replace(judgment=place[fewer.hits.judgment]))
+        return replace(fewer, hits=replace(fewer.hits, judgment=place[fewer.hits.judgment]))
 
     return Pairs(pairs.query[kept], pairs.doc[kept], pairs.grade[kept]), tuple(tuple(map(moved, row)) for row in joins)
 

@@ -25,6 +25,7 @@ from assay.formats.numbers import (
 )
 from assay.formats.problems import Problem, Problems
 from assay.formats.text import decoded
+from assay.frozen import replace
 from assay.tables import Floats, Integers, Qrels, Run
 
 
@@ -131,7 +132,7 @@ def _numbers(
         grades.get(value) if columns.typed and isinstance(value, str) else grade(value, grades) for value in values
     ]
     bad = [row for row, number in enumerate(meant) if number is None]
-    _report(bad, columns, role, refusal._replace(why=no_numeric_type) if columns.typed else refusal, problems)
+    _report(bad, columns, role, replace(refusal, why=no_numeric_type) if columns.typed else refusal, problems)
     return np.array(meant, np.float64)
 
 

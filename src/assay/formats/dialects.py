@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from assay.frozen import frozen, replace
 
 
-class Dialect(NamedTuple):
+@frozen
+class Dialect:
     """How the lines of a file in columns are understood."""
 
     comments: bool  # a line that starts with '#' is no data; '#' inside an id always is
@@ -36,4 +37,4 @@ TREC_EVAL_9 = Dialect(
     stray_returns=True,
     whole_grades=True,
 )
-TREC_EVAL_10 = TREC_EVAL_9._replace(comments=True)
+TREC_EVAL_10 = replace(TREC_EVAL_9, comments=True)

@@ -11,6 +11,7 @@ from assay.formats.names import Kind, find_roles
 from assay.formats.numbers import GradeMap, plain_text
 from assay.formats.sources import Content
 from assay.formats.text import decoded
+from assay.frozen import replace
 from assay.judgments import Judgments
 from assay.native import joins
 from assay.tables import Qrels, Run
@@ -69,7 +70,7 @@ def join_table(table: Any, source: str, judgments: Judgments, rules: joins.Ranki
     if found is None or "tag" not in roles:
         return found
     tags = table.column(roles["tag"])
-    return found._replace(tag=plain_text(_values(tags.slice(len(tags) - 1), as_ids=False)[0]))
+    return replace(found, tag=plain_text(_values(tags.slice(len(tags) - 1), as_ids=False)[0]))
 
 
 def _as_text(column: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from assay.formats.text import (
     refuse_old_mac_lines,
     refuse_other_files,
 )
+from assay.frozen import frozen
 from assay.native import joins
 from assay.tables import Integers
 
@@ -49,7 +50,8 @@ _TOO_SHORT = "Is the line cut off?"
 _EMPTY_LINE_ADVICE = "trec_eval reads no qrels with blank lines: remove them."
 
 
-class Rows(NamedTuple):
+@frozen
+class Rows:
     """The data lines of one chunk, as the list of all their tokens."""
 
     tokens: list[bytes]
@@ -66,7 +68,8 @@ class Rows(NamedTuple):
         return decoded(self.tokens[row * self.width + self.layout.index(role)])
 
 
-class Shape(NamedTuple):
+@frozen
+class Shape:
     """What all lines of a file have in common."""
 
     layout: Layout

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from assay.errors import InputError, show_id
+from assay.frozen import frozen
 from assay.tables import Floats, Integers
 
 GradeMap: TypeAlias = Mapping[str, float]
@@ -151,7 +152,8 @@ def no_rank(value: Any) -> str:
     return "is missing" if value is None or value == "" else f"'{show_id(str(value))}' is not a whole number from 1 on"
 
 
-class Refusal(NamedTuple):
+@frozen
+class Refusal:
     """What to say about values that are not what they should be."""
 
     word: str

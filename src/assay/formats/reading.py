@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from assay.errors import InputError, did_you_mean
 from assay.formats.detect import detect_format
@@ -14,6 +14,7 @@ from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, T
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades
 from assay.formats.sources import Content, Source, open_source, open_text
+from assay.frozen import frozen
 from assay.native import joins
 from assay.tables import Qrels, Run
 
@@ -46,7 +47,8 @@ run_from_table: ReadRun = later("frames.run_from_table")
 frame_table = later("frames.frame_table")
 
 
-class InputFormat(NamedTuple):
+@frozen
+class InputFormat:
     """A format: what a user may call it by, and how it is read."""
 
     description: str

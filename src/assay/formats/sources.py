@@ -12,9 +12,10 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
+from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from assay.errors import InputError, MissingExtraError, show_id
+from assay.frozen import frozen
 
 Source: TypeAlias = str | os.PathLike[str]
 
@@ -39,7 +40,8 @@ class Readable(Protocol):
         """At most `size` bytes, and none only at the end."""
 
 
-class PlainFile(NamedTuple):
+@frozen
+class PlainFile:
     """A file on disk that is open."""
 
     descriptor: int

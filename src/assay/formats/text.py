@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from assay.errors import FormatError, InputError
 from assay.formats.sources import Content
+from assay.frozen import frozen
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NO_DATA = "there is no data: the file is empty, or holds only blank lines, comments or a header"
@@ -35,7 +35,8 @@ _BARE_RETURN = re.compile(rb"\r(?![\r\n]|\Z)")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 
 
-class Chunk(NamedTuple):
+@frozen
+class Chunk:
     """Whole lines, each with its line end."""
 
     data: bytes

@@ -25,6 +25,7 @@ from assay.formats.reading import (
     run_from_table,
 )
 from assay.formats.sources import STDIN, Content, Origin, Source, stem
+from assay.frozen import replace
 from assay.joining import UnreadRun
 from assay.judgments import Judgments, index_judgments, judgments_of
 from assay.native import joins
@@ -72,7 +73,7 @@ def read_judgments(
 def _plain_judgments(content: Content, input_format: str, whole_grades: bool) -> joins.PlainJudgments | None:
     layout = _layout(find_format(content, input_format, "qrels"), content, "qrels")
     return (
-        None if layout is None else joins.read_judgments(content.read_some, layout._replace(whole_values=whole_grades))
+        None if layout is None else joins.read_judgments(content.read_some, replace(layout, whole_values=whole_grades))
     )
 
 
@@ -114,7 +115,7 @@ class FileRun(UnreadRun):
         if layout is None or judgments.index is None or (rules.needs_ranks and layout.rank < 0):
             return None
         if layout.value >= 0 and not rules.needs_ranks:
-            layout = layout._replace(rank=-1)  # beside scores the rank column may hold anything
+            layout = replace(layout, rank=-1)  # beside scores the rank column may hold anything
         if content.file is None:
             return judgments.index.join_text(content.read_some, layout, rules, gathered=gathered)
         file = content.file

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from assay.errors import ParameterError
+from assay.frozen import field, frozen
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 RECALLS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -19,14 +19,15 @@ BOTH = ("9.0.8", "10.0")
 LONGEST = 2**63 - 1  # C's longest integer, at which atol stops
 
 
-class Family(NamedTuple):
+@frozen
+class Family:
     """A measure of trec_eval with the parameters it takes after the dot."""
 
     name: str
     parameter: str | None = None  # the parameter of our measure that they set
     kind: str = "none"  # cutoffs, levels (one value printed each), numbers or pairs (one value in all)
     default: tuple[float, ...] = ()
-    fixed: Mapping[str, Any] = MappingProxyType({})  # what the name itself fixes
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # what the name itself fixes
     counts: bool = False  # printed as a whole number
     single: bool = True  # printed for single queries
     summary: bool = True  # printed for all queries

@@ -7,12 +7,11 @@ really computes under that name (`adapt`). Each entry cites the test that proves
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from assay.errors import MeasureError, did_you_mean
+from assay.frozen import field, frozen, replace
 from assay.measures.bundles import FAMILIES
 from assay.measures.core import Measure, trec_stems
 from assay.rules import Rules
@@ -20,23 +19,25 @@ from assay.rules import Rules
 Adapt = Callable[[Measure], Measure]
 
 
-class Case(NamedTuple):
+@frozen
+class Case:
     """What a tool does differently for some measures."""
 
     when: Callable[[Measure], bool]
-    rules: Mapping[str, Any] = MappingProxyType({})
+    rules: Mapping[str, Any] = field(default_factory=dict)
     adapt: Adapt = lambda measure: measure
     why: str = ""  # what the tool computes instead, in words
     reports: bool = True  # False: the tool has no such measure
 
 
-class Convention(NamedTuple):
+@frozen
+class Convention:
     """How a tool would evaluate the same files."""
 
     name: str
     about: str
     proof: str  # the test that holds it against the tool itself
-    rules: Mapping[str, Any] = MappingProxyType({})
+    rules: Mapping[str, Any] = field(default_factory=dict)
     cases: tuple[Case, ...] = ()  # the first that applies counts
     knows: Callable[[Measure], bool] = lambda measure: True  # whether the tool has the measure, with these parameters
     whole_grades: bool = False  # grades are cut to whole numbers

@@ -15,15 +15,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from functools import cache, cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 
 from assay.errors import AssayError, MeasureError, ParameterError, UnknownMeasureError, did_you_mean
-from assay.frozen import frozen
+from assay.frozen import field, frozen
 from assay.judged import JudgedRanking
 from assay.tables import Floats
 
@@ -43,7 +42,8 @@ class Check(Protocol):
         """The value in its canonical form."""
 
 
-class Parameter(NamedTuple):
+@frozen
+class Parameter:
     """A parameter that measures take: what it means and which values it allows."""
 
     meaning: str

@@ -7,17 +7,19 @@ there is one place for messages, and plain input pays nothing for them. Call the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from assay.frozen import frozen, values_of
 from assay.native import enabled, kernel
 from assay.tables import Booleans, Floats, Ids, Integers
 
 _NUMBERS = (float, int, bool, *(np.dtype(letter).type for letter in "dfeglqihbQLIHB"))
 
 
-class Layout(NamedTuple):
+@frozen
+class Layout:
     """Which column holds what, -1 for none, and what the dialect takes for granted. As in lines.hpp."""
 
     query: int
@@ -36,7 +38,8 @@ class Layout(NamedTuple):
     tabs_only: bool = False
 
 
-class RankingRules(NamedTuple):
+@frozen
+class RankingRules:
     """The rules that decide about ranks. As in ranking.hpp."""
 
     ties: int
@@ -52,7 +55,8 @@ class RankingRules(NamedTuple):
         return self.by_rank_column or self.ties_by_rank_column
 
 
-class Joined(NamedTuple):
+@frozen
+class Joined:
     """A run joined with judgments."""
 
     retrieved: Integers  # per judged query
@@ -70,7 +74,8 @@ class Interleaved(Exception):
     """Queries of a run are not together: open it again, and let it be gathered in memory."""
 
 
-class PlainJudgments(NamedTuple):
+@frozen
+class PlainJudgments:
     """Judgments as the kernel read them."""
 
     kept: Index
@@ -96,23 +101,25 @@ class Index:
         self, file: int, size: int, layout: Layout, rules: RankingRules, threads: int, *, gathered: bool = False
     ) -> Joined | None:
         """A run in an open file."""
-        return _joined(kernel.join_file(self._handle, file, size, layout, rules, threads, gathered))
+        return _joined(
+            kernel.join_file(self._handle, file, size, values_of(layout), values_of(rules), threads, gathered)
+        )
 
     def join_text(
         self, read: Callable[[int], bytes], layout: Layout, rules: RankingRules, *, gathered: bool = False
     ) -> Joined | None:
         """A run in a stream: `read` gives at most as many bytes as it is asked for, and none at the end."""
-        return _joined(kernel.join_text(self._handle, read, layout, rules, gathered))
+        return _joined(kernel.join_text(self._handle, read, values_of(layout), values_of(rules), gathered))
 
     def join_table(
         self, place: Integers, doc: Ids, score: Floats, rank: Integers | None, rules: RankingRules
     ) -> Joined | None:
         """Rows in memory; `place` says for each which judged query it belongs to, or -1."""
-        return _joined(kernel.join_table(self._handle, place, doc, score, rank, rules))
+        return _joined(kernel.join_table(self._handle, place, doc, score, rank, values_of(rules)))
 
     def join_arrow(self, stream: Any, layout: Layout, rules: RankingRules) -> Joined | None:
         """A stream of the Arrow C data interface, in its capsule."""
-        return _joined(kernel.join_arrow(self._handle, stream, layout, rules))
+        return _joined(kernel.join_arrow(self._handle, stream, values_of(layout), values_of(rules)))
 
     def join_dict(
         self, run: dict[str, dict[str, float]], docs: list[str], place: dict[str, int], rules: RankingRules
@@ -120,12 +127,12 @@ class Index:
         """A dict of dicts; `docs` are the judged documents, `place` tells the judged queries: the same for all runs."""
         if self._dicts is None:
             self._dicts = kernel.dict_index(self._handle, docs, place, _NUMBERS)
-        return _joined(kernel.join_dict(self._dicts, run, rules))
+        return _joined(kernel.join_dict(self._dicts, run, values_of(rules)))
 
 
 def read_judgments(read: Callable[[int], bytes], layout: Layout) -> PlainJudgments | None:
     """Judgments from a stream of text."""
-    found = kernel.read_judgments(read, layout)
+    found = kernel.read_judgments(read, values_of(layout))
     if found is None:
         return None
     handle, queries, start, rel, pool = found
