@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -330,6 +329,8 @@ class Evaluator:
 
     def part(self, queries: Iterable[str]) -> Evaluator:
         """The same for some of the judged queries; what is known of all judgments stays known. See `concat`."""
+        from copy import copy
+
         other = copy(self)
         queries = list(queries)
         other.judgments = self.judgments.select(queries)

@@ -13,7 +13,7 @@ from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, lines_of, refuse
 
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv"}
-_JSON = re.compile(rb'\{\s*["}]|\[\s*[\[{\]"]')
+_JSON = rb'\{\s*["}]|\[\s*[\[{\]"]'
 _NESTED_JSON = rb'\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*\{|\})'
 # number of columns -> the format, and the place of the value that must be a number
 _WIDTHS: dict[Kind, dict[int, tuple[str, int]]] = {
@@ -38,7 +38,7 @@ def detect_format(content: Content, kind: Kind, formats: Iterable[str]) -> str:
     refuse_other_files(content)
     line = _first_line(content)
     text = content.head.removeprefix(BYTE_ORDER_MARK).lstrip()
-    if _JSON.match(text):
+    if text.startswith((b"{", b"[")) and re.match(_JSON, text):
         return _json_format(text)
     refuse_old_mac_lines(Chunk(content.head, 1), content)
     if not line:

@@ -43,7 +43,7 @@ BEIR_RUN: Layout = ("query", "doc", "score")
 
 _BLANKS = b" \t\n\r\v\f"  # what C's isspace and bytes.split() take for a blank
 _NOT_BLANK = bytes(set(range(256)) - set(_BLANKS))
-_COMMENT_LINES = re.compile(rb"^#.*\n", re.MULTILINE)
+_COMMENT_LINES = rb"(?m)^#.*\n"
 
 _TOO_LONG = "Does an id contain a blank?"
 _TOO_SHORT = "Is the line cut off?"
@@ -181,7 +181,7 @@ def even_rows(chunk: Chunk, shape: Shape) -> Rows | None:
     """All rows at once, if every line has the width of the shape."""
     data = chunk.data
     if shape.comments and (data.startswith(b"#") or b"\n#" in data):
-        data = _COMMENT_LINES.sub(b"", data)
+        data = re.sub(_COMMENT_LINES, b"", data)
     tokens = data.split()
     if not _one_blank_apart(data, len(tokens), shape.width):
         widths = set(line_widths(data).tolist())

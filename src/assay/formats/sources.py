@@ -9,7 +9,6 @@ import io
 import os
 import stat
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol, TypeAlias
@@ -85,13 +84,20 @@ class Content:
     def _read(self, size: int | None = None) -> bytes:
         try:
             return self._stream.read(BLOCK_SIZE if size is None else size)
-        except (OSError, EOFError, zlib.error) as error:
+        except _failures() as error:
             if self.compression is None:
                 raise InputError(f"cannot be read: {_reason(error)}", source=self.name) from error
             raise InputError(
                 f"the {self.compression} data is damaged or cut off ({error}). Copy or download the file again.",
                 source=self.name,
             ) from error
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What reading a stream may raise; looked up only when it does."""
+    import zlib
+
+    return OSError, EOFError, zlib.error
 
 
 @contextmanager

@@ -31,7 +31,7 @@ _OTHER_FILES = {
     b"SQLite format 3": "an SQLite database: export the table as CSV",
     b"%PDF": "a PDF",
 }
-_BARE_RETURN = re.compile(rb"\r(?![\r\n]|\Z)")
+_BARE_RETURN = rb"\r(?![\r\n]|\Z)"
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 
 
@@ -105,7 +105,7 @@ def refuse_other_files(content: Content) -> None:
 
 def refuse_bare_returns(chunk: Chunk, content: Content) -> None:
     """Refuse a carriage return that is not at the end of a line: what follows it would vanish into that line."""
-    bare = _BARE_RETURN.search(chunk.data) if b"\r" in chunk.data else None
+    bare = re.search(_BARE_RETURN, chunk.data) if b"\r" in chunk.data else None
     if bare:
         raise InputError(_RETURN_MESSAGE, source=content.name, line=_line_at(chunk, bare.start()))
 
