@@ -51,6 +51,8 @@ def frozen(cls: Any = None, /, *, eq: bool = False) -> Any:
 
 def _made(cls: type[T], *, eq: bool) -> type[T]:
     made: Any = cls
+    if hasattr(made, "_names"):
+        raise TypeError(f"{cls.__qualname__} cannot be frozen: fields of another frozen class are not inherited.")
     made._names = cls.__annotations__.keys()
     given = {name: cls.__dict__[name] for name in made._names if name in cls.__dict__}
     special = {name: one for name, one in given.items() if isinstance(one, _Field)}
@@ -102,14 +104,14 @@ class _DataclassFields:
     def __get__(self, instance: object, owner: Any) -> dict[str, Any]:
         import dataclasses
 
-        for name, one in list(vars(owner).items()):
-            if isinstance(one, _Field):
-                special = {"default": one.default, "default_factory": one.default_factory}
-                given = {key: value for key, value in special.items() if value is not _MISSING}
-                setattr(owner, name, dataclasses.field(repr=one.shown, **given))
-        made = dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False)(owner)
-        known: dict[str, Any] = made.__dataclass_fields__
-        return known
+        cls = next(one for one in owner.__mro__ if "_names" in vars(one))
+        known = {"default": cls._defaults, "default_factory": cls._factories}
+        for name in {*cls._factories, *cls._hidden}:
+            given = {key: values[name] for key, values in known.items() if name in values}
+            setattr(cls, name, dataclasses.field(repr=name not in cls._hidden, **given))
+        dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
+        fields: dict[str, Any] = cls.__dataclass_fields__
+        return fields
 
 
 class _Shared:

@@ -184,3 +184,19 @@ def test_an_evaluation_does_not_wait_for_dataclasses() -> None:
     ).stdout.split()
 
     assert before == after
+
+
+def test_fields_are_not_inherited() -> None:
+    with pytest.raises(TypeError, match="fields of another frozen class are not inherited"):
+
+        @frozen
+        class Other(Ours):  # type: ignore[misc]
+            tag: str = ""
+
+
+def test_a_plain_class_below_it_has_its_fields() -> None:
+    class Lower(assay.Rules):
+        pass
+
+    assert fields(assay.Rules) == fields(Lower)
+    assert replace(Lower(), ties="input").ties == "input"
