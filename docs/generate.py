@@ -33,10 +33,10 @@ from assay.measures import Request, definitions
 from assay.measures.explain import page
 from assay.records.benchmark import BenchmarkReport
 from assay.records.model import EvaluationReport, ExperimentManifest, Record
-from assay.report.diagnosis import SCHEMA as DIAGNOSIS_SCHEMA
-from assay.report.diagnosis import look_as_markdown
-from assay.report.findings import rule_as_markdown
-from assay.report.pages import guide_as_markdown, list_as_markdown
+from assay.report.diagnosis.documents import SCHEMA as DIAGNOSIS_SCHEMA
+from assay.report.diagnosis.pages import look_as_markdown
+from assay.report.measures import guide_as_markdown, list_as_markdown
+from assay.report.validation.pages import rule_as_markdown
 from assay.validation.registry import all_rules
 
 FOLDER = Path(__file__).parent / "reference"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.report.benchmark_page import render_html
+from assay.report.benchmark.page import render_html
 from benchmark.test_report import HOSTILE, renamed, report
 from report.test_browser import browser, opened
 
@@ -36,7 +36,7 @@ def test_it_fits_the_screen(opened, width, scheme):
 
 
 def test_it_stands_without_charts(opened, monkeypatch):
-    monkeypatch.setattr("assay.report.benchmark_page.draw", lambda charts: {})
+    monkeypatch.setattr("assay.report.benchmark.page.draw", lambda charts: {})
     page = opened(render_html(report())).page
 
     assert 0 == page.locator("svg").count()

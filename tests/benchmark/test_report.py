@@ -22,9 +22,13 @@ from assay.records.benchmark import (
     SegmentChoice,
 )
 from assay.records.model import Digest, FindingRecord, TargetResult
-from assay.report.benchmark import RENDERERS, benchmark_table, choices, render_markdown, render_text, segment_in_words
-from assay.report.benchmark_charts import charts_of
-from assay.report.benchmark_page import render_html, rendered_benchmark
+from assay.report.benchmark import RENDERERS
+from assay.report.benchmark.charts import charts_of
+from assay.report.benchmark.documents import render_markdown
+from assay.report.benchmark.files import benchmark_files
+from assay.report.benchmark.page import render_html
+from assay.report.benchmark.text import render_text
+from assay.report.benchmark.words import benchmark_table, choices, segment_in_words
 from docs.blocks import DOCS
 from docs.schema import problems
 from report.pages import Page
@@ -336,7 +340,7 @@ def test_the_page_is_one_file_that_asks_nothing_of_the_network():
 def test_names_are_data_everywhere(name):
     hostile = renamed(name)
     plain = Page(render_html(report()))
-    files = rendered_benchmark(hostile)
+    files = benchmark_files(hostile)
     page = Page(files["BenchmarkReport.html"])
 
     assert "script" not in {tag[0] for tag in page.tags}

@@ -21,13 +21,19 @@ pytest.importorskip("tantivy")
 pytest.importorskip("bm25s")
 
 
-def nothing(report):
-    return {"page.html": f"<p>{report.experiment}</p>"}
+@pytest.fixture(scope="module", autouse=True)
+def plain_pages():
+    """Pages are not rendered here, since nobody looks at them."""
+    with pytest.MonkeyPatch.context() as patch:
+        for files in ("evaluation_files", "benchmark_files"):
+            patch.setattr(
+                f"assay.benchmark.running.{files}", lambda report: {"page.html": f"<p>{report.experiment}</p>"}
+            )
+        yield
 
 
 def run(recipe, folder, **given):
-    """A benchmark whose pages are not rendered, since nobody looks."""
-    return run_benchmark(prepare(read_recipe(recipe).but(**given)), folder, nothing, nothing)
+    return run_benchmark(prepare(read_recipe(recipe).but(**given)), folder)
 
 
 @pytest.fixture

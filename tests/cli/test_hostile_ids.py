@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from assay.report import RENDERERS
+from assay.report.evaluation import RENDERERS
 from cli.command import assay
 
 HOSTILE = [

@@ -14,7 +14,7 @@ from assay.formats import INPUT_FORMATS
 from assay.formats.names import NAMES
 from assay.measures import definitions
 from assay.measures.bundles import BUNDLES, FAMILIES
-from assay.report import RENDERERS
+from assay.report.evaluation import RENDERERS
 from assay.rules import RULE_CHOICES, Rules
 from docs.blocks import DOCS, hand_written_pages
 

@@ -8,8 +8,8 @@ import pytest
 
 from assay import Evaluator, Rules
 from assay.example import QRELS, RUNS
-from assay.report import RENDERERS, tabulate
-from assay.report.json import SCHEMA
+from assay.report.evaluation import RENDERERS, tabulate
+from assay.report.evaluation.json import SCHEMA
 from assay.rules import RULE_CHOICES
 from docs.blocks import DOCS
 from docs.schema import changed, problems

@@ -12,7 +12,9 @@ import pytest
 from assay.formats.unread import open_run
 from assay.gate import decide
 from assay.gate.baselines import Caution
-from assay.report.gate import RENDERERS, SCHEMA, headline
+from assay.report.gate import RENDERERS
+from assay.report.gate.documents import SCHEMA
+from assay.report.gate.words import headline
 from docs.blocks import DOCS
 from docs.schema import changed, problems
 from gate.files import write_files, write_report

@@ -16,7 +16,7 @@ from assay.records.identity import digest_of
 from assay.records.recording import begin_experiment
 from assay.records.storing import MANIFEST_FILE, REPORT_FILE, encode, read_manifest, read_report
 from assay.records.verifying import Check, candidates, verify
-from assay.report.verification import verdict, verification_as_json, verification_as_text
+from assay.report.evaluation.verification import verdict, verification_as_json, verification_as_text
 from docs.blocks import DOCS
 from docs.schema import problems
 from records.samples import conduct, render, write_files

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from assay.report.charts import draw_charts
 from assay.report.comparison import render_html
-from assay.report.html import render_report_html
+from assay.report.evaluation.charts import draw_charts
+from assay.report.evaluation.page import render_report_html
 from report.samples import HOSTILE, hostile_report, large_report, measure, report
 from report.test_comparison_page import comparison
 

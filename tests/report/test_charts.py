@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from assay.errors import show_id
-from assay.report.charts import charts_of, draw_charts
-from assay.report.drawing import COLOURS
-from assay.report.specs import _apart, _outline, bins_of, span
+from assay.report.drawing.vega import COLOURS, span
+from assay.report.evaluation.charts import charts_of, draw_charts
+from assay.report.evaluation.specs import _apart, _outline, bins_of
 from report.samples import CURVES, HOSTILE, hostile_report, large_report, measure, report, some_queries
 
 ALL = ["distribution", "per-query", "at-cutoff", "precision-recall", "first-relevant"]

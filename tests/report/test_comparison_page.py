@@ -9,11 +9,11 @@ import pytest
 
 import assay
 from assay.comparison.comparing import Segmentation, SystemScores, compare_scores
-from assay.report.charts import draw
 from assay.report.comparison import render_html
 from assay.report.comparison.charts import charts_of
 from assay.report.comparison.documents import render_markdown
 from assay.report.comparison.page import lede_of, page_of
+from assay.report.drawing.charts import draw
 from report.pages import Page
 from report.samples import HOSTILE
 

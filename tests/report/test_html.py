@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from assay.errors import show_id
-from assay.report.charts import draw_charts
-from assay.report.html import render_report_html
+from assay.report.evaluation.charts import draw_charts
+from assay.report.evaluation.page import render_report_html
 from report.pages import Page
 from report.samples import HOSTILE, finding, hostile_report, identity, large_report, measure, report, reports
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from assay.errors import show_id
-from assay.report.markdown_report import plain, render_report_markdown
+from assay.report.drawing.markdown import plain
+from assay.report.evaluation.document import render_report_markdown
 from report.samples import HOSTILE, hostile_report, large_report, measure, report, reports
 
 PARSER = MarkdownIt("commonmark").enable("table")

@@ -12,7 +12,7 @@ from assay.comparison.comparing import Comparison, SystemScores, compare_scores
 from assay.comparison.segments import Segmentation
 from assay.errors import show_id
 from assay.records.benchmark import BestMode, LatencyChoice, SegmentChoice
-from assay.report.benchmark import milliseconds
+from assay.report.benchmark.words import milliseconds
 
 FEW_QUERIES = 10  # in a segment: below, the best mode is mostly chance
 

@@ -12,7 +12,7 @@ OUT/work/                           indexes, and which steps are finished; may b
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -36,19 +36,14 @@ from assay.records.model import Baseline, Config, EvaluationReport, FindingRecor
 from assay.records.recording import Measured, check_all, measure_run
 from assay.records.storing import MANIFEST_FILE, REPORT_FILE
 from assay.records.storing import encode as encode_record
+from assay.report.benchmark.files import benchmark_files
+from assay.report.evaluation.files import evaluation_files
 from assay.retrieval.base import Progress, silent
 from assay.retrieval.modes import MODES
 
-RenderEvaluation = Callable[[EvaluationReport], Mapping[str, str]]  # a report -> file name, in its folder, -> text
-RenderBenchmark = Callable[[BenchmarkReport], Mapping[str, str]]
-
 
 def run_benchmark(
-    prepared: Prepared,
-    folder: str | os.PathLike[str],
-    render: RenderEvaluation,
-    render_benchmark: RenderBenchmark,
-    progress: Progress | None = None,
+    prepared: Prepared, folder: str | os.PathLike[str], progress: Progress | None = None
 ) -> BenchmarkReport:
     """Do what is left to be done in the folder, and give the report; killed at any moment, it goes on where it stopped."""
     with workspace(folder) as space:
@@ -60,7 +55,7 @@ def run_benchmark(
             raise InputError(f"no mode found a document for any of the {len(prepared.collection.queries):,} queries.")
         if space.finished("report", prepared.key) is not None:
             return read_benchmark(space.folder)
-        report = _reported(prepared, space, searched, render, render_benchmark, progress or silent)
+        report = _reported(prepared, space, searched, progress or silent)
         space.keep_indexes([(each.mode.name, each.index) for each in searched if each.index is not None])
         return report
 
@@ -76,14 +71,7 @@ def _search(prepared: Prepared) -> Search:
 # Evaluating
 
 
-def _reported(
-    prepared: Prepared,
-    space: Workspace,
-    searched: Sequence[Searched],
-    render: RenderEvaluation,
-    render_benchmark: RenderBenchmark,
-    tell: Progress,
-) -> BenchmarkReport:
+def _reported(prepared: Prepared, space: Workspace, searched: Sequence[Searched], tell: Progress) -> BenchmarkReport:
     """Evaluate all runs that are shown, and write what was found; the manifest, which vouches for all, comes last."""
     shown = sorted(
         (each for each in searched if each.mode.shown and each.path), key=lambda each: _place(prepared, each)
@@ -111,11 +99,11 @@ def _reported(
             curves=each.curves,
             seconds=each.seconds,
         )
-        reports.append(_write_evaluation(space, report, name, render))
+        reports.append(_write_evaluation(space, report, name))
     empty = [each.mode for each in searched if each.mode.shown and not each.path]
     benchmark = build_benchmark(name, prepared, shown, empty, reports, [each.evaluation for each in measured])
     space.keep_only(["qrels", *(f"evaluation {each.mode.name}" for each in shown), *steps_of(searched)])
-    _write_benchmark(prepared, space, benchmark, config, settings, name, render_benchmark)
+    _write_benchmark(prepared, space, benchmark, config, settings, name)
     tell("reporting", len(measured), len(measured))
     return benchmark
 
@@ -157,9 +145,7 @@ def _findings(space: Workspace, measured: Measured, qrels: Path) -> tuple[Findin
     return tuple(replace(finding, file=_below(space, finding.file)) for finding in found)
 
 
-def _write_evaluation(
-    space: Workspace, report: EvaluationReport, name: Name, render: RenderEvaluation
-) -> EvaluationReport:
+def _write_evaluation(space: Workspace, report: EvaluationReport, name: Name) -> EvaluationReport:
     """Write the evaluation report of a mode, unless the same is written already but for the seconds that it took."""
     step = f"evaluation {report.run.name}"
     folder = evaluation_folder(report.run.name)
@@ -167,7 +153,7 @@ def _write_evaluation(
     if space.finished(step, key) is not None:
         return report
     files = {REPORT_FILE: encode_record(report)}
-    files |= {file: text.encode("utf-8", "backslashreplace") for file, text in render(report).items()}
+    files |= {file: text.encode("utf-8", "backslashreplace") for file, text in evaluation_files(report).items()}
     space.finish(step, key, space.write({f"{folder}/{file}": data for file, data in files.items()}))
     return report
 
@@ -198,10 +184,9 @@ def _write_benchmark(
     config: Config,
     settings: Settings,
     name: Name,
-    render: RenderBenchmark,
 ) -> None:
     files = {BENCHMARK_FILE: encode_benchmark(report)}
-    files |= {file: text.encode("utf-8", "backslashreplace") for file, text in render(report).items()}
+    files |= {file: text.encode("utf-8", "backslashreplace") for file, text in benchmark_files(report).items()}
     manifest = build_manifest(
         name,
         command=prepared.command,

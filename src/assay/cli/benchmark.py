@@ -12,7 +12,6 @@ import click
 from assay.cli import write
 from assay.cli.bars import progress_bars
 from assay.cli.parts import parts_options
-from assay.cli.reports import rendered
 from assay.errors import InputError, show_id
 
 if TYPE_CHECKING:  # imported where a benchmark is asked for: it brings msgspec and SciPy
@@ -140,10 +139,9 @@ def _prepared(recipe: Recipe) -> Prepared:
 
 def _run(prepared: Prepared, folder: str) -> BenchmarkReport:
     from assay.benchmark.running import run_benchmark
-    from assay.report.benchmark_page import rendered_benchmark
 
     with progress_bars() as progress:
-        return run_benchmark(prepared, folder, rendered, rendered_benchmark, progress)
+        return run_benchmark(prepared, folder, progress)
 
 
 def _say(text: str) -> None:

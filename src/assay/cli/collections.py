@@ -16,7 +16,8 @@ from assay.collections.columns import parse_columns, parse_files
 from assay.collections.opening import files_of
 from assay.errors import InputError
 from assay.files import is_same_file
-from assay.report.findings import COLLECTION_RENDERERS, RENDERERS
+from assay.report.validation import RENDERERS
+from assay.report.validation.collections import COLLECTION_RENDERERS
 from assay.retrieval.base import Progress
 
 

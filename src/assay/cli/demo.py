@@ -11,7 +11,7 @@ from assay.cli import write
 from assay.evaluation import Evaluator
 from assay.example import FOLDER, QRELS, RUNS
 from assay.files import write_whole
-from assay.report import RENDERERS, tabulate
+from assay.report.evaluation import RENDERERS, tabulate
 
 MEASURES = ("nDCG@5", "P@3", "R@5", "RR")
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from assay.cli import write
-from assay.cli.reports import Wishes, findings_of, rendered, report_options
+from assay.cli.reports import Wishes, findings_of, report_options
 from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES, Evaluator
 from assay.files import is_same_file
@@ -20,7 +20,7 @@ from assay.formats.unread import open_run
 from assay.joining import UnreadRun
 from assay.measures.conventions import CONVENTIONS
 from assay.measures.presets import PRESETS, preset
-from assay.report import RENDERERS, tabulate
+from assay.report.evaluation import RENDERERS, tabulate
 from assay.rules import RULE_CHOICES, Rules
 from assay.tables import Qrels, Run
 
@@ -255,7 +255,9 @@ def command(
     if experiment is None:
         table = tabulate([evaluator.evaluate(run, tie_bounds=True) for run in opened], per_query=per_query)
     else:
-        outcome = experiment.evaluate(evaluator, opened, rendered, find=findings_of(experiment))
+        from assay.report.evaluation.files import evaluation_files
+
+        outcome = experiment.evaluate(evaluator, opened, evaluation_files, find=findings_of(experiment))
         table = tabulate(outcome.evaluations, per_query=per_query, targets=outcome.targets)
     write(RENDERERS[output_format](table), output)
     wishes.say_where()

@@ -22,7 +22,8 @@ from assay.formats.unread import open_run
 from assay.gate.baselines import MAX_AGE, is_report
 from assay.gate.deciding import LARGEST_ALPHA
 from assay.gate.gating import decide
-from assay.report.gate import RENDERERS, headline
+from assay.report.gate import RENDERERS
+from assay.report.gate.words import headline
 
 
 @click.command(

@@ -13,7 +13,7 @@ from assay.measures.explain import page
 from assay.measures.grammar import parse_request
 from assay.measures.guide import QUESTIONS, Question, propose
 from assay.measures.presets import PRESETS
-from assay.report.pages import list_as_text, page_as_text
+from assay.report.measures import list_as_text, page_as_text
 
 
 @click.group("measures", epilog="Example: assay measures explain nDCG")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:  # imported where a report is asked for: it brings msgspec, SciPy and Jinja
-    from assay.records.model import EvaluationReport, FindingRecord
+    from assay.records.model import FindingRecord
     from assay.records.recording import Experiment, Measured
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -113,18 +113,3 @@ def findings_of(experiment: Experiment) -> Callable[[Measured], tuple[FindingRec
         )
 
     return find
-
-
-def rendered(report: EvaluationReport) -> dict[str, str]:
-    """The files of a report besides its JSON: the page, the Markdown, and the charts that it links."""
-    from assay.report.charts import draw_charts
-    from assay.report.html import render_report_html
-    from assay.report.markdown_report import render_report_markdown
-
-    charts = draw_charts(report)
-    files = {name: f"charts/{name}.svg" for name in charts}
-    return {
-        "EvaluationReport.html": render_report_html(report, charts),
-        "EvaluationReport.md": render_report_markdown(report, files),
-        **{files[name]: svg for name, svg in charts.items()},
-    }

@@ -15,8 +15,9 @@ from assay.cli.evaluate import output_options
 from assay.cli.one_file import grades_option, input_format_option
 from assay.diagnosis.registry import all_looks, find_look
 from assay.formats import parse_grades
-from assay.report.diagnosis import look_as_text, looks_as_text
-from assay.report.findings import RENDERERS, rule_as_text, rules_as_text
+from assay.report.diagnosis.pages import look_as_text, looks_as_text
+from assay.report.validation import RENDERERS
+from assay.report.validation.pages import rule_as_text, rules_as_text
 from assay.validation.findings import Validation
 from assay.validation.fixing import Repairs, fix_qrels, fix_run
 from assay.validation.profiles import PROFILES

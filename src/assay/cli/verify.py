@@ -9,7 +9,7 @@ import click
 from assay.cli import write
 from assay.cli.evaluate import output_options
 from assay.records.verifying import verify
-from assay.report.verification import VERIFICATION_RENDERERS
+from assay.report.evaluation.verification import VERIFICATION_RENDERERS
 
 
 @click.command(

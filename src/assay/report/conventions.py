@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from assay.conventions import ConventionRow
-from assay.report.markdown import escape
+from assay.report.drawing.markdown import escape
 
 SCHEMA = "assay/conventions/1"
 _WIDTH = 118

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from assay.errors import show_id
 from assay.formats.info import GradeCount, Names, QrelsInfo, RunInfo, Span, Spread
 from assay.formats.sheets import grade_text
-from assay.report.terminal import printed, terminal_width
+from assay.report.drawing.terminal import printed, terminal_width
 
 Info: TypeAlias = RunInfo | QrelsInfo
 Lines: TypeAlias = list[tuple[str, str]]

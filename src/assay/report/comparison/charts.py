@@ -12,13 +12,14 @@ from assay.comparison.comparing import Comparison
 from assay.comparison.pairs import PairResult, higher_is_better
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
-from assay.report.charts import Chart
 from assay.report.comparison import words
-from assay.report.drawing import (
+from assay.report.drawing.charts import Chart
+from assay.report.drawing.vega import (
     BLUE,
     COLOUR,
     GREEN,
     INK,
+    MOST_POINTS,
     MUTED,
     ORANGE,
     PLOT_HEIGHT,
@@ -31,7 +32,6 @@ from assay.report.drawing import (
     plot_width,
     rule,
 )
-from assay.report.specs import MOST_POINTS
 
 MOST_ROWS = 24  # of one chart
 MOST_BARS = 3  # charts of differences query by query

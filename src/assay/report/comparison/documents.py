@@ -12,8 +12,8 @@ from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
-from assay.report import latex, markdown
 from assay.report.comparison import words
+from assay.report.drawing import latex, markdown
 
 SCHEMA = "assay/comparison/1"
 

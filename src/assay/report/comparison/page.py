@@ -10,20 +10,13 @@ from assay.comparison.moves import Move
 from assay.comparison.pairs import PairResult, higher_is_better
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
-from assay.report import page
-from assay.report.charts import draw
 from assay.report.comparison import words
 from assay.report.comparison.charts import charts_of
+from assay.report.drawing import page
+from assay.report.drawing.charts import draw
+from assay.report.drawing.page import Toned
 
 DOCUMENTS = 30  # of a query that moved
-
-
-@dataclass(frozen=True)
-class Toned:
-    """A cell in the colour of what it says."""
-
-    words: str
-    tone: str
 
 
 Cells = tuple[str | Toned, ...]

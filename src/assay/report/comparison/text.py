@@ -11,7 +11,7 @@ from assay.comparison.moves import Move, Moves
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report.comparison import words
-from assay.report.terminal import printed, terminal_width
+from assay.report.drawing.terminal import printed, terminal_width
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -1,0 +1,174 @@
+"""A benchmark as one HTML file that opens offline, and the other files of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from assay.errors import show_id
+from assay.records.benchmark import BenchmarkReport, MissingMode, ModeResult, PairRecord, SegmentChoice
+from assay.records.model import FindingRecord
+from assay.report.benchmark.charts import charts_of
+from assay.report.benchmark.words import (
+    BenchmarkTable,
+    benchmark_table,
+    choices,
+    heading,
+    legend,
+    milliseconds,
+    p_value,
+    remarks,
+    setting_in_words,
+)
+from assay.report.drawing.charts import draw
+from assay.report.drawing.page import Toned, render_page
+from assay.report.drawing.words import NONE, Facts, count_of, where
+
+PAIR_HEAD = ("Measure", "Mode", "Difference", "95% interval", "p corrected", "Effect d_z", "Won/tied/lost", "Verdict")
+_TONES = {"better": "good", "worse": "bad"}
+
+
+@dataclass(frozen=True)
+class SegmentRow:
+    """The means of one kind of query."""
+
+    name: str
+    queries: str
+    cells: tuple[tuple[str, bool], ...]  # mean, and whether it is the best
+
+
+@dataclass(frozen=True)
+class ModeSheet:
+    """What is said of one mode."""
+
+    name: str
+    status: str
+    facts: Facts
+    report: str  # link
+    run: str  # link
+
+
+@dataclass(frozen=True)
+class BenchmarkPage:
+    """A benchmark, ready to be printed."""
+
+    title: str
+    lede: str
+    created: str
+    counts: str
+    choices: tuple[str, ...]
+    table: BenchmarkTable
+    legend: tuple[str, ...]
+    missing: tuple[MissingMode, ...]
+    segments: tuple[tuple[str, tuple[SegmentRow, ...]], ...]  # by what queries are sorted by
+    measure: str
+    baseline: str
+    pair_head: tuple[str, ...]
+    pairs: tuple[tuple[str | Toned, ...], ...]
+    modes: tuple[ModeSheet, ...]
+    collection: Facts
+    findings: tuple[FindingRecord, ...]  # the gravest first
+    notes: tuple[str, ...]
+
+
+def render_html(report: BenchmarkReport) -> str:
+    """The page; charts are drawn where the package for it is installed, and told in words anyway."""
+    charts = charts_of(report)
+    return render_page("benchmark.html", draw(charts), charts=charts, page=page_of(report), where=where)
+
+
+def page_of(report: BenchmarkReport) -> BenchmarkPage:
+    """Everything but the charts."""
+    first, *others = choices(report)
+    return BenchmarkPage(
+        title=show_id(report.collection.name),
+        lede=first.removeprefix("Best over all: "),
+        created=report.created,
+        counts=heading(report).partition(": ")[2],
+        choices=(first, *others),
+        table=benchmark_table(report),
+        legend=tuple(legend(report)),
+        missing=report.missing,
+        segments=tuple(_segments(report)),
+        measure=show_id(report.choice.measure),
+        baseline=show_id(report.comparison.baseline) if report.comparison else "",
+        pair_head=PAIR_HEAD,
+        pairs=tuple(map(_pair, report.comparison.pairs)) if report.comparison else (),
+        modes=tuple(_mode(mode, report) for mode in report.modes),
+        collection=_collection(report),
+        findings=report.findings,
+        notes=tuple(remarks(report)),
+    )
+
+
+def _segments(report: BenchmarkReport) -> Iterator[tuple[str, tuple[SegmentRow, ...]]]:
+    names = [mode.name for mode in report.modes]
+    for segmentation in dict.fromkeys(each.segmentation for each in report.choice.segments):
+        rows = [each for each in report.choice.segments if each.segmentation == segmentation]
+        yield show_id(segmentation), tuple(_segment(each, names) for each in rows)
+
+
+def _segment(segment: SegmentChoice, modes: list[str]) -> SegmentRow:
+    cells = tuple(
+        (NONE if (mean := segment.means.get(mode)) is None else f"{mean:.4f}", mode in segment.best) for mode in modes
+    )
+    few = ", too few to choose by" if segment.few else ""
+    return SegmentRow(show_id(segment.segment), f"{segment.queries:,}{few}", cells)
+
+
+def _pair(pair: PairRecord) -> tuple[str | Toned, ...]:
+    interval = NONE if pair.interval is None else f"{pair.interval[0]:+.4f} to {pair.interval[1]:+.4f}"
+    return (
+        show_id(pair.measure),
+        show_id(pair.system),
+        NONE if pair.difference is None else f"{pair.difference:+.4f}",
+        interval,
+        NONE if pair.p_corrected is None else p_value(pair.p_corrected),
+        NONE if pair.effect_size is None else f"{pair.effect_size:+.2f}",
+        f"{pair.wins}/{pair.ties}/{pair.losses}",
+        Toned(pair.verdict, _TONES[pair.verdict]) if pair.verdict in _TONES else pair.verdict,
+    )
+
+
+def _mode(mode: ModeResult, report: BenchmarkReport) -> ModeSheet:
+    settings = [
+        (name.replace("_", " "), words) for name, value in mode.settings.items() if (words := setting_in_words(value))
+    ]
+    timing = report.timing.get(mode.name)
+    facts = [
+        ("kind", mode.kind),
+        *settings,
+        ("found", f"{count_of(mode.documents, 'document')} for {count_of(mode.queries, 'query')}"),
+        ("run", f"SHA-256 {mode.run.sha256[:16]}, {mode.run.size:,} bytes"),
+    ]
+    if timing is not None:
+        facts.append(
+            ("time", f"{milliseconds(timing.milliseconds)} ms per query, 95th percentile {milliseconds(timing.p95)} ms")
+        )
+        if timing.index_seconds is not None:
+            facts.append(("indexing", f"{timing.index_seconds:.1f} s"))
+    shown = tuple((show_id(name), show_id(words, 300)) for name, words in facts)
+    return ModeSheet(
+        show_id(mode.name), mode.status or "", shown, f"{mode.report}/EvaluationReport.html", mode.run.path
+    )
+
+
+def _collection(report: BenchmarkReport) -> Facts:
+    collection = report.collection
+    files = [
+        (
+            show_id(PurePath(each.path).name),
+            f"{show_id(each.path, 200)}, {each.size:,} bytes, SHA-256 {each.sha256[:16]}",
+        )
+        for each in collection.files
+    ]
+    return (
+        ("split", show_id(collection.split)),
+        ("documents", f"{collection.documents:,}"),
+        ("queries", f"{collection.queries:,} of {collection.judged:,} that are judged"),
+        ("judgments", f"{collection.judgments:,}"),
+        ("depth", f"{count_of(report.depth, 'document')} per query"),
+        *files,
+        ("manifest", show_id(report.experiment)),
+    )

@@ -1,0 +1,251 @@
+"""What every form of a benchmark says: the table of measures by modes, which mode to use, and notes. Computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from assay.errors import show_id
+from assay.records.benchmark import BenchmarkReport, ModeResult, SegmentChoice
+from assay.report.drawing.words import NONE, count_of
+
+MARKS = {"better": "▲", "worse": "▼"}  # than the first mode, beyond chance
+TIME_ROW, SLOW_ROW = "ms per query", "ms, 95th percentile"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value in the table."""
+
+    value: str
+    best: bool = False
+    verdict: str = ""  # better or worse than the first mode, beyond chance; else empty
+
+    @property
+    def mark(self) -> str:
+        """The sign of the verdict."""
+        return MARKS.get(self.verdict, "")
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One measure, or a time."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    best: str  # names of the best modes
+
+
+@dataclass(frozen=True)
+class BenchmarkTable:
+    """The figures of a benchmark, as they are shown."""
+
+    modes: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+    times: tuple[TableRow, ...]
+
+    @property
+    def marked(self) -> bool:
+        """Whether a difference is marked."""
+        return any(cell.verdict for row in self.rows for cell in row.cells)
+
+
+def benchmark_table(report: BenchmarkReport) -> BenchmarkTable:
+    """Measures down, modes across."""
+    rows = tuple(_row(report, measure) for measure in report.measures)
+    return BenchmarkTable(tuple(show_id(mode.name) for mode in report.modes), rows, tuple(_time_rows(report)))
+
+
+def _row(report: BenchmarkReport, measure: str) -> TableRow:
+    pairs = report.comparison.pairs if report.comparison else ()
+    verdicts = {pair.system: pair.verdict for pair in pairs if pair.measure == measure}
+    best = report.best.get(measure, ())
+    several = len(report.modes) > 1
+    cells = tuple(
+        Cell(_value(mode, measure), several and mode.name in best, _marked(verdicts.get(mode.name, "")))
+        for mode in report.modes
+    )
+    return TableRow(show_id(measure), cells, ", ".join(map(show_id, best)) or _no_best(report, measure))
+
+
+def _no_best(report: BenchmarkReport, measure: str) -> str:
+    """Why no mode is the best by a measure, where all have the same value."""
+    values = {mode.metrics.get(measure) for mode in report.modes}
+    return "all equal" if len(values) == 1 < len(report.modes) and None not in values else NONE
+
+
+def _value(mode: ModeResult, measure: str) -> str:
+    value = mode.metrics.get(measure)
+    return NONE if value is None else f"{value:.4f}"
+
+
+def _marked(verdict: str) -> str:
+    return verdict if verdict in MARKS else ""
+
+
+def _time_rows(report: BenchmarkReport) -> Iterator[TableRow]:
+    timings = [report.timing.get(mode.name) for mode in report.modes]
+    yield _time_row(report, TIME_ROW, [None if timing is None else timing.milliseconds for timing in timings])
+    yield _time_row(report, SLOW_ROW, [None if timing is None else timing.p95 for timing in timings])
+
+
+def _time_row(report: BenchmarkReport, name: str, times: Sequence[float | None]) -> TableRow:
+    known = [time for time in times if time is not None]
+    fastest = min(known, default=None)
+    several = len(report.modes) > 1
+    cells = tuple(
+        Cell(NONE if time is None else milliseconds(time), several and time is not None and time == fastest)
+        for time in times
+    )
+    names = [show_id(mode.name) for mode, time in zip(report.modes, times, strict=True) if time == fastest is not None]
+    return TableRow(name, cells, ", ".join(names) or NONE)
+
+
+def milliseconds(time: float) -> str:
+    """A time with as many digits as it is worth.
+
+    >>> milliseconds(0.1234), milliseconds(12.34), milliseconds(1234.5)
+    ('0.12', '12.3', '1,234')
+    """
+    return f"{time:.2f}" if time < 10 else f"{time:.1f}" if time < 100 else f"{time:,.0f}"
+
+
+def heading(report: BenchmarkReport) -> str:
+    """'Benchmark of insurance (test): 250 documents, 64 queries, 3 modes'."""
+    collection = report.collection
+    return (
+        f"Benchmark of {show_id(collection.name)} ({show_id(collection.split)}): "
+        f"{count_of(collection.documents, 'document')}, {count_of(collection.queries, 'query')}, "
+        f"{count_of(len(report.modes), 'mode')}"
+    )
+
+
+def choices(report: BenchmarkReport) -> Iterator[str]:
+    """Which mode to use, in sentences."""
+    overall, latency = report.choice.overall, report.choice.latency
+    if overall is None:
+        yield f"No mode is the best by {report.choice.measure}: no query has a value, or a higher one is not better."
+    else:
+        yield f"Best over all: {overall.words}{_fastest_in_words(report, (overall.mode, *overall.equal))}"
+    if latency is not None:
+        yield latency.words
+    ahead = [
+        f"{', '.join(map(show_id, each.best))} where {segment_in_words(each)}"
+        for each in report.choice.segments
+        if overall and not each.few and not each.caution and not {overall.mode, *overall.equal} & set(each.best)
+    ]
+    if ahead:
+        yield f"Another mode is ahead on some kinds of query, which is not tested: {'; '.join(ahead)}."
+
+
+def _fastest_in_words(report: BenchmarkReport, equal: Sequence[str]) -> str:
+    """What tells equal modes apart. It rests on the clock, so it is no part of the choice that is kept."""
+    times = {mode: report.timing[mode].milliseconds for mode in equal if mode in report.timing}
+    if len(times) < 2:
+        return ""
+    mode = min(times, key=lambda mode: times[mode])
+    word = "faster" if len(times) == 2 else "the fastest"
+    return f" {show_id(mode)} is {word}: {milliseconds(times[mode])} ms per query."
+
+
+# What queries are sorted by, unasked -> what one has of it, and several.
+_HAD = {"query length": ("word", "words"), "relevant documents": ("relevant document", "relevant documents")}
+
+
+def segment_in_words(segment: SegmentChoice) -> str:
+    """'queries have 3 to 5 words (12 queries)', 'intent is buy (7 queries)'."""
+    name, label, queries = segment.segmentation, show_id(segment.segment), count_of(segment.queries, "query")
+    if name not in _HAD:
+        return f"{show_id(name)} is {label} ({queries})"
+    one, several = _HAD[name]
+    return f"queries have {label} {one if label == '1' else several} ({queries})"
+
+
+def aims(report: BenchmarkReport) -> Iterator[str]:
+    """How each mode stands against the targets, and what it has missed, the gravest first."""
+    for mode in report.modes:
+        if report.targets is not None and mode.status is not None:
+            yield f"Targets ({show_id(report.targets)}): {show_id(mode.name)} {mode.status}: {_aim_in_words(mode)}."
+
+
+def _aim_in_words(mode: ModeResult) -> str:
+    if not mode.targets:
+        return "it has nothing to reach, all uplifts are over it"
+    missed = [
+        f"{show_id(measure)} {status}, {result.words}"
+        for status in ("fail", "warn", "unknown")
+        for measure, result in mode.targets.items()
+        if result.status == status
+    ]
+    return "; ".join(missed) or f"{len(mode.targets)} of {count_of(len(mode.targets), 'target')}"
+
+
+def absences(report: BenchmarkReport) -> Iterator[str]:
+    """Which modes have no figures, why, and what to do about it."""
+    for each in report.missing:
+        yield f"{show_id(each.name)} has no figures: {each.reason} {each.remedy}".rstrip()
+
+
+def legend(report: BenchmarkReport) -> Iterator[str]:
+    """What bold, marks and times mean."""
+    comparison = report.comparison
+    if comparison is not None:
+        corrected = "" if comparison.correction == "none" else f", p corrected by {comparison.correction.capitalize()}"
+        over = f" over {comparison.comparisons} comparisons" if comparison.comparisons > 1 else ""
+        yield (
+            f"{MARKS['better']} {MARKS['worse']} better or worse than {show_id(comparison.baseline)} beyond chance "
+            f"({comparison.test} test{corrected}{over}, alpha {comparison.alpha:g}); without a mark the difference may be chance."
+        )
+    if report.timing:
+        timing = next(iter(report.timing.values()))
+        passes = len(timing.passes)
+        times = f" {passes} times" if passes > 1 else ""
+        hybrid = "; a hybrid takes what its parts take, and the fusion" if _has_hybrid(report) else ""
+        yield (
+            f"{TIME_ROW}: the median over {count_of(timing.queries, 'query')}, each asked alone{times} on this machine, "
+            f"with index and model open{hybrid}."
+        )
+
+
+def _has_hybrid(report: BenchmarkReport) -> bool:
+    return any(mode.kind == "hybrid" for mode in report.modes)
+
+
+def remarks(report: BenchmarkReport) -> Iterator[str]:
+    """What must be said beside the figures."""
+    yield from report.notes
+    if report.comparison is not None:
+        yield from report.comparison.notes
+    if report.findings:
+        codes = ", ".join(dict.fromkeys(finding.code for finding in report.findings))
+        yield f"The collection has {count_of(len(report.findings), 'finding')} ({codes}); see the report."
+    yield report.conventions
+
+
+def p_value(value: float) -> str:
+    """Four decimals, or less than the smallest of these."""
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def settings_in_words(mode: ModeResult) -> str:
+    """'engine tantivy, k1 1.2, b 0.75': every setting that has a value."""
+    said = {name: setting_in_words(value) for name, value in mode.settings.items()}
+    return ", ".join(f"{name.replace('_', ' ')} {words}" for name, words in said.items() if words)
+
+
+def setting_in_words(value: object) -> str:
+    """A setting as it is shown; nothing for none and for an empty text.
+
+    >>> setting_in_words(["lexical", "vector"]), setting_in_words({"stemmer": "english", "lower_case": True})
+    ('lexical + vector', '(stemmer english, lower case yes)')
+    """
+    if isinstance(value, dict):
+        return (
+            "(" + ", ".join(f"{name.replace('_', ' ')} {setting_in_words(each)}" for name, each in value.items()) + ")"
+        )
+    if isinstance(value, (list, tuple)):
+        return " + ".join(map(setting_in_words, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = "" if value is None else str(value)
+    return text[:12] if len(text) == 64 and text.isalnum() else text  # a digest

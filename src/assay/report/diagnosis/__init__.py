@@ -1,0 +1,15 @@
+"""A diagnosis, in every form. Computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.diagnosis.findings import Diagnosis
+from assay.report.diagnosis.documents import render_json, render_markdown
+from assay.report.diagnosis.text import render_text
+
+RENDERERS: dict[str, Callable[[Diagnosis], str]] = {
+    "table": render_text,
+    "json": render_json,
+    "markdown": render_markdown,
+}

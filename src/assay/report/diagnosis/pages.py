@@ -1,0 +1,42 @@
+"""The page of a finding, for the terminal and the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay.diagnosis.registry import Look
+from assay.report.diagnosis.text import _wrapped
+
+PAGE_WIDTH = 100
+_SECTIONS = ("Why", "Measured", "Limits")
+
+
+def look_as_text(look: Look) -> str:
+    """The page of a finding for the terminal."""
+    parts = [f"{look.code}  {look.title} ({look.area})\n", "\n"]
+    parts += [_wrapped(f"{name}: {text}", "", PAGE_WIDTH) for name, text in _sections(look.page)]
+    return "".join([*parts, "\n", _wrapped(f"What to do: {look.advice}", "", PAGE_WIDTH)])
+
+
+def look_as_markdown(look: Look) -> str:
+    """The page of a finding for the docs."""
+    parts = [f"# {look.code}: {look.title}", f"A finding of `assay diagnose`, under {look.area}."]
+    parts += [f"**{name}.** {text}" for name, text in _sections(look.page)]
+    return "\n\n".join([*parts, f"**What to do.** {look.advice}"]) + "\n"
+
+
+def looks_as_text(looks: Iterable[Look]) -> str:
+    """A line for each finding."""
+    return "".join(f"{look.code}  {look.area:<8} {look.title}\n" for look in looks)
+
+
+def _sections(lines: Iterable[str]) -> list[tuple[str, str]]:
+    """Why, Measured and Limits, each as one paragraph."""
+    found: list[tuple[str, str]] = []
+    for line in lines:
+        name, colon, rest = line.partition(": ")
+        if colon and name in _SECTIONS:
+            found.append((name, rest))
+        elif line.strip() and found:
+            found[-1] = (found[-1][0], f"{found[-1][1]} {line.strip()}")
+    return found

@@ -1,0 +1,128 @@
+"""A diagnosis for the terminal, as JSON and Markdown; the page of a finding. Computes nothing."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from assay.diagnosis.findings import Column, Diagnosis, Finding, Kind, Table
+from assay.report.diagnosis.words import cells_of, headline, not_looked_at, notes_of
+from assay.report.drawing.terminal import printed, terminal_width
+
+if TYPE_CHECKING:
+    from rich.table import Table as DrawnTable
+
+_INDENT = " " * 9
+_STYLES = {"problem": "bold red", "warning": "bold yellow", "note": "bold", "fine": "green"}
+_GAP = 2  # blanks between columns
+GIVES_WAY: dict[Kind, int] = {"text": 12, "passage": 16}  # columns that can be narrower than what stands in them
+
+
+def render_text(diagnosis: Diagnosis) -> str:
+    """A page for the terminal: what was found, the gravest first; what is fine; and what was not looked at."""
+    width = terminal_width()
+    parts = [_wrapped(headline(diagnosis), "", width)]
+    parts += ["\n" + "".join(_finding_lines(finding, width)) for finding in diagnosis if finding.severity != "fine"]
+    fine = [f"{finding.measured} [{finding.code}]" for finding in diagnosis if finding.severity == "fine"]
+    parts += _listed("Looked at, and nothing found:", fine, width)
+    parts += _listed("Not looked at:", list(not_looked_at(diagnosis)), width)
+    parts += ["\n", *(_wrapped(note, "", width) for note in notes_of(diagnosis))]
+    return "".join(parts)
+
+
+def _listed(head: str, items: list[str], width: int) -> list[str]:
+    return [f"\n{head}\n", *(_wrapped(item, "- ", width) for item in items)] if items else []
+
+
+def _finding_lines(finding: Finding, width: int) -> Iterator[str]:
+    from rich.text import Text
+
+    head = _wrapped(f"{finding.severity:<9}{finding.title} [{finding.code}]", "", width, _INDENT)
+    yield printed(Text(head.rstrip("\n"), style=_STYLES[finding.severity]), width)
+    for text in (
+        finding.measured,
+        f"How sure: {finding.sure}",
+        f"What to do: {finding.advice}" if finding.advice else "",
+    ):
+        if text:
+            yield _wrapped(text, _INDENT, width)
+    for table in finding.tables:
+        yield "\n"
+        if table.title:
+            yield _wrapped(f"{table.title}:", "  ", width)
+        yield from _table_lines(table, width)
+        more = len(table.rows) - table.shown
+        if more > 0:
+            yield f"  and {more:,} more; --format json has all\n"
+        if table.note:
+            yield _wrapped(table.note, "  ", width)
+
+
+def _table_lines(table: Table, width: int) -> Iterator[str]:
+    """The table, or where it would not fit its rows one by one, each figure with its name."""
+    rows = [cells_of(table, row) for row in table.rows[: table.shown]]
+    widths = _widths(table.columns, rows, width - 2)
+    if widths is not None:
+        yield textwrap.indent(printed(_drawn(table.columns, rows, widths), width - 2), "  ")
+        return
+    for row in rows:
+        cells = zip(table.columns, row, strict=True)
+        yield _wrapped("; ".join(f"{column.name} {cell}" for column, cell in cells), "  - ", width)
+
+
+def _widths(columns: Sequence[Column], rows: list[list[str]], width: int) -> list[int] | None:
+    """How wide each column is; None if they do not fit. Figures are never broken; heads, ids and texts give way."""
+    from rich.cells import cell_len
+
+    widths, narrowest = [], []
+    for number, column in enumerate(columns):
+        longest = max((cell_len(row[number]) for row in rows), default=0)
+        widths.append(max(longest, cell_len(column.name)))
+        word = max(map(cell_len, column.name.split()))
+        narrowest.append(max(word, min(longest, GIVES_WAY.get(column.kind, longest))))
+    room = width - _GAP * (len(columns) - 1)
+    if sum(narrowest) > room:
+        return None
+    while sum(widths) > room:
+        most = max(range(len(columns)), key=lambda number: widths[number] - narrowest[number])
+        widths[most] -= 1
+    return widths
+
+
+def _drawn(columns: Sequence[Column], rows: list[list[str]], widths: list[int]) -> DrawnTable:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as DrawnTable
+    from rich.text import Text
+
+    drawn = DrawnTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
+    for column, width in zip(columns, widths, strict=True):
+        passage = column.kind == "passage"
+        drawn.add_column(
+            Text(column.name, no_wrap=False),
+            justify="left" if column.kind in GIVES_WAY else "right",
+            overflow="ellipsis" if passage else "fold",
+            no_wrap=passage,
+            width=width,
+        )
+    for row in rows:
+        drawn.add_row(*map(Text, row))
+    return drawn
+
+
+def _wrapped(text: str, first: str, width: int, after: str | None = None) -> str:
+    indent = " " * len(first) if after is None else after
+    lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=indent) or [first]
+    return "\n".join(lines) + "\n"
+
+
+# Cells
+
+
+# JSON
+
+
+# Markdown
+
+
+# Pages about findings

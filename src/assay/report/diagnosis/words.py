@@ -1,0 +1,78 @@
+"""What every form of a diagnosis says. Escapes nothing and computes nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from assay.diagnosis.findings import Cell, Column, Diagnosis, Kind, Table
+from assay.errors import show_id
+
+_LONGEST = 200  # characters of a cell
+
+
+def headline(diagnosis: Diagnosis) -> str:
+    """How many findings of which kind there are about what."""
+    runs, queries = len(diagnosis.systems), diagnosis.queries
+    found = [
+        f"{count} {severity}{'' if count == 1 else 's'}"
+        for severity, count in diagnosis.counts.items()
+        if severity != "fine"
+    ]
+    fine, missing = diagnosis.count("fine"), len(diagnosis.not_looked_at)
+    return (
+        f"{runs} {'run' if runs == 1 else 'runs'}, {queries:,} {'query' if queries == 1 else 'queries'}, "
+        f"{diagnosis.judgments:,} {'judgment' if diagnosis.judgments == 1 else 'judgments'}: {', '.join(found)}; "
+        f"{fine} looked at "
+        f"and fine, {missing} not looked at."
+    )
+
+
+def notes_of(diagnosis: Diagnosis) -> Iterator[str]:
+    """What holds for all findings."""
+    settings = diagnosis.settings
+    yield (
+        f"Measures: {', '.join(diagnosis.measures)}; baseline: {show_id(diagnosis.baseline)}; first {settings.k} "
+        f"documents, pool depth "
+        f"{settings.pool_depth}; alpha {settings.alpha:g} for each finding by itself; seed {settings.seed}."
+    )
+    yield "`assay explain CODE` says how a finding is measured, and what it cannot tell."
+
+
+def not_looked_at(diagnosis: Diagnosis) -> Iterator[str]:
+    """One line for each look that was not possible, those with the same reason together."""
+    reasons = list(dict.fromkeys(missing.reason for missing in diagnosis.not_looked_at))
+    for missing in sorted(diagnosis.not_looked_at, key=lambda missing: reasons.index(missing.reason)):
+        end = "" if missing.reason.endswith("?") else "."
+        yield f"{missing.title[0].lower()}{missing.title[1:]} [{missing.code}]: {missing.reason}{end}"
+
+
+def cells_of(table: Table, row: Iterable[Cell]) -> list[str]:
+    """The cells of a row as texts that can be shown."""
+    return [_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)]
+
+
+def _cell(column: Column, cell: Cell) -> str:
+    if cell is None or (isinstance(cell, float) and not math.isfinite(cell)):
+        return "-"
+    if isinstance(cell, str):
+        return show_id(cell, _LONGEST)
+    return _FORMS[column.kind](cell)
+
+
+def _p(value: Any) -> str:
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+_FORMS: dict[Kind, Callable[[Any], str]] = {
+    "text": str,
+    "passage": str,
+    "count": lambda value: f"{value:,}",
+    "value": lambda value: f"{value:.4f}",
+    "signed": lambda value: f"{value:+.4f}",
+    "share": lambda value: f"{value:.1%}",
+    "p": _p,
+    "interval": lambda ends: f"{ends[0]:+.4f} {ends[1]:+.4f}",
+    "shares": lambda ends: f"{ends[0]:.1%} {ends[1]:.1%}",
+}

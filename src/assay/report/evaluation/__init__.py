@@ -1,0 +1,37 @@
+"""Evaluations, in every form. Computes no measure and reads no file.
+
+`tabulate` turns evaluations into a `ResultTable`; each renderer turns that one value into text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.report.evaluation.delimited import render_csv, render_tsv
+from assay.report.evaluation.json import render_json
+from assay.report.evaluation.latex import render_latex
+from assay.report.evaluation.markdown import render_markdown
+from assay.report.evaluation.table import ResultTable, tabulate
+from assay.report.evaluation.trec import render_trec
+
+Renderer = Callable[[ResultTable], str]
+
+
+def render_text(table: ResultTable) -> str:
+    """A table for the terminal; what draws it is loaded only where one is drawn."""
+    from assay.report.evaluation import text
+
+    return text.render_text(table)
+
+
+RENDERERS: dict[str, Renderer] = {
+    "table": render_text,
+    "json": render_json,
+    "csv": render_csv,
+    "tsv": render_tsv,
+    "markdown": render_markdown,
+    "latex": render_latex,
+    "trec": render_trec,
+}
+
+__all__ = ["RENDERERS", "Renderer", "ResultTable", "tabulate"]

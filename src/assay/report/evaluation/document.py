@@ -1,0 +1,140 @@
+r"""A report as Markdown, for issues, pull requests and READMEs: what the HTML page says, with the worst and best queries.
+
+Every text is shown as `show_id` shows it and then escaped, so that it is text wherever it stands: no emphasis, no link,
+no list, no cell of its own. Bare addresses and mentions, of which GitHub makes links, are broken by a backslash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import quote
+
+from assay.errors import show_id
+from assay.records.model import EvaluationReport, FindingRecord
+from assay.report.drawing.markdown import bullets, plain, table
+from assay.report.drawing.words import Facts, count_of, where
+from assay.report.evaluation.charts import charts_of
+from assay.report.evaluation.sheet import Sheet, lowest_first, main_measure, sheet_of, show_value
+
+EXTREMES = 10  # queries at each end
+
+
+def render_report_markdown(report: EvaluationReport, chart_files: Mapping[str, str]) -> str:
+    """The report as one Markdown text; `chart_files` says where the drawing of each chart lies, as a relative path."""
+    sheet = sheet_of(report)
+    parts = [
+        *_head(report, sheet),
+        *_measures(sheet),
+        "## Conditions",
+        f"**Conventions.** {plain(sheet.conventions)}",
+        f"**Coverage.** {plain(report.coverage_words)}",
+        *_findings(sheet),
+        *_charts(report, chart_files),
+        *_queries(report),
+        "## Identity",
+        *(part for title, facts in sheet.identity for part in (f"### {title}", _fact_table(facts))),
+        "### Experiment",
+        _fact_table(sheet.experiment),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(report: EvaluationReport, sheet: Sheet) -> Iterator[str]:
+    yield f"# Evaluation of {plain(sheet.run)}"
+    yield plain(sheet.lede)
+    facts = ["**Complete**" if report.complete else "**Not complete**"]
+    if sheet.status:
+        facts.append(f"**{sheet.status}**: {plain(sheet.targets) or 'targets'}")
+    facts += [f"Judgments: {plain(sheet.qrels)}", plain(sheet.created), sheet.seconds]
+    yield " · ".join(facts)
+    if not report.complete:
+        yield "What stands in the way of trusting these figures:"
+        yield bullets(plain(reason) for reason in sheet.incomplete_because)
+
+
+def _measures(sheet: Sheet) -> Iterator[str]:
+    yield "## Measures"
+    targets = ["status", "target"] if sheet.targets else []
+    head = ["measure", "mean", sheet.interval_name, *targets, "notes"]
+    rows = [
+        [
+            plain(row.name),
+            f"**{row.mean}**",
+            row.interval,
+            *([row.status, plain(row.target)] if sheet.targets else []),
+            plain("; ".join(part for part in (row.levels, *row.notes) if part)),
+        ]
+        for row in sheet.measures
+    ]
+    yield table(head, rows, numbers=(1, 2))
+
+
+def _findings(sheet: Sheet) -> Iterator[str]:
+    yield "## Findings"
+    if not sheet.findings:
+        yield "None."
+    for group in sheet.findings:
+        yield f"### {group.title}"
+        for finding in group.findings:
+            yield from _finding(finding)
+
+
+def _finding(finding: FindingRecord) -> Iterator[str]:
+    times = f" ({finding.count:,} times)" if finding.count > 1 else ""
+    yield f"**{plain(finding.title)}** {plain(finding.code)}{times}: {plain(finding.message)}"
+    yield f"In {plain(where(finding))}"
+    if finding.examples:
+        yield bullets(_example(example.text, example.line, example.query) for example in finding.examples)
+    if finding.fix:
+        yield f"**Fix.** {plain(finding.fix)}"
+
+
+def _example(text: str, line: int | None, query: str | None) -> str:
+    place = [f"line {line}"] if line is not None else []
+    place += [f"query {plain(query, 60)}"] if query is not None else []
+    return ", ".join(place) + (": " if place else "") + plain(text)
+
+
+def _charts(report: EvaluationReport, chart_files: Mapping[str, str]) -> Iterator[str]:
+    charts = charts_of(report)
+    if charts:
+        yield "## Charts"
+    for chart in charts:
+        yield f"### {plain(chart.title)}"
+        if chart.name in chart_files:
+            yield f"![{plain(chart.title)}]({quote(chart_files[chart.name])})"
+        yield plain(chart.words)
+
+
+def _queries(report: EvaluationReport) -> Iterator[str]:
+    yield "## Queries"
+    at = main_measure(report)
+    if at is None:
+        yield "No query has a value."
+        return
+    name = plain(show_id(report.measures[at].name))
+    order = lowest_first(report, at)
+    defined = [query for query in order if report.queries[query][at] is not None]
+    if len(defined) <= 2 * EXTREMES:
+        yield f"All {count_of(len(defined), 'query')}, lowest {name} first:"
+        yield _query_table(report, defined)
+    else:
+        yield f"The {EXTREMES} with the lowest {name}, of {len(defined):,}:"
+        yield _query_table(report, defined[:EXTREMES])
+        yield f"The {EXTREMES} with the highest:"
+        yield _query_table(report, defined[: -EXTREMES - 1 : -1])
+    if len(defined) < len(order):
+        yield f"For {count_of(len(order) - len(defined), 'query')} {name} is not defined."
+
+
+def _query_table(report: EvaluationReport, queries: Sequence[str]) -> str:
+    head = ["query", *(plain(show_id(measure.name)) for measure in report.measures)]
+    rows = [
+        [plain(query, 60), *(show_value(v, m) for v, m in zip(report.queries[query], report.measures, strict=True))]
+        for query in queries
+    ]
+    return table(head, rows, numbers=range(1, len(head)))
+
+
+def _fact_table(facts: Facts) -> str:
+    return table(["", ""], [[plain(name), plain(value)] for name, value in facts])

@@ -1,0 +1,19 @@
+"""The files of an evaluation's report, besides its JSON."""
+
+from __future__ import annotations
+
+from assay.records.model import EvaluationReport
+from assay.report.evaluation.charts import draw_charts
+from assay.report.evaluation.document import render_report_markdown
+from assay.report.evaluation.page import render_report_html
+
+
+def evaluation_files(report: EvaluationReport) -> dict[str, str]:
+    """The page, the Markdown, and the charts that it links, by file name."""
+    charts = draw_charts(report)
+    files = {name: f"charts/{name}.svg" for name in charts}
+    return {
+        "EvaluationReport.html": render_report_html(report, charts),
+        "EvaluationReport.md": render_report_markdown(report, files),
+        **{files[name]: svg for name, svg in charts.items()},
+    }

@@ -1,0 +1,17 @@
+"""The decision of a gate, in every form. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.gate.gating import Gate
+from assay.report.gate.documents import render_github, render_json, render_junit, render_markdown
+from assay.report.gate.text import render_text
+
+RENDERERS: dict[str, Callable[[Gate], str]] = {
+    "table": render_text,
+    "json": render_json,
+    "github": render_github,
+    "junit": render_junit,
+    "markdown": render_markdown,
+}

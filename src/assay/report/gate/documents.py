@@ -1,0 +1,151 @@
+"""A gate's decision as JSON, as annotations of GitHub, as JUnit XML and as Markdown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+from xml.sax.saxutils import escape as xml_escape
+from xml.sax.saxutils import quoteattr
+
+from assay.comparison.power import POWER
+from assay.gate.baselines import Side
+from assay.gate.deciding import Decision
+from assay.gate.gating import Gate
+from assay.report.drawing import markdown
+from assay.report.drawing.github import annotation
+from assay.report.gate.words import HEAD, TEXTS, Reason, cells_of, headline, notes_of, reasons_of, sentence, shown
+
+SCHEMA = "assay/gate/1"
+_GITHUB_LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning"}
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render_json(gate: Gate) -> str:
+    """One object; the schema stands in docs/schemas/gate-1.json."""
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "status": gate.status,
+        "exit_code": gate.exit_code,
+        "alpha": gate.alpha,
+        "power": POWER,
+        "qrels": shown(gate.qrels),
+        "conventions": gate.conventions,
+        "baseline": _side_object(gate.baseline),
+        "candidate": _side_object(gate.candidate),
+        "rules": [_decision_object(decision) for decision in gate.decisions],
+        "profile": None if gate.profile is None else shown(gate.profile),
+        "targets": [{**asdict(target), "words": shown(target.words)} for target in gate.targets],
+        "warnings": [{"kind": caution.kind, "words": shown(caution.words)} for caution in gate.cautions],
+    }
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def _side_object(side: Side) -> dict[str, Any]:
+    return {
+        "name": shown(side.name),
+        "kind": side.kind,
+        "path": shown(side.path),
+        "queries": len(side.queries),
+        "created": side.created,
+        "assay_version": side.version,
+    }
+
+
+def _decision_object(decision: Decision) -> dict[str, Any]:
+    rule = decision.rule
+    own = {name: value for name, value in asdict(decision).items() if name != "rule"}
+    return {
+        "rule": shown(str(rule)),
+        "measure": shown(rule.label),
+        "canonical": str(rule.measure),
+        "direction": "at least" if rule.at_least else "at most",
+        "relative": rule.margin if rule.relative else None,
+        **own,
+    }
+
+
+def render_github(gate: Gate) -> str:
+    """A workflow command for each rule, target and doubt, which GitHub shows beside the run: error, warning or notice."""
+    lines = [_annotation(_GITHUB_LEVELS[gate.status], "assay gate", headline(gate))]
+    lines += [
+        _annotation(
+            "warning" if reason.warns else _GITHUB_LEVELS[reason.status],
+            f"{reason.name}: {reason.status}",
+            sentence(reason.words),
+        )
+        for reason in reasons_of(gate, full=True)
+    ]
+    lines += [_annotation("warning", "assay gate", shown(caution.words)) for caution in gate.cautions]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _annotation(level: str, title: str, words: str) -> str:
+    return annotation(level, words, title=title)
+
+
+def render_junit(gate: Gate) -> str:
+    """A test suite with a case for each rule and target, as most CI servers read it.
+
+    What fails is a failure; what cannot be decided is an error, so that no server shows it green while the command ends
+    with 3.
+    """
+    cases = list(reasons_of(gate, full=True))
+    failures, errors = (sum(case.status == wanted for case in cases) for wanted in ("fail", "inconclusive"))
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}" skipped="0"'
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites name="assay gate" {counts}>',
+        f'  <testsuite name="assay gate" {counts}>',
+        *(f"    {line}" for line in _junit_properties(gate)),
+        *(f"    {_junit_case(case)}" for case in cases),
+        f"    <system-out>{_xml(headline(gate))}</system-out>",
+        *(f"    <system-err>{_xml(line)}</system-err>" for line in _all_doubts(gate)),
+        "  </testsuite>",
+        "</testsuites>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _junit_properties(gate: Gate) -> Iterator[str]:
+    yield "<properties>"
+    for name, value in (("baseline", gate.baseline.name), ("candidate", gate.candidate.name), ("qrels", gate.qrels)):
+        yield f"  <property name={_attribute(name)} value={_attribute(value)}/>"
+    yield "</properties>"
+
+
+def _all_doubts(gate: Gate) -> list[str]:
+    return ["\n".join(shown(caution.words) for caution in gate.cautions)] if gate.cautions else []
+
+
+def _junit_case(case: Reason) -> str:
+    head = f'<testcase classname="assay.gate" name={_attribute(case.name)}>'
+    if case.status == "pass":
+        return f"{head}<system-out>{_xml(case.words)}</system-out></testcase>"
+    element = "failure" if case.status == "fail" else "error"
+    kind, message = _attribute(case.status), _attribute(case.words)
+    return f"{head}<{element} type={kind} message={message}>{_xml(case.words)}</{element}></testcase>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_NOT_XML.sub("?", shown(text)))
+
+
+def _xml(text: str) -> str:
+    return xml_escape(_NOT_XML.sub("?", text))
+
+
+def render_markdown(gate: Gate) -> str:
+    """A summary ready for a pull request."""
+    rule = ["---" if name in TEXTS else "---:" for name in HEAD]
+    rows = [list(map(markdown.escape, cells_of(decision))) for decision in gate.decisions]
+    table = ["| " + " | ".join(row) + " |" for row in [list(HEAD), rule, *rows]] if rows else []
+    reasons = [
+        f"- **{r.status}** {markdown.escape(r.name)}: {markdown.escape(sentence(r.words))}" for r in reasons_of(gate)
+    ]
+    doubts = [f"- **warning** {markdown.escape(shown(caution.words))}" for caution in gate.cautions]
+    notes = [f"{markdown.escape(shown(note))}  " for note in notes_of(gate)]
+    blocks = [[f"**{markdown.escape(headline(gate))}**"], table, [*reasons, *doubts], notes]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"

@@ -1,0 +1,83 @@
+"""The decision of a gate for the terminal, as JSON, as annotations of GitHub, as JUnit XML and as Markdown. Decides nothing."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from assay.gate.gating import Gate
+from assay.report.drawing.terminal import printed, terminal_width
+from assay.report.gate.words import HEAD, TEXTS, cells_of, headline, notes_of, reasons_of, sentence, shown
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+_STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
+_INDENT = len("inconclusive") + 2
+
+
+# The terminal
+
+
+def render_text(gate: Gate) -> str:
+    """The decision, a table of the rules, why each came out so, and what makes it doubtful."""
+    from rich.text import Text
+
+    width = terminal_width()
+    parts = [printed(Text(headline(gate), style=_STYLES[gate.status]), width)]
+    if gate.decisions:
+        parts += ["\n", printed(_table(gate), width), "\n"]
+    for reason in reasons_of(gate):
+        words = f"{reason.name}: {sentence(reason.words)}"
+        parts.append(_hanging(reason.status, _STYLES[reason.status], words, width))
+    if gate.cautions:
+        parts.append("\n")
+    parts += [_hanging("warning", "yellow", shown(caution.words), width) for caution in gate.cautions]
+    notes = ("\n".join(textwrap.wrap(shown(note), width)) + "\n" for note in notes_of(gate))
+    return "".join([*parts, "\n", *notes])
+
+
+def _hanging(label: str, style: str, words: str, width: int) -> str:
+    """A label in a column of its own, and the words beside it."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=0)
+    table.add_column(width=_INDENT, no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row(Text(label, style=style), Text(words))
+    return printed(table, width)
+
+
+def _table(gate: Gate) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    several = len({decision.queries for decision in gate.decisions}) > 1  # else the number stands in the first line
+    shown = [name for name in HEAD if several or name != "queries"]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    for name in shown:
+        table.add_column(
+            Text(name), justify="left" if name in TEXTS else "right", no_wrap=name != "rule", overflow="fold"
+        )
+    for decision in gate.decisions:
+        cells = dict(zip(HEAD, cells_of(decision), strict=True))
+        table.add_row(*(Text(cells[name], style=_STYLES.get(cells[name], "")) for name in shown))
+    return table
+
+
+# JSON
+
+
+# GitHub
+
+
+# JUnit
+
+
+# Markdown
+
+
+# Words

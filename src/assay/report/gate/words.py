@@ -1,0 +1,95 @@
+"""What every form of a gate's decision says. Escapes nothing and decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assay.errors import show_id
+from assay.gate.deciding import STATUSES, Decision, Status
+from assay.gate.gating import Gate
+from assay.records.words import number_of
+
+HEAD = ("rule", "baseline", "candidate", "difference", "bounds", "queries", "decision")
+TEXTS = {"rule", "decision"}
+_VERBS = {
+    "pass": ("passes", "pass"),
+    "fail": ("fails", "fail"),
+    "inconclusive": ("is inconclusive", "are inconclusive"),
+}
+_LONGEST = 10_000  # characters of a sentence; ids in it were cut before
+
+
+def headline(gate: Gate) -> str:
+    """The decision in one line, such as 'Gate: fail (1 fails, 2 pass): hybrid against keyword, 50 queries'."""
+    found = gate.statuses()
+    counts = [(found.count(status), status) for status in STATUSES if status in found]
+    words = ", ".join(f"{count} {_VERBS[status][count > 1]}" for count, status in counts)
+    numbers = {decision.queries for decision in gate.decisions}
+    over = f", {number_of(numbers.pop(), 'query')}" if len(numbers) == 1 else ""
+    return f"Gate: {gate.status} ({words}): {show_id(gate.candidate.name)} against {show_id(gate.baseline.name)}{over}"
+
+
+def notes_of(gate: Gate) -> Iterator[str]:
+    """What was done, in words."""
+    if gate.decisions:
+        percent = f"{100 * (1 - gate.alpha):g}%"
+        yield (
+            f"Difference = candidate - baseline, query by query. Bounds are one-sided at {percent} (t), each on its own; all "
+            f"rules must pass."
+        )
+    yield gate.conventions
+
+
+class Reason(NamedTuple):
+    """A rule or target, and why it came out so."""
+
+    status: Status
+    name: str
+    words: str
+    warns: bool = False  # it passes, with a warning
+
+
+def reasons_of(gate: Gate, *, full: bool = False) -> Iterator[Reason]:
+    """All rules and targets; with `full`, the figures of a rule stand in its words."""
+    for decision in gate.decisions:
+        figures = _figures(decision) if full else ""
+        yield Reason(decision.status, shown(str(decision.rule)), figures + decision.words)
+    for target in gate.targets:
+        warns = target.target_status == "warn"
+        words = shown(target.words) + (", within a tenth of the goal: a warning" if warns else "")
+        yield Reason(target.status, shown(f"target {target.measure}"), words, warns)
+
+
+def _figures(decision: Decision) -> str:
+    if decision.difference is None:
+        return ""
+    return f"difference {decision.difference:+.4f} ({decision.baseline_mean:.4f} to {decision.candidate_mean:.4f}), "
+
+
+def cells_of(decision: Decision) -> list[str]:
+    """The figures of a rule, a text for each column of `HEAD`."""
+    bounds = "-" if decision.lower is None else f"{decision.lower:+.4f} {decision.upper:+.4f}"
+    return [
+        shown(str(decision.rule)),
+        _number(decision.baseline_mean, ".4f"),
+        _number(decision.candidate_mean, ".4f"),
+        _number(decision.difference, "+.4f"),
+        bounds,
+        f"{decision.queries:,}",
+        decision.status,
+    ]
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else f"{value:{form}}"
+
+
+def sentence(words: str) -> str:
+    """The words with a full stop."""
+    return words if words.endswith(("?", ".")) else f"{words}."
+
+
+def shown(text: str) -> str:
+    """A text whose control characters are escaped."""
+    return show_id(text, _LONGEST)

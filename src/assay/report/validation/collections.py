@@ -1,0 +1,36 @@
+"""The collections that come with assay, in a list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from assay.report.validation.text import counted
+from assay.validation.findings import Validation
+
+COLLECTIONS_SCHEMA = "assay/collections/1"
+_PARTS = ("documents", "queries", "judgments")
+
+
+def collections_as_text(collections: Mapping[str, Validation]) -> str:
+    """A line for each collection: its name and what is in it."""
+    width = max(map(len, collections), default=0)
+    return "".join(
+        f"{name:<{width}}  {', '.join(counted(found.facts[part], part) for part in _PARTS)}\n"
+        for name, found in collections.items()
+    )
+
+
+def collections_as_json(collections: Mapping[str, Validation]) -> str:
+    """One object; the schema stands in docs/schemas/collections-1.json."""
+    listed = [
+        {"name": name, "split": found.facts["split"], **{part: found.facts[part] for part in _PARTS}}
+        for name, found in collections.items()
+    ]
+    return json.dumps({"schema": COLLECTIONS_SCHEMA, "collections": listed}, indent=2) + "\n"
+
+
+COLLECTION_RENDERERS: dict[str, Callable[[Mapping[str, Validation]], str]] = {
+    "table": collections_as_text,
+    "json": collections_as_json,
+}

@@ -1,0 +1,123 @@
+"""Findings of a validation as JSON, as annotations of GitHub, and as SARIF."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from assay._version import __version__
+from assay.errors import show_id
+from assay.report.drawing.github import annotation
+from assay.report.validation.text import place_in_words
+from assay.validation.findings import Example, Finding, Validation
+from assay.validation.fixing import Repair, Repairs
+from assay.validation.registry import Rule, all_rules
+
+SCHEMA = "assay/validation/1"
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_GITHUB_LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def render_json(
+    validation: Validation, *, strict: bool = False, repairs: Repairs | None = None, after: Validation | None = None
+) -> str:
+    """One object; the schema stands in docs/schemas/validation-1.json."""
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "valid": validation.holds(strict=strict),
+        "strict": strict,
+        "file": _text(validation.file),
+        "kind": validation.kind,
+        **validation.facts,
+        "counts": validation.counts,
+        "findings": [_finding_object(finding) for finding in validation.findings],
+        "query_sets": [
+            {"in": where, "count": count, "first": list(map(_text, first))}
+            for where, count, first in validation.coverage
+        ],
+    }
+    if repairs is not None:
+        document["repairs"] = [_repair_object(repair) for repair in repairs.made]
+    if after is not None:
+        document["left"] = {"valid": after.holds(strict=strict), "codes": after.codes()}
+    return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+
+
+def _finding_object(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "title": finding.title,
+        "file": _text(finding.file),
+        "line": finding.line,
+        "query": finding.query,
+        "message": finding.message,
+        "fix": finding.fix,
+        "count": finding.count,
+        "examples": [asdict(example) for example in finding.examples],
+    }
+
+
+def _repair_object(repair: Repair) -> dict[str, Any]:
+    return {"what": repair.what, "count": repair.count, "lines": list(repair.lines)}
+
+
+def _text(name: str) -> str:
+    """A name that any JSON reader takes: bytes that are not UTF-8 are shown escaped."""
+    return name if name.isprintable() else show_id(name, 10_000)
+
+
+def render_github(
+    validation: Validation, *, strict: bool = False, repairs: Repairs | None = None, after: Validation | None = None
+) -> str:
+    """One workflow command for each example, which GitHub shows beside the line."""
+    lines = []
+    for finding in validation.findings:
+        for example in finding.examples or (Example(),):
+            place = {"file": finding.file} | ({} if example.line is None else {"line": str(example.line)})
+            place["title"] = f"{finding.code} {finding.title}"
+            words = f"{finding.message}. {place_in_words(example)}{finding.fix}"
+            lines.append(annotation(_GITHUB_LEVELS[finding.severity], words, **place))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def render_sarif(
+    validation: Validation, *, strict: bool = False, repairs: Repairs | None = None, after: Validation | None = None
+) -> str:
+    """SARIF 2.1.0, which code scanning tools read."""
+    used = {finding.code for finding in validation.findings}
+    driver = {
+        "name": "assay",
+        "version": __version__,
+        "rules": [_sarif_rule(rule) for rule in all_rules() if rule.code in used],
+    }
+    results = [_sarif_result(finding) for finding in validation.findings]
+    document = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _sarif_rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.code,
+        "shortDescription": {"text": rule.title},
+        "fullDescription": {"text": "\n".join(rule.page)},
+        "help": {"text": rule.fix},
+        "defaultConfiguration": {"level": rule.severity},
+    }
+
+
+def _sarif_result(finding: Finding) -> dict[str, Any]:
+    def location(example: Example) -> dict[str, Any]:
+        place: dict[str, Any] = {"artifactLocation": {"uri": _text(finding.file)}}
+        if example.line is not None:
+            place["region"] = {"startLine": example.line}
+        return {"physicalLocation": place, "message": {"text": place_in_words(example).strip() or finding.message}}
+
+    places = finding.examples or (Example(),)
+    return {
+        "ruleId": finding.code,
+        "level": finding.severity,
+        "message": {"text": f"{finding.message}. {finding.fix}"},
+        "locations": [location(example) for example in places],
+    }

@@ -1,0 +1,117 @@
+"""Findings of a validation for the terminal, as JSON, as annotations of GitHub, and as SARIF; the page of a rule."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Iterator
+
+from assay.errors import show_id, some_of
+from assay.validation.findings import SEVERITIES, Example, Finding, Validation
+from assay.validation.fixing import Repairs
+
+WIDTH = 100
+_INDENT = " " * 9
+_SINGULAR = {"lines": "line", "rows": "row", "documents": "document", "queries": "query", "judgments": "judgment"}
+
+
+def render_text(
+    validation: Validation, *, strict: bool = False, repairs: Repairs | None = None, after: Validation | None = None
+) -> str:
+    """A page for the terminal: the verdict, each finding with its first examples and what to do, and the queries."""
+    lines = [f"{show_id(validation.file, 200)}: {_verdict(validation, strict)}", _looked_at(validation)]
+    for finding in validation.findings:
+        lines += ["", *_finding_lines(finding, validation.file)]
+    if validation.coverage:
+        lines += ["", *_coverage_lines(validation)]
+    if repairs is not None:
+        lines += ["", *_repair_lines(repairs)]
+    if after is not None:
+        lines.append(f"It is now {_verdict(after, strict)}. What has two readings was left as it is.")
+    return "\n".join(lines) + "\n"
+
+
+# The terminal
+
+
+def _verdict(validation: Validation, strict: bool) -> str:
+    found = ", ".join(f"{validation.count(s)} {s}{'' if validation.count(s) == 1 else 's'}" for s in SEVERITIES)
+    if not validation.findings:
+        return "valid, nothing to say"
+    return f"{'valid' if validation.holds(strict=strict) else 'not valid'} ({found})"
+
+
+def _looked_at(validation: Validation) -> str:
+    form, split = validation.facts.get("format"), validation.facts.get("split")
+    facts = [f"{validation.kind} in {form}" if form else f"{validation.kind}, split {show_id(str(split))}"]
+    facts += [counted(validation.facts[name], name) for name in _SINGULAR if validation.facts.get(name)]
+    return ", ".join(facts)
+
+
+def counted(count: int | str, name: str) -> str:
+    """'1 query', '6,980 queries'."""
+    return f"{count:,} {_SINGULAR[name] if count == 1 else name}"
+
+
+def _finding_lines(finding: Finding, file: str) -> Iterator[str]:
+    """The lines of a finding; it names its file where it is about one in a folder."""
+    of = "" if finding.file == file else f"{show_id(os.path.relpath(finding.file, file), 200)}: "
+    yield from wrapped(f"{of}{finding.message} [{finding.code}]", f"{finding.severity:<9}")
+    for example in finding.examples:
+        yield from wrapped(place_in_words(example).rstrip(), _INDENT + "- ")
+    more = finding.count - len(finding.examples)
+    if finding.examples and more > 0:
+        yield f"{_INDENT}  and {more:,} more"
+    yield from wrapped(finding.fix, _INDENT)
+
+
+def place_in_words(example: Example) -> str:
+    """Where an example is, and what stands there."""
+    places = [] if example.line is None else [f"line {example.line}"]
+    places += [] if example.query is None else [f"query {example.query}"]
+    where = ", ".join(places)
+    return (
+        f"{where}: {example.text} "
+        if where and example.text
+        else f"{where or example.text} "
+        if where or example.text
+        else ""
+    )
+
+
+def _coverage_lines(validation: Validation) -> Iterator[str]:
+    width = max(len(where) for where, _, _ in validation.coverage)
+    yield f"{'queries in':<{width + 2}}{'count':>9}  first"
+    for where, count, first in validation.coverage:
+        yield f"{where:<{width + 2}}{count:>9,}  {some_of([*first, ''] if count > len(first) else first, len(first))}"
+
+
+def _repair_lines(repairs: Repairs) -> Iterator[str]:
+    total = sum(repair.count for repair in repairs.made)
+    if not repairs.made:
+        yield f"{show_id(repairs.output, 200)}: nothing was repaired."
+        return
+    yield f"{show_id(repairs.output, 200)}: {total:,} {'repair' if total == 1 else 'repairs'}"
+    for repair in repairs.made:
+        where = f"line {repair.lines[0]}" if len(repair.lines) == 1 else f"lines {', '.join(map(str, repair.lines))}"
+        more = f" and {repair.count - len(repair.lines):,} more" if repair.count > len(repair.lines) else ""
+        yield from wrapped(f"{repair.what} ({where}{more})" if repair.lines else repair.what, "  - ")
+
+
+def wrapped(text: str, first: str) -> list[str]:
+    """The text in lines of the page's width, the first of them with a label."""
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False
+    ) or [first]
+
+
+# JSON
+
+
+# SARIF
+
+
+# Lists of collections
+
+
+# Pages about rules
