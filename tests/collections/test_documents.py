@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.formats.documents import Document, parse_documents, read_documents
+from assay.inputs.documents import Document, parse_documents, read_documents
 
 
 def texts(data: str | bytes, **options: object) -> list[tuple[str, str, str]]:

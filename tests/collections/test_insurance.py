@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from assay.collections import Collection, check_collection, open_collection
-from assay.formats.documents import Document
+from assay.inputs.documents import Document
 
 # Words that say nothing about the subject; what is left of a question are its content words.
 FUNCTION_WORDS = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from assay.formats.documents import Document
+from assay.inputs.documents import Document
 from assay.retrieval.base import Retriever
 from assay.tables import Run
 

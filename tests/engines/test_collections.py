@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from assay.evaluation import evaluate
-from assay.formats.documents import read_documents
 from assay.formats.writing import run_as_bytes
+from assay.inputs.documents import read_documents
 from assay.retrieval.approximate import recall_against
 from assay.retrieval.modes import make_fused, make_retriever
 from assay.tables import Run

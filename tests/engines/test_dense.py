@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from assay.errors import MissingModelError, RetrievalError
-from assay.formats.documents import Document
 from assay.formats.writing import run_as_bytes
+from assay.inputs.documents import Document
 from assay.retrieval.approximate import Approximate, recall_against
 from assay.retrieval.dense import Dense
 from assay.retrieval.embedding import Encoder

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from assay.errors import RetrievalError
-from assay.formats.documents import Document
 from assay.formats.writing import run_as_bytes
+from assay.inputs.documents import Document
 from assay.retrieval.bm25s import BM25s
 from assay.retrieval.indexes import building, find_index, open_index
 from assay.retrieval.lexical import TantivyBM25

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from assay.errors import RetrievalError
-from assay.formats.documents import Document
 from assay.formats.writing import run_as_bytes
+from assay.inputs.documents import Document
 from assay.retrieval.bm25s import METHODS, BM25s
 from assay.retrieval.lexical import TantivyBM25
 from engines.small import WINGS, corpus, ranking, search

@@ -10,7 +10,7 @@ import pytest
 MEASURE = """
 import random, resource, sys
 from pathlib import Path
-from assay.formats.documents import Document
+from assay.inputs.documents import Document
 from assay.retrieval.modes import make_retriever
 
 WORDS = [f"word{number}x" for number in range(800)]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from assay import collapse, evaluate, fuse
 from assay.errors import FusionError, InputError
-from assay.formats.chunks import chunks_from_text, read_chunks
 from assay.formats.sources import open_text
 from assay.formats.text import NO_DATA
 from assay.fusion import WAYS
+from assay.inputs.chunks import chunks_from_text, read_chunks
 from fusion.small import runs, scores_of
 from strategies import run_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.formats.queries import read_queries
+from assay.inputs.queries import read_queries
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.formats.scores import read_scores
+from assay.inputs.scores import read_scores
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import InputError
-from assay.formats.segments import read_segments
+from assay.inputs.segments import read_segments
 
 
 def read(tmp_path, text):

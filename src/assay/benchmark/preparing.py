@@ -16,7 +16,7 @@ from assay.collections.opening import EMBEDDED
 from assay.comparison.comparing import BUILT_IN
 from assay.comparison.segments import Segmentation, by_length, by_relevant
 from assay.errors import InputError, did_you_mean, some_of
-from assay.formats.segments import read_segments
+from assay.inputs.segments import read_segments
 from assay.records.building import as_text
 from assay.records.identity import content_of
 from assay.records.model import Digest, Targets

@@ -11,7 +11,7 @@ import click
 
 from assay.cli import write
 from assay.cli.bars import progress_bars
-from assay.cli.parts import parts_options
+from assay.cli.options import parts_options
 from assay.errors import InputError, show_id
 
 if TYPE_CHECKING:  # imported where a benchmark is asked for: it brings msgspec and SciPy

@@ -55,7 +55,7 @@ def _documents(chunk_map: str | None, regex: str | None) -> tuple[Chunks, dict[s
         return regex, {"regex": regex}
     if chunk_map is None or regex is not None:
         raise FusionError("say which document a chunk belongs to with --map FILE or --regex R, one of the two.")
-    from assay.formats.chunks import read_chunks
+    from assay.inputs.chunks import read_chunks
 
     digest = {"sha256": file_digest(chunk_map).sha256} if is_file(chunk_map) else {}
     return read_chunks(chunk_map), {"map": {"path": chunk_map, **digest}}

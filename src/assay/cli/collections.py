@@ -9,8 +9,7 @@ from contextlib import contextmanager
 import click
 
 from assay.cli import write
-from assay.cli.evaluate import output_options
-from assay.cli.parts import parts_options
+from assay.cli.options import output_options, parts_options
 from assay.collections import check_collection, embedded_collections
 from assay.collections.columns import parse_columns, parse_files
 from assay.collections.opening import files_of

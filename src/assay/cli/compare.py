@@ -10,7 +10,7 @@ from typing import Any, get_args
 import click
 
 from assay.cli import write
-from assay.cli.evaluate import (
+from assay.cli.options import (
     input_options,
     like_option,
     measure_options,
@@ -30,9 +30,9 @@ from assay.comparison.significance import names_of_tests
 from assay.errors import InputError
 from assay.evaluation import Evaluator
 from assay.formats import parse_grades
-from assay.formats.queries import read_queries
-from assay.formats.scores import read_scores
 from assay.formats.unread import open_run
+from assay.inputs.queries import read_queries
+from assay.inputs.scores import read_scores
 from assay.report.comparison import RENDERERS
 
 OF_TABLES = ("output_format", "output", "segments", "minimum_segment", "moves", "queries")  # beside those of a study

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from assay.cli import write
-from assay.cli.evaluate import input_options, measure_options, output_options, read_input
+from assay.cli.options import input_options, measure_options, output_options, read_input
 from assay.conventions import compare_conventions
 from assay.measures.conventions import CONVENTIONS
 from assay.report.conventions import CONVENTION_RENDERERS

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from assay.cli import write
-from assay.cli.evaluate import (
+from assay.cli.options import (
     input_options,
     like_option,
     measure_options,

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from assay.cli import write
-from assay.cli.evaluate import (
+from assay.cli.options import (
     input_options,
     like_option,
     named_runs,

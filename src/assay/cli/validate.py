@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from assay.cli import write
-from assay.cli.evaluate import output_options
 from assay.cli.one_file import grades_option, input_format_option
+from assay.cli.options import output_options
 from assay.diagnosis.registry import all_looks, find_look
 from assay.formats import parse_grades
 from assay.report.diagnosis.pages import look_as_text, looks_as_text

@@ -7,7 +7,7 @@ import sys
 import click
 
 from assay.cli import write
-from assay.cli.evaluate import output_options
+from assay.cli.options import output_options
 from assay.records.verifying import verify
 from assay.report.evaluation.verification import VERIFICATION_RENDERERS
 

@@ -13,11 +13,11 @@ from assay.collections.locating import Places
 from assay.collections.model import Collection
 from assay.collections.seen import Seen
 from assay.errors import InputError, show_id
-from assay.formats.documents import Document, scan_documents
-from assay.formats.queries import Query, scan_queries
-from assay.formats.records import Columns, Flaw, writable
 from assay.formats.sources import open_source
 from assay.formats.text import NO_DATA
+from assay.inputs.documents import Document, scan_documents
+from assay.inputs.fields import Columns, Flaw, writable
+from assay.inputs.queries import Query, scan_queries
 from assay.retrieval.base import Progress
 from assay.validation.collection_rules import CollectionFacts
 from assay.validation.findings import SEVERITIES, Example, Finding, Tally, Validation

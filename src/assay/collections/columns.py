@@ -8,8 +8,8 @@ from typing import Any
 from assay.collections import judgments
 from assay.collections.locating import ROLES
 from assay.errors import InputError, did_you_mean, show_id
-from assay.formats import documents, queries
-from assay.formats.records import Columns
+from assay.inputs import documents, queries
+from assay.inputs.fields import Columns
 
 FIELDS = {"corpus": tuple(documents.NAMES), "queries": tuple(queries.NAMES), "qrels": tuple(judgments.NAMES)}
 _EXAMPLE = "Write it as corpus.id=sku or corpus.text=name,features."

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from assay.errors import InputError
 from assay.formats import read_qrels
 from assay.formats.numbers import GRADE, grade
-from assay.formats.records import Columns, Fields, Flaw, Names, Record, scan_records
 from assay.formats.sources import Content
+from assay.inputs.fields import Columns, Fields, Flaw, Names, Record, scan_records
 from assay.tables import Qrels
 from assay.validation.findings import Finding
 from assay.validation.validating import validate_qrels

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.errors import InputError, did_you_mean, show_id
-from assay.formats.documents import document_files
 from assay.formats.sources import COMPRESSION_SUFFIXES
+from assay.inputs.documents import document_files
 
 ROLES = ("corpus", "queries", "qrels")
 DEFAULT_SPLIT = "test"

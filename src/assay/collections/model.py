@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.formats.documents import Document, read_documents
-from assay.formats.records import Columns
+from assay.inputs.documents import Document, read_documents
+from assay.inputs.fields import Columns
 from assay.tables import Qrels
 from assay.validation.findings import Finding
 

@@ -38,10 +38,10 @@ from assay.comparison.segments import (
 )
 from assay.errors import AssayError, InputError, show_id, some_of
 from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator
-from assay.formats.documents import read_documents
-from assay.formats.queries import read_queries
-from assay.formats.segments import read_segments
 from assay.formats.unread import open_run
+from assay.inputs.documents import read_documents
+from assay.inputs.queries import read_queries
+from assay.inputs.segments import read_segments
 from assay.joining import UnreadRun, ranked_documents
 from assay.measures import Measure
 from assay.rules import Rules

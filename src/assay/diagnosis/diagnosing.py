@@ -15,8 +15,8 @@ from assay.diagnosis.registry import all_looks, chosen_areas
 from assay.errors import AssayError, MeasureError, did_you_mean, show_id
 from assay.evaluation import DEFAULT_MEASURES, Evaluator
 from assay.formats import as_run
-from assay.formats.queries import read_queries
-from assay.formats.segments import read_segments
+from assay.inputs.queries import read_queries
+from assay.inputs.segments import read_segments
 from assay.measures import Measure, Request, parse_measures
 from assay.rules import Rules
 from assay.tables import Run

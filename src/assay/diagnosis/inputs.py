@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from assay.errors import InputError, show_id
-from assay.formats.documents import Document, read_documents
 from assay.formats.sources import Source, open_source
 from assay.formats.text import NO_DATA, whole_text
+from assay.inputs.documents import Document, read_documents
 
 QUERY_NAMES = ("query", "text", "q", "search", "search_term", "query_text", "keyword")
 COUNT_NAMES = ("count", "counts", "frequency", "freq", "n", "hits", "searches", "volume")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assay.comparison.comparing import FEW_QUERIES
+from assay.describing import conventions_in_words, number_of
 from assay.errors import InputError, some_of
 from assay.evaluation import Evaluation, Evaluator
 from assay.files import is_same_file
@@ -34,7 +35,6 @@ from assay.records.model import Status as TargetStatus
 from assay.records.model import Targets
 from assay.records.recording import path_of
 from assay.records.targets import check_targets, over_baseline, read_targets, with_targets
-from assay.records.words import conventions_in_words, number_of
 from assay.rules import Rules
 from assay.tables import Floats, Run
 

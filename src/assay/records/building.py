@@ -13,6 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from assay.comparison.intervals import CONFIDENCE, mean_interval
+from assay.describing import conventions_in_words, coverage_in_words, number_of
 from assay.errors import some_of
 from assay.evaluation import GEOMETRIC_FLOOR, Coverage, Evaluation
 from assay.measures import Request
@@ -22,7 +23,6 @@ from assay.records.identity import unread_identity
 from assay.records.model import Curves, EvaluationReport, FindingRecord, Identity, MeasureResult, TargetResult
 from assay.records.secrets import Secrets
 from assay.records.targets import TargetOutcome
-from assay.records.words import conventions_in_words, coverage_in_words, number_of
 from assay.rules import Rules
 from assay.tables import Floats
 

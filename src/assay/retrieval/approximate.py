@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay.errors import MissingExtraError, RetrievalError
-from assay.formats.documents import Document
+from assay.inputs.documents import Document
 from assay.retrieval.base import Progress, silent
 from assay.retrieval.dense import VECTORS, Dense, VectorSearcher
 from assay.retrieval.embedding import Vectors

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from assay.errors import RetrievalError
-from assay.formats.documents import Document
+from assay.inputs.documents import Document
 from assay.tables import Floats, Ids, Integers, Run
 
 DEFAULT_DEPTH = 1000

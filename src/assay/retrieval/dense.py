@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay.errors import MissingModelError, RetrievalError
-from assay.formats.documents import Document
+from assay.inputs.documents import Document
 from assay.retrieval.base import NO_HITS, STRIDE, Hits, Progress, SearchesWhatItOpens, best_hits, distinct, silent
 from assay.retrieval.caches import cache_folder
 from assay.retrieval.embedding import POOLINGS, Encoder, Vectors, library_versions

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from assay.formats.documents import Document
+from assay.inputs.documents import Document
 from assay.retrieval.analysis import analyser_settings, checked_language, make_analyser, tantivy_library, terms_of
 from assay.retrieval.base import (
     NO_HITS,

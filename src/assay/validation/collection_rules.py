@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from assay.errors import show_id, some_of
-from assay.formats.documents import Document
-from assay.formats.queries import Query
-from assay.formats.records import Flaw
+from assay.inputs.documents import Document
+from assay.inputs.fields import Flaw
+from assay.inputs.queries import Query
 from assay.tables import Qrels
 from assay.validation.findings import SHOWN, Example, Tally
 from assay.validation.registry import Said, plural, rule

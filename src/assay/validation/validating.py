@@ -19,10 +19,10 @@ from assay.formats.detect import detect_format
 from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout, Rows
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades, floats, grade, number, ranks
-from assay.formats.queries import read_queries
 from assay.formats.reading import AUTO, FORMATS, find_format
 from assay.formats.sources import STDIN, Content, Origin, open_file
 from assay.formats.text import decoded, refuse_other_files
+from assay.inputs.queries import read_queries
 from assay.tables import Qrels, Run
 from assay.validation.facts import FileFacts, Options, Partners, QrelsFacts, RunFacts
 from assay.validation.findings import SEVERITIES, Example, Finding, Severity, Validation

@@ -15,8 +15,8 @@ from assay.comparison.moves import Move, Moves, Place
 from assay.comparison.paired import Significance
 from assay.comparison.pairs import PairResult, Study, higher_is_better
 from assay.comparison.segments import Interaction, Paradox, SegmentComparison
+from assay.describing import conventions_in_words, coverage_in_words
 from assay.errors import show_id, some_of
-from assay.records.words import conventions_in_words, coverage_in_words
 
 HEAD = (
     "measure",

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from assay.describing import conventions_in_words, coverage_in_words, number_of
 from assay.errors import show_id
 from assay.evaluation import Coverage, Evaluation
 from assay.measures import Request
-from assay.records.words import conventions_in_words, coverage_in_words, number_of
 from assay.rules import Rules
 
 if TYPE_CHECKING:  # only who has targets needs what they are made of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from assay.describing import number_of
 from assay.errors import show_id
 from assay.gate.deciding import STATUSES, Decision, Status
 from assay.gate.gating import Gate
-from assay.records.words import number_of
 
 HEAD = ("rule", "baseline", "candidate", "difference", "bounds", "queries", "decision")
 TEXTS = {"rule", "decision"}

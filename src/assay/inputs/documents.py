@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.errors import InputError, show_id
-from assay.formats.records import NOT_UTF8, Columns, Fields, Flaw, Names, folded, scan_records, writable
 from assay.formats.sources import Content, Source, open_source, open_text
 from assay.formats.text import BYTE_ORDER_MARK, decoded, line_chunks
+from assay.inputs.fields import NOT_UTF8, Columns, Fields, Flaw, Names, folded, scan_records, writable
 
 NAMES: Names = {
     "id": (

@@ -1,4 +1,4 @@
-"""Rules and coverage in words: what stands under every table and in every report. Imports nothing heavy."""
+"""Rules and coverage in words: what stands under every table and in every report."""
 
 from __future__ import annotations
 

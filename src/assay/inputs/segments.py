@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator
 
 from assay.errors import InputError, show_id
-from assay.formats.scores import delimited_rows
 from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import NO_DATA, whole_text
+from assay.inputs.scores import delimited_rows
 
 # Names of the query's id, without blanks, _ and -. Where an object has several, `query` may be its text.
 ID_NAMES = ("queryid", "qid", "topicid", "id", "number", "topic", "query")

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from assay.errors import InputError, show_id
-from assay.formats.records import Columns, Fields, Flaw, Names, Record, is_table, scan_records
 from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import BYTE_ORDER_MARK, NO_DATA, decoded, whole_text
+from assay.inputs.fields import Columns, Fields, Flaw, Names, Record, is_table, scan_records
 
 _ID_NAMES = ("_id", "id", "qid", "query_id", "topic_id", "number", "query-id")
 _TEXT_NAMES = ("text", "query", "title", "question")

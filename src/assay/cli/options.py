@@ -1,0 +1,238 @@
+"""The options and arguments that commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+from assay.errors import InputError
+from assay.evaluation import DEFAULT_MEASURES
+from assay.files import is_same_file
+from assay.formats import INPUT_FORMATS, parse_grades, read_qrels, read_run
+from assay.joining import UnreadRun
+from assay.measures.conventions import CONVENTIONS
+from assay.measures.presets import PRESETS, preset
+from assay.rules import RULE_CHOICES, Rules
+from assay.tables import Qrels, Run
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+AnyRun = TypeVar("AnyRun", Run, Run | UnreadRun)
+_RULE_HELP = {
+    "order": "What documents are ranked by: their scores, or the file's rank column (as MS MARCO does).",
+    "ties": "Order of documents with equal scores; expected averages each measure over all orders.",
+    "scores": "Precision of scores; float32 makes the false ties of trec_eval 9.",
+    "queries": "Queries that the mean is over; strict refuses a run that lacks one.",
+    "duplicates": "What to do when a document stands twice in a query.",
+    "self_match": "Whether a document with the query's own id counts (BEIR drops it).",
+    "undefined": "Value of a query without relevant documents; nan leaves it out of the mean.",
+}
+
+
+def rule_options(command: Command, without: tuple[str, ...] = ()) -> Command:
+    """One option for each rule, made from the rules themselves."""
+    command = click.option("--depth", type=click.IntRange(min=0), help="Only the first documents of each query.")(
+        command
+    )
+    for name, choices in reversed(RULE_CHOICES.items()):
+        if name in without:
+            continue
+        option = click.option(
+            f"--{name.replace('_', '-')}",
+            type=click.Choice(choices),
+            help=f"{_RULE_HELP[name]}  [default: {getattr(Rules(), name)}]",
+        )
+        command = option(command)
+    return command
+
+
+def query_set_option(command: Command) -> Command:
+    """The rule `queries`, for commands whose --queries is a file with their texts: that option's value is looked at too."""
+    command = click.option(
+        "--query-set",
+        type=click.Choice(RULE_CHOICES["queries"]),
+        help="Queries that count; strict refuses a run that lacks one.  [default: judged]",
+    )(command)
+
+    def texts(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+        if path in RULE_CHOICES["queries"] and not Path(path).exists():
+            raise InputError(f"--queries is a file with the texts of queries; the rule is --query-set {path}.")
+        return path
+
+    return click.option(
+        "--queries",
+        type=click.Path(dir_okay=False),
+        callback=texts,
+        help="FILE with the texts of the queries: TSV, JSONL or TREC topics.",
+    )(command)
+
+
+def like_option(command: Command) -> Command:
+    """Whose conventions are followed."""
+    return click.option(
+        "--like",
+        type=click.Choice(list(CONVENTIONS)),
+        default="assay",
+        show_default=True,
+        help="Follow the conventions of this tool; rules given as options win. See `assay conventions`.",
+    )(command)
+
+
+def measure_options(command: Command) -> Command:
+    """-m and --preset; the command gets the names as `measures`."""
+
+    def chosen(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+        asked = [name for key in context.params.pop("presets", ()) for name in preset(key).measures]
+        return (*asked, *names) or DEFAULT_MEASURES
+
+    command = click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        callback=chosen,
+        help=f"Measure to compute; may be repeated. Default: {' '.join(DEFAULT_MEASURES)}. See `assay measures list`.",
+    )(command)
+    return click.option(
+        "--preset",
+        "presets",
+        type=click.Choice(list(PRESETS)),
+        multiple=True,
+        is_eager=True,
+        help="The official measures of a track or benchmark. See `assay measures presets`.",
+    )(command)
+
+
+def output_options(renderers: Iterable[str], help_text: str) -> Callable[[Command], Command]:
+    """--format and -o; the command gets `output_format` and `output`, which is none of the files that it reads."""
+
+    def decorate(command: Command) -> Command:
+        command = keeps_its_input(command)
+        command = click.option(
+            "-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal."
+        )(command)
+        return click.option(
+            "--format",
+            "output_format",
+            type=click.Choice(list(renderers)),
+            default="table",
+            show_default=True,
+            help=help_text,
+        )(command)
+
+    return decorate
+
+
+def keeps_its_input(command: Command) -> Command:
+    """Refuse to write over a file that is read, before it is."""
+
+    @wraps(command)
+    def guarded(*given: Any, **named: Any) -> Any:
+        output = named.get("output")
+        read = [value for name, value in named.items() if name != "output"]
+        paths = [path for value in read for path in (value if isinstance(value, tuple) else (value,))]
+        for path in paths:
+            if output is not None and isinstance(path, str) and is_same_file(split_name(path)[1], output):
+                raise InputError("this is a file that is read; name another one to write to.", source=output)
+        return command(*given, **named)
+
+    return cast("Command", guarded)
+
+
+def input_options(command: Command) -> Command:
+    """How files are read."""
+    formats = click.Choice(list(INPUT_FORMATS))
+    for option in (
+        click.option("--grades", help="Letters as grades, such as E=3,S=2,C=1,I=0."),
+        click.option("--run-format", type=formats, help="Format of the RUNs alone."),
+        click.option("--qrels-format", type=formats, help="Format of QRELS alone."),
+        click.option(
+            "--input-format",
+            type=click.Choice(["auto", *INPUT_FORMATS]),
+            default="auto",
+            show_default=True,
+            help="Format of QRELS and RUNs; auto recognises it from the content.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read, as the options say."""
+
+    qrels_format: str
+    run_format: str
+    grades: Mapping[str, float]
+
+
+def threads_option(command: Command) -> Command:
+    """How many threads read a run; no value depends on it."""
+    return click.option(
+        "--threads", type=click.IntRange(min=1), help="Threads that read a run.  [default: the cores, up to 4]"
+    )(command)
+
+
+def read_input(
+    qrels: str,
+    runs: tuple[str, ...],
+    *,
+    input_format: str | None,
+    qrels_format: str | None,
+    run_format: str | None,
+    grades: str | None,
+) -> tuple[Qrels, Iterator[Run]]:
+    """The judgments, and the runs one after the other, each under its own name."""
+    refuse_second_stdin(qrels, runs)
+    whole = input_format or "auto"
+    letters = parse_grades(grades) if grades else None
+    tables = named_runs(runs, lambda path, name: read_run(path, input_format=run_format or whole, name=name))
+    return read_qrels(qrels, input_format=qrels_format or whole, grades=letters), tables
+
+
+def named_runs(arguments: tuple[str, ...], read: Callable[[str, str | None], AnyRun]) -> Iterator[AnyRun]:
+    """The runs one after the other, each under its own name."""
+    seen: dict[str, str] = {}
+    for name, path in map(split_name, arguments):
+        run = read(path, name)
+        if run.name in seen:
+            first = seen[run.name]
+            raise InputError(
+                f"two runs are called {run.name!r} ({first} and {path}); name them apart: a={first} b={path}"
+            )
+        seen[run.name] = path
+        yield run
+
+
+def refuse_second_stdin(qrels: str, runs: tuple[str, ...]) -> None:
+    """Standard input can be read once only."""
+    if [qrels, *(path for _, path in map(split_name, runs))].count("-") > 1:
+        raise InputError("standard input (-) can be read once only; give the other files by name.")
+
+
+def split_name(argument: str) -> tuple[str | None, str]:
+    """NAME=PATH as name and path; a file that is there is a path, whatever stands in its name."""
+    name, equals, path = argument.partition("=")
+    if not equals or not name or not path or Path(argument).exists():
+        return None, argument
+    return name, path
+
+
+def parts_options(command: Command) -> Command:
+    """--columns and --file, for `parse_columns` and `parse_files` of assay.collections.columns."""
+    files = click.option(
+        "--file", "files", multiple=True, metavar="ROLE=NAME", help="Which file is what, where names do not tell it."
+    )
+    columns = click.option(
+        "--columns",
+        multiple=True,
+        metavar="ROLE.FIELD=NAME",
+        help="What a field is called, such as corpus.id=sku or corpus.text=name,features. Roles: corpus (id, title, text), "
+        "queries (id, text), qrels (query, doc, rel).",
+    )
+    return columns(files(command))
