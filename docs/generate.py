@@ -6,7 +6,6 @@ python docs/generate.py --check    writes nothing; exits with 1 and names the pa
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 import json
@@ -312,7 +311,7 @@ def _class_parts(name: str, value: type) -> Iterator[str]:
     if not issubclass(value, Exception):
         yield _signature(name, value)
     yield from _text_parts(inspect.getdoc(value) or "")
-    if dataclasses.is_dataclass(value):
+    if issubclass(value, msgspec.Struct):
         yield _fields_table(value)
     for member, what in vars(value).items():
         if not member.startswith("_") or member in ("__call__", "__matmul__"):
@@ -369,7 +368,7 @@ def _annotation(annotation: Any, before: str) -> str:
 
 def _literal(value: Any) -> str:
     """A default as one would write it; a frozen value of ours that says nothing special is shown as its call."""
-    if dataclasses.is_dataclass(value) and value == type(value)():
+    if isinstance(value, msgspec.Struct) and value == type(value)():
         return f"{type(value).__name__}()"
     return repr(value)
 
@@ -380,8 +379,8 @@ _FIELD = re.compile(
 
 
 def _fields_table(value: type) -> str:
-    """The fields of a dataclass with the comments beside them."""
-    defaults = {field.name: _field_default(field) for field in dataclasses.fields(value)}
+    """The fields of a value with the comments beside them."""
+    defaults = {field.name: _field_default(field) for field in msgspec.structs.fields(value)}
     rows = [
         f"| `{row['name']}` | `{_cell(row['type'])}` | {defaults[row['name']]} | {_cell(row['meaning'] or '')} |"
         for row in _FIELD.finditer(inspect.getsource(value))
@@ -390,8 +389,8 @@ def _fields_table(value: type) -> str:
     return "\n".join(["| field | type | default | meaning |", "| --- | --- | --- | --- |", *rows])
 
 
-def _field_default(field: dataclasses.Field[Any]) -> str:
-    return "" if field.default is dataclasses.MISSING else f"`{_cell(_literal(field.default))}`"
+def _field_default(field: msgspec.structs.FieldInfo) -> str:
+    return "" if field.default is msgspec.NODEFAULT else f"`{_cell(_literal(field.default))}`"
 
 
 def _text_parts(text: str) -> Iterator[str]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.errors import InputError, MeasureError
 from assay.measures import (
@@ -59,8 +60,7 @@ DEFAULT_CUTOFF = 10  # around which cases are made for measures without a cutoff
 MOST_MISTAKES = 3  # at once
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """A case in which a function gives another value than our measure."""
 
     ranking: tuple[str, ...]
@@ -80,8 +80,7 @@ class Difference:
         )
 
 
-@dataclass(frozen=True)
-class CheckReport:
+class CheckReport(Struct, frozen=True):
     """What came of checking a function: whether it agrees, and else the smallest case found and the likely reason."""
 
     measure: str
@@ -157,8 +156,7 @@ def check_measure(
 # Cases
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A kind of case: how many documents are judged and retrieved (around the cutoff k), and with which grades."""
 
     words: str
@@ -235,8 +233,7 @@ def _with_repeats(random: np.random.Generator, case: Case) -> Case:
 # Trying a function
 
 
-@dataclass(frozen=True)
-class _Trial:
+class _Trial(Struct, frozen=True):
     """What a case gives."""
 
     case: Case
@@ -245,8 +242,7 @@ class _Trial:
     error: str | None
 
 
-@dataclass(frozen=True)
-class _Check:
+class _Check(Struct, frozen=True):
     """A function and the measure that it should be."""
 
     fn: Function

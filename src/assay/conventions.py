@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.errors import MeasureError, QuerySetError, RulesError, some_of
 from assay.evaluation import combined, ranking_of, values_under
@@ -27,16 +28,14 @@ from assay.topics import JudgedTopics, index_topics, judge_topics
 STEPS = ("order", "scores", "ties", "self_match", "queries")  # rules in the order in which they are changed
 
 
-@dataclass(frozen=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """One thing that a tool does differently, and by how much it changes the value here."""
 
     text: str
     effect: float
 
 
-@dataclass(frozen=True)
-class ConventionRow:
+class ConventionRow(Struct, frozen=True):
     """What one tool would report for one measure."""
 
     convention: str
@@ -47,8 +46,7 @@ class ConventionRow:
     note: str = ""  # why it reports nothing
 
 
-@dataclass(frozen=True)
-class _State:
+class _State(Struct, frozen=True):
     """Conventions on the way from ours to another tool's."""
 
     measure: Measure
@@ -57,8 +55,7 @@ class _State:
     decimals: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class _Result:
+class _Result(Struct, frozen=True, eq=False):
     queries: tuple[str, ...]
     values: Floats
     value: float

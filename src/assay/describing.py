@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from msgspec import to_builtins
 
 from assay.errors import some_of
 from assay.evaluation import Coverage
@@ -41,7 +41,7 @@ def conventions_in_words(rules: Rules, like: str = "assay") -> str:
     words = [choices[getattr(rules, name)] for name, choices in _RULES_IN_WORDS.items()]
     if rules.depth is not None:
         words.append(f"only the first {rules.depth} documents of each query")
-    settings = ", ".join(f"{name}={value}" for name, value in asdict(rules).items() if value is not None)
+    settings = ", ".join(f"{name}={value}" for name, value in to_builtins(rules).items() if value is not None)
     if like != "assay":
         words.insert(0, f"as {like} has them (`assay conventions` says what that changes)")
     return f"Conventions: {'; '.join(word for word in words if word)} ({settings})."

@@ -79,6 +79,10 @@ def replace(value: T, /, **changes: Any) -> T:
     Hit(doc='a', rank=2)
     """
     fields: Any = value
+    if hasattr(value, "__struct_fields__"):
+        from msgspec.structs import replace
+
+        return replace(fields, **changes)  # type: ignore[no-any-return]
     return type(value)(**{name: getattr(value, name) for name in fields._names} | changes)
 
 

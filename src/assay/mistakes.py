@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations, product
 from typing import Any
+
+from msgspec import Struct
 
 from assay.measures import Measure
 
@@ -20,8 +21,7 @@ USUAL_CUTOFFS = (1, 3, 5, 10, 20)  # that functions have where the measure has n
 DIGITS = (1, 2, 3, 4, 5, 6)  # that people round to
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True):
     """A ranking and its judgments."""
 
     ranking: tuple[str, ...]
@@ -32,8 +32,7 @@ class Case:
 # What a formula may look at
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Struct, frozen=True, dict=True):
     """A case as formulas see it."""
 
     case: Case
@@ -280,8 +279,7 @@ _EVERYWHERE: dict[str, Words] = {
 _REPEATS: dict[str, Words] = {"repeats": {"counted": "a document that stands twice in the ranking counts twice"}}
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(Struct, frozen=True):
     """A measure as a formula with choices: the right ones, and the mistakes people make."""
 
     formula: Formula

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
 from assay.errors import RulesError, did_you_mean
-from assay.frozen import frozen
 
 Order = Literal["score", "rank"]
 Ties = Literal["doc-desc", "doc-asc", "input", "rank-column", "expected"]
@@ -16,8 +18,7 @@ SelfMatch = Literal["keep", "drop"]
 Undefined = Literal["zero", "nan"]
 
 
-@frozen(eq=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """What is ranked, and which queries count. Printed with every result.
 
     >>> Rules(ties="doc-asc").changed()
@@ -47,7 +48,7 @@ class Rules:
     def changed(self) -> dict[str, Any]:
         """The rules that differ from the default."""
         usual = Rules()
-        return {name: value for name, value in vars(self).items() if value != getattr(usual, name)}
+        return {name: value for name, value in asdict(self).items() if value != getattr(usual, name)}
 
 
 RULE_CHOICES: dict[str, tuple[str, ...]] = {

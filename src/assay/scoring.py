@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import DuplicateError, InputError, RulesError, show_id
 from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Scores
 from assay.formats.numbers import real
+from assay.frozen import replace
 from assay.measures import Measure
 from assay.rules import Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_ids, in_byte_order
@@ -77,8 +78,7 @@ def score_many(
     return _evaluate([_Question(*part, f"question {place}: ") for place, part in parts], measures, rules, name)
 
 
-@dataclass(frozen=True, eq=False)
-class _Question:
+class _Question(Struct, frozen=True, eq=False):
     """A ranking and its judgments, as given."""
 
     ranking: Any

@@ -76,7 +76,7 @@ def test_every_output_format_is_mentioned(name):
     assert f"`{name}`" in text_of("tutorial.md")
 
 
-@pytest.mark.parametrize("rule", list(Rules.__dataclass_fields__))
+@pytest.mark.parametrize("rule", list(Rules.__struct_fields__))
 def test_every_rule_has_its_section_and_all_its_values(rule):
     section = re.search(rf"^## {rule}\n(.*?)(?=^## |\Z)", text_of("rules.md"), re.M | re.S)
 

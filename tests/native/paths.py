@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from assay import Rules, joining, native
 from assay.errors import AssayError
@@ -72,10 +73,8 @@ def plain(value: Any) -> Any:
         listed = value.ravel().tolist()
         numbers = [number.hex() for number in listed] if value.dtype == np.float64 else listed
         return str(value.dtype), value.shape, numbers
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if hasattr(value, "_asdict"):
-        return plain(value._asdict())
+    if isinstance(value, Struct):
+        return plain(asdict(value))
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):

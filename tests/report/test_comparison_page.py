@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import assay
 from assay.comparison.comparing import Segmentation, SystemScores, compare_scores

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from assay.benchmark.choosing import best_by_measure, best_by_segment, best_overall, best_within
@@ -155,7 +155,7 @@ def _comparison(comparison: Comparison) -> ComparisonRecord:
         alpha=comparison.study.alpha,
         comparisons=len(comparison.pairs),
         seed=comparison.study.seed,
-        pairs=tuple(_pair(asdict(pair)) for pair in comparison.pairs),
+        pairs=tuple(_pair(to_builtins(pair)) for pair in comparison.pairs),
         notes=tuple(comparison.notes),
     )
 

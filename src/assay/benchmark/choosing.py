@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
 from assay.comparison.comparing import Comparison, SystemScores, compare_scores
 from assay.comparison.segments import Segmentation
@@ -137,7 +137,7 @@ def _not_worse(mode: str, comparison: Comparison) -> Iterator[str]:
         for pair in comparison.of(scores.measures[0])
         if mode in (pair.baseline, pair.system)
     }
-    others = compare_scores(scores, dataclasses.replace(comparison.study, baselines=(mode,)))
+    others = compare_scores(scores, replace(comparison.study, baselines=(mode,)))
     shown = {pair.system: pair.verdict == "worse" for pair in others.of(scores.measures[0])} | known
     return (system for system in scores.systems if system != mode and not shown[system])
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from assay.benchmark.recipe import Mode, Recipe, parse_modes
 from assay.errors import AssayError, InputError, MissingExtraError, MissingModelError, show_id
@@ -17,8 +18,7 @@ from assay.retrieval.modes import MODES, Fused, make_fused, make_retriever
 Way = TypeVar("Way", Retriever, Fused)
 
 
-@dataclass(frozen=True)
-class PlannedMode:
+class PlannedMode(Struct, frozen=True):
     """A mode that can run: by a retriever of its own, or as a fusion of modes before it."""
 
     mode: Mode
@@ -32,8 +32,7 @@ class PlannedMode:
         return self.mode.name
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What will run, parts before hybrids, and what cannot."""
 
     modes: tuple[PlannedMode, ...]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct, to_builtins
 
 from assay.benchmark.planning import Plan, plan_modes
 from assay.benchmark.recipe import Recipe
@@ -25,8 +25,7 @@ from assay.records.targets import read_targets, with_targets
 from assay.retrieval.base import Progress
 
 
-@dataclass(frozen=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """All that is known of a benchmark before its first search."""
 
     recipe: Recipe
@@ -48,7 +47,7 @@ class Prepared:
             [collection.name, collection.split, msgspec.to_builtins(self.files)],
             [modes, msgspec.to_builtins(self.plan.missing)],
             [self.measures, msgspec.to_builtins(self.targets)],
-            [[asdict(each) for each in self.segmentations], recipe.segments == "difficulty"],
+            [[to_builtins(each) for each in self.segmentations], recipe.segments == "difficulty"],
         )
 
 

@@ -18,9 +18,11 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay.benchmark.key_lines import key_lines, line_of
 from assay.errors import AssayError, InputError, did_you_mean, show_id
@@ -36,21 +38,25 @@ _MODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # it names files, 
 _MODE_KEYS = ("name", "kind")
 
 
-@dataclass(frozen=True)
-class Mode:
+class Mode(Struct, frozen=True, eq=False):
     """One way to search, under the name that tables and files give it."""
 
     name: str
     kind: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    source: str | None = field(default=None, compare=False, repr=False)  # the file that it stands in, for messages
-    lines: Mapping[str, int] = field(
-        default_factory=dict, compare=False, repr=False
-    )  # of its settings; "" is its table
+    source: str | None = None  # the file that it stands in, for messages
+    lines: Mapping[str, int] = field(default_factory=dict)  # of its settings; "" is its table
+
+    def __eq__(self, other: object) -> bool:  # where it stands changes nothing
+        if not isinstance(other, Mode):
+            return NotImplemented
+        return (self.name, self.kind, self.settings) == (other.name, other.kind, other.settings)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.kind))
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(Struct, frozen=True):
     """What a benchmark is to do."""
 
     collection: str = DEFAULT_COLLECTION  # a folder, or the name of one that comes with assay

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from assay.benchmark.planning import Plan, PlannedMode, parts_of
 from assay.benchmark.steps import Step, Workspace, digest
@@ -26,8 +26,7 @@ from assay.tables import Run
 TIMED = 100  # queries at most: few enough to be quick
 
 
-@dataclass(frozen=True)
-class Searched:
+class Searched(Struct, frozen=True):
     """A mode with its run file."""
 
     mode: PlannedMode
@@ -51,8 +50,7 @@ class Searched:
         )
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(Struct, frozen=True):
     """What all modes of a benchmark are asked."""
 
     collection: Collection

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
 import click
+from msgspec.structs import replace
 
 from assay.cli import write
 from assay.cli.options import (

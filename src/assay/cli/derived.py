@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from assay._version import __version__
 from assay.cli import write
@@ -22,7 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 STDIO = "-"  # standard input or output
 
 
-class Inputs(NamedTuple):
+class Inputs(Struct, frozen=True):
     """The runs that were read, what is known of their files, and where the new one goes."""
 
     tables: tuple[Run, ...]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from assay.cli import write
 from assay.cli.options import (
@@ -68,7 +68,9 @@ def command(
     refuse_second_stdin(qrels, runs)
     given = {name: value for name, value in rules.items() if value is not None}
     reading = Reading(qrels_format or input_format, run_format or input_format, parse_grades(grades) if grades else {})
-    experiment = wishes.begin(qrels, [path for _, path in map(split_name, runs)], **asdict(reading)) if wishes else None
+    experiment = (
+        wishes.begin(qrels, [path for _, path in map(split_name, runs)], **to_builtins(reading)) if wishes else None
+    )
     evaluator = Evaluator(
         qrels,
         measures if experiment is None else experiment.measures(measures),

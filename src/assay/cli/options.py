@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
+from msgspec import Struct
 
 from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES
@@ -162,8 +162,7 @@ def input_options(command: Command) -> Command:
     return command
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """How files are read, as the options say."""
 
     qrels_format: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec import Struct, to_builtins
 
 if TYPE_CHECKING:  # imported where a report is asked for: it brings msgspec, SciPy and Jinja
     from assay.records.model import FindingRecord
@@ -17,8 +17,7 @@ if TYPE_CHECKING:  # imported where a report is asked for: it brings msgspec, Sc
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Wishes:
+class Wishes(Struct, frozen=True):
     """What was asked for beyond numbers on the terminal."""
 
     report: str | None = None
@@ -34,7 +33,7 @@ class Wishes:
         """The experiment that was asked for; refuses what can be seen to be wrong before a file is evaluated."""
         from assay.records.recording import begin_experiment
 
-        return begin_experiment(qrels, runs, command=("assay", *sys.argv[1:]), **asdict(self), **reading)
+        return begin_experiment(qrels, runs, command=("assay", *sys.argv[1:]), **to_builtins(self), **reading)
 
     def say_where(self) -> None:
         """Tell where the report is."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.collections.columns import columns_by_role
 from assay.collections.judgments import Judgment, Judgments, judgments_from, read_judgments, scan_judgments
@@ -29,8 +31,7 @@ _EVERY = 1000  # documents between two calls of progress
 Row = TypeVar("Row", Document, Query, Judgment)
 
 
-@dataclass(frozen=True, eq=False)
-class Checked:
+class Checked(Struct, frozen=True, eq=False):
     """A collection of any condition, and what was found."""
 
     name: str

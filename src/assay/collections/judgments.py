@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.errors import InputError
 from assay.formats import read_qrels
@@ -28,7 +30,7 @@ NAMES: Names = {
 _GRADES: Mapping[str, float] = {**ESCI, **ESCI_WORDS}
 
 
-class Judgments(NamedTuple):
+class Judgments(Struct, frozen=True):
     """What a file of judgments gave."""
 
     qrels: Qrels | None  # None where it could not be read
@@ -36,7 +38,7 @@ class Judgments(NamedTuple):
     findings: tuple[Finding, ...]  # errors and warnings, as of `assay qrels validate`
 
 
-class Judgment(NamedTuple):
+class Judgment(Struct, frozen=True):
     """One row."""
 
     query: str
@@ -87,9 +89,9 @@ def scan_judgments(content: Content, *, columns: Columns | None) -> Iterator[Jud
 def _judgment(fields: Fields, record: Record) -> Judgment | Flaw:
     query, doc, given = fields.id(record, "query"), fields.id(record, "doc"), fields.value(record, "rel")
     if isinstance(query, Flaw):
-        return query._replace(kind="columns", what=f"{query.what} of a query")
+        return replace(query, kind="columns", what=f"{query.what} of a query")
     if isinstance(doc, Flaw):
-        return doc._replace(kind="columns", what=f"{doc.what} of a document")
+        return replace(doc, kind="columns", what=f"{doc.what} of a document")
     rel = grade(given, _GRADES)
     if rel is None:
         return Flaw("columns", f"the grade {GRADE.why(given)}", GRADE.advice, record.line)

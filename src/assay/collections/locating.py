@@ -12,9 +12,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from assay.errors import InputError, did_you_mean, show_id
 from assay.formats.sources import COMPRESSION_SUFFIXES
@@ -45,7 +45,7 @@ _DEDUPLICATED = ".dedup"
 _BETWEEN = re.compile(r"[._\-\s]+")
 
 
-class Candidate(NamedTuple):
+class Candidate(Struct, frozen=True):
     """A file that may have a role."""
 
     path: Path
@@ -58,15 +58,14 @@ def has_parts(folder: Path) -> bool:
     return any(_told(name) for name in os.listdir(folder))
 
 
-class Missing(NamedTuple):
+class Missing(Struct, frozen=True):
     """A file that is not there: its role, and what was looked for."""
 
     role: str
     what: str
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(Struct, frozen=True):
     """Where the parts of a collection are."""
 
     folder: Path

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.inputs.documents import Document, read_documents
 from assay.inputs.fields import Columns
@@ -12,8 +13,7 @@ from assay.tables import Qrels
 from assay.validation.findings import Finding
 
 
-@dataclass(frozen=True, eq=False)
-class Collection:
+class Collection(Struct, frozen=True, eq=False):
     """Documents, queries and judgments that belong together.
 
     `queries` are those that are judged in this split. A corpus of several files has one entry in `files` for each:
@@ -22,14 +22,15 @@ class Collection:
 
     name: str
     split: str
-    queries: Mapping[str, str] = field(repr=False)  # id -> text, in the order of the file
-    qrels: Qrels = field(repr=False)
+    queries: Mapping[str, str]  # id -> text, in the order of the file
+    qrels: Qrels
     files: Mapping[str, Path]  # role (corpus, queries, qrels) -> path
-    findings: tuple[Finding, ...] = field(default=(), repr=False)  # what is odd about it, the gravest first
+    findings: tuple[Finding, ...] = ()  # what is odd about it, the gravest first
     size: int = 0  # how many documents there are
-    columns: Columns | None = field(
-        default=None, repr=False
-    )  # what the fields of documents are called, where that was given
+    columns: Columns | None = None  # what the fields of documents are called, where that was given
+
+    def __repr__(self) -> str:
+        return f"Collection({self.name!r}, {self.split!r}, {len(self.queries)} queries, {self.size} documents)"
 
     def documents(self) -> Iterator[Document]:
         """The documents in the order of their files; each call reads them anew."""

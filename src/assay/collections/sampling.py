@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from hashlib import sha256
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import InputError
 from assay.tables import Booleans, Qrels, as_bytes
 
 
-@dataclass(frozen=True)
-class Stratum:
+class Stratum(Struct, frozen=True):
     """Queries with about as many relevant documents."""
 
     fewest: int  # relevant documents
@@ -28,12 +27,11 @@ class Stratum:
     sampled: int
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
+class Sample(Struct, frozen=True, eq=False):
     """Judgments cut in two."""
 
-    sampled: Qrels = field(repr=False)
-    rest: Qrels = field(repr=False)
+    sampled: Qrels
+    rest: Qrels
     strata: tuple[Stratum, ...]
     seed: int
     rel: float  # the lowest grade of a relevant document

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from msgspec import Struct
 
 from assay.comparison.moves import Ranking
 from assay.comparison.pairs import Study, SystemScores, chosen_pairs
@@ -22,8 +22,7 @@ PERSISTENCE = 0.9  # of rank-biased overlap: the first ten ranks weigh 86 %
 FEWEST_SYSTEMS = 3  # that an order needs to be worth the name
 
 
-@dataclass(frozen=True)
-class RunAgreement:
+class RunAgreement(Struct, frozen=True):
     """How alike two runs rank, as means over the queries that both have."""
 
     first: str
@@ -34,8 +33,7 @@ class RunAgreement:
     queries: int
 
 
-@dataclass(frozen=True)
-class MeasureAgreement:
+class MeasureAgreement(Struct, frozen=True):
     """Whether two measures say the same of the systems."""
 
     first: str

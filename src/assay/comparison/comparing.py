@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay.comparison.agreement import MeasureAgreement, RunAgreement, measure_agreements, run_agreements
 from assay.comparison.moves import Moves, Ranking, most_moved, with_documents
@@ -54,8 +55,7 @@ MOVES = 3  # queries that moved most, up and down, where nobody says how many
 BUILT_IN = ("length", "relevant", "difficulty")  # segments that need no file
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Struct, frozen=True, eq=False):
     """All pairs by all measures, what was done to get them, and what else was looked at."""
 
     scores: SystemScores
@@ -160,7 +160,7 @@ def compare(
     try:
         study = replace(study, **options)
     except TypeError as error:
-        raise AssayError(f"a study takes {', '.join(Study.__dataclass_fields__)}: {error}.") from None
+        raise AssayError(f"a study takes {', '.join(Study.__struct_fields__)}: {error}.") from None
     evaluator = Evaluator(qrels, measures, rules, like=like)
     opened = [open_run(run, name=name) for name, run in _named(runs)]
     return compare_runs(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from assay.comparison.paired import difference_moments
 from assay.comparison.ranks import wins_and_losses
@@ -10,8 +10,7 @@ from assay.errors import AssayError
 from assay.tables import Floats
 
 
-@dataclass(frozen=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """The size of a difference between two systems over the same queries."""
 
     d_z: float | None  # mean difference over its standard deviation; None without spread

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.comparison.paired import difference_moments
 from assay.errors import AssayError
 from assay.tables import Floats
 
 
-@dataclass(frozen=True)
-class Equivalence:
+class Equivalence(Struct, frozen=True):
     """How sure it is that a mean difference lies within a margin of zero."""
 
     margin: float

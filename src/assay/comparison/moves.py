@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.comparison.pairs import Study, SystemScores, chosen_pairs, measure_called
 
@@ -13,8 +14,7 @@ Ranking = Sequence[str]  # the documents of one query, best first
 USUAL_DEPTH = 10  # how far down one looks where the measure has no cutoff
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """A document of a query in both rankings; a rank is None where the system did not retrieve it."""
 
     doc: str
@@ -23,8 +23,7 @@ class Place:
     rel: float | None  # its grade, None if nobody judged it
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(Struct, frozen=True):
     """One query: how its value changed and, where rankings are at hand, which documents entered, left and moved."""
 
     query: str
@@ -46,8 +45,7 @@ class Move:
         return self.entered + self.left + self.moved
 
 
-@dataclass(frozen=True)
-class Moves:
+class Moves(Struct, frozen=True):
     """The queries that moved most, by one measure, between a baseline and a system."""
 
     measure: str

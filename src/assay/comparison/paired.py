@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import AssayError
 from assay.native.sums import exact_sum
@@ -28,8 +28,7 @@ Pair = tuple[int, int]  # columns: first minus second
 TIE = 1e-12  # numbers that differ by less than this share of what they were made of are equal: the rest is rounding
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(Struct, frozen=True):
     """What one may choose. Tests that need no chance pass over seed and draws; only `sign` knows a minimum.
 
     `greater` asks whether the first system of a pair is better than the second. `draws` is the number of permutations or
@@ -57,8 +56,7 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-@dataclass(frozen=True)
-class Overall:
+class Overall(Struct, frozen=True):
     """One test of all systems at once: whether all of them could be equally good."""
 
     statistic: float
@@ -66,8 +64,7 @@ class Overall:
     degrees: tuple[int, int]
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+class Outcome(Struct, frozen=True, eq=False):
     """What a test found: one entry for each pair in every array."""
 
     statistic: Floats
@@ -85,8 +82,7 @@ class Outcome:
         return cls(table[:, 0], table[:, 1], queries, flags, np.zeros(len(table), np.int64))
 
 
-@dataclass(frozen=True, eq=False)
-class Significance:
+class Significance(Struct, frozen=True, eq=False):
     """What a test says of each pair, and all that is needed to get the same again.
 
     Swapping the systems of a pair turns the sign of its statistic. Where `constant` is true, the two systems differ by
@@ -109,8 +105,7 @@ class Significance:
         return len(self.pairs)
 
 
-@dataclass(frozen=True, eq=False)
-class Paired:
+class Paired(Struct, frozen=True, eq=False, dict=True):
     """Systems side by side, query by query, and the pairs to compare.
 
     A value that is not a number is one that the system lacks. A pair leaves out the queries that one of its two lacks,
@@ -187,14 +182,13 @@ class Paired:
 Kernel = Callable[[Paired, Options], Outcome]
 
 
-@dataclass(frozen=True, eq=False)
-class Definition:
+class Definition(Struct, frozen=True, eq=False):
     """Everything the registry knows of a test."""
 
     name: str
     kernel: Kernel
     draws: bool  # takes seed and draws
-    text: str = field(repr=False)
+    text: str
 
     @property
     def summary(self) -> str:
@@ -222,8 +216,7 @@ def p_value(lower: float, upper: float, alternative: Alternative) -> float:
     return upper if alternative == "greater" else lower
 
 
-@dataclass(frozen=True)
-class Moments:
+class Moments(Struct, frozen=True):
     """How many values, their mean and standard deviation (n - 1); no order of the values changes a bit."""
 
     count: int

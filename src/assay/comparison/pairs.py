@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from msgspec import Struct
 
 from assay.comparison.corrections import corrected_p
 from assay.comparison.effects import effect
@@ -31,8 +31,7 @@ LARGEST = 1e150  # its square is still a number
 SIGNIFICANT: tuple[Verdict, ...] = ("better", "worse", "higher", "lower")
 
 
-@dataclass(frozen=True, eq=False)
-class SystemScores:
+class SystemScores(Struct, frozen=True, eq=False):
     """What each system gets on each query, for one or more measures; not a number where it has no value."""
 
     systems: tuple[str, ...]
@@ -97,8 +96,7 @@ def higher_is_better(label: str) -> bool:
     return measure is None or measure.definition.rewards
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(Struct, frozen=True):
     """What is asked of a comparison."""
 
     baselines: tuple[str, ...] = ()  # none: the first system; every other system is compared with each
@@ -132,8 +130,7 @@ class Study:
         return Options(self.alternative, self.draws, self.seed, self.minimum)
 
 
-@dataclass(frozen=True)
-class PairResult:
+class PairResult(Struct, frozen=True):
     """A system against a baseline, by one measure."""
 
     measure: str
@@ -196,7 +193,7 @@ def pair_results(
     ]
 
 
-class _Answer(NamedTuple):
+class _Answer(Struct, frozen=True):
     """What the tests say of one pair; equivalence is not a number where nobody asked for it."""
 
     statistic: float

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.comparison.corrections import DEFAULT, corrected_p
 from assay.comparison.intervals import Interval, mean_interval
@@ -32,8 +33,7 @@ PARTS = 3  # into which the built-in segments cut
 MOST_LABELS = 12  # beyond so many different numbers a column is cut into ranges
 
 
-@dataclass(frozen=True)
-class Segmentation:
+class Segmentation(Struct, frozen=True):
     """One way to sort queries into segments. A query may be in none."""
 
     name: str
@@ -105,8 +105,7 @@ def by_difficulty(scores: SystemScores, baseline: str) -> Segmentation:
     )
 
 
-@dataclass(frozen=True)
-class SystemMean:
+class SystemMean(Struct, frozen=True):
     """The mean of one system over the queries of a segment."""
 
     measure: str
@@ -115,8 +114,7 @@ class SystemMean:
     interval: Interval | None
 
 
-@dataclass(frozen=True)
-class SegmentResult:
+class SegmentResult(Struct, frozen=True):
     """One segment. Where it is not tested its pairs have p 1 and the verdict "not tested"."""
 
     name: str
@@ -133,8 +131,7 @@ class SegmentResult:
         return tuple(system for system, mean in means.items() if mean == max(means.values()))
 
 
-@dataclass(frozen=True)
-class Interaction:
+class Interaction(Struct, frozen=True):
     """Whether the difference between two systems is the same in all segments."""
 
     measure: str
@@ -145,8 +142,7 @@ class Interaction:
     p_corrected: float
 
 
-@dataclass(frozen=True)
-class Paradox:
+class Paradox(Struct, frozen=True):
     """A system that is better over all and worse in most segments, or the other way round (Simpson)."""
 
     measure: str
@@ -158,8 +154,7 @@ class Paradox:
     sure: bool  # in one of those the difference is more than chance
 
 
-@dataclass(frozen=True)
-class SegmentComparison:
+class SegmentComparison(Struct, frozen=True):
     """The systems compared in every segment of one segmentation."""
 
     segmentation: Segmentation

@@ -23,10 +23,10 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from assay.compat.trec_eval import (
     NICKNAMES,
@@ -132,8 +132,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     return _parse(f_qrel, _QRELS)
 
 
-@dataclass(frozen=True)
-class _Lines:
+class _Lines(Struct, frozen=True):
     """What the lines of a file hold."""
 
     word: str
@@ -185,8 +184,7 @@ def _parse(lines: Iterable[str], kind: _Lines) -> dict[str, dict[str, Any]]:
 _PARAMETERS = re.compile(r"[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*)")
 
 
-@dataclass(frozen=True)
-class _Value:
+class _Value(Struct, frozen=True):
     """One value of the result: its name, and how it is computed."""
 
     name: str
@@ -358,8 +356,7 @@ def _text(value: Any, what: str) -> str:
     raise WrongTypeError(f"{what} {value!r} is a {type(value).__name__}; ids are text or whole numbers.")
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
+class _Rows(Struct, frozen=True, eq=False):
     """A dict of dicts as columns."""
 
     name: str

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import getopt
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 import numpy as np
+from msgspec import Struct
 
 from assay.compat.quirks import GAIN_QUIRKS, NOT_MET, QUIRKS
 from assay.errors import AssayError, DuplicateError, ParameterError, QuerySetError
 from assay.formats.trec import TREC_EVAL_9, TREC_EVAL_10, Dialect, read_trec_qrels, read_trec_run
+from assay.frozen import replace
 from assay.judged import JudgedRanking, judge
 from assay.judgments import Judgments, index_judgments
 from assay.measures import Measure
@@ -53,8 +54,7 @@ Usage: assay trec_eval [--as 9.0.8|10.0] [-q] [-c] [-n] [-l LEVEL] [-M DEPTH] [-
 """
 
 
-@dataclass(frozen=True)
-class Version:
+class Version(Struct, frozen=True):
     """What one version of trec_eval does that the other does not."""
 
     name: str
@@ -103,8 +103,7 @@ class Refusal(Exception):
         super().__init__(message)
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(Struct, frozen=True):
     """The command line, read."""
 
     version: Version
@@ -240,8 +239,7 @@ def _families(measures: list[str], version: Version) -> tuple[tuple[Family, str 
 # Columns: what is printed for each measure
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Struct, frozen=True):
     """One printed value per query, and how the values of all queries become the summary."""
 
     name: str
@@ -250,8 +248,7 @@ class Column:
     total: str = "mean"  # mean, sum, geometric, text
 
 
-@dataclass(frozen=True, eq=False)
-class Judging:
+class Judging(Struct, frozen=True, eq=False):
     """The rankings as trec_eval sees them, and what the options say of them."""
 
     judged: JudgedRanking

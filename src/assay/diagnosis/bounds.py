@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from assay.diagnosis.findings import Column, Evidence, Severity, Table
 from assay.diagnosis.labelled import LabelledRuns
@@ -77,7 +78,7 @@ def bounds_of_figures(material: Material) -> Found | Missing:
             Column("highest", "value"),
             Column("ends are"),
         ),
-        tuple(rows),
+        tuple(map(astuple, rows)),
         note="bounds: no labels of these documents give less or more. tried: the ends of all labels that were tried.",
         shown=24,
     )
@@ -92,7 +93,7 @@ def bounds_of_figures(material: Material) -> Found | Missing:
     return Found(severity, words, sure, evidence, (table,))
 
 
-class BoundsRow(NamedTuple):
+class BoundsRow(Struct, frozen=True):
     """What unjudged documents leave open of one figure."""
 
     measure: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from assay.comparison.intervals import Interval, mean_interval
 from assay.diagnosis.findings import Column, Evidence, Severity, Table
@@ -76,7 +77,7 @@ def unique_contributions(material: Material) -> Found | Missing:
             Column("place", "count"),
             Column("then", "count"),
         ),
-        tuple(rows),
+        tuple(map(astuple, rows)),
         shown=24,
     )
     evidence = tuple(
@@ -87,7 +88,7 @@ def unique_contributions(material: Material) -> Found | Missing:
     return Found(severity, words, f"Paired t intervals over queries.{few}", evidence, (table,))
 
 
-class LossRow(NamedTuple):
+class LossRow(Struct, frozen=True):
     """What a run loses with the documents that it alone found."""
 
     measure: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
+
+from msgspec import Struct
 
 from assay.errors import AssayError
 
@@ -16,8 +17,7 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first
 AREAS: tuple[Area, ...] = get_args(Area)
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """One figure that a finding rests on, and how sure it is."""
 
     what: str
@@ -30,16 +30,14 @@ class Evidence:
     unit: str = "queries"  # of n
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of a table: its name, and what stands in it."""
 
     name: str
     kind: Kind = "text"
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct, frozen=True):
     """Figures by row."""
 
     title: str
@@ -57,8 +55,7 @@ class Table:
         return [dict(zip((column.name for column in self.columns), row, strict=True)) for row in self.rows]
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What one look found: what was measured, how sure it is, and what to do."""
 
     code: str
@@ -72,8 +69,7 @@ class Finding:
     tables: tuple[Table, ...] = ()
 
 
-@dataclass(frozen=True)
-class NotLooked:
+class NotLooked(Struct, frozen=True):
     """A look that was not possible, and what would make it so."""
 
     code: str
@@ -82,8 +78,7 @@ class NotLooked:
     reason: str
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """What may be chosen in a diagnosis; printed with it."""
 
     k: int = 10  # how many documents at the top are looked at
@@ -101,8 +96,7 @@ class Settings:
             raise AssayError(f"alpha cannot be {self.alpha!r}; it takes a number between 0 and 1, such as 0.05.")
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """All that was looked at, the gravest first, and what could not be."""
 
     systems: tuple[str, ...]

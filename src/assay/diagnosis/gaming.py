@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval, mean_interval
@@ -65,12 +65,12 @@ def one_measure_at_the_cost_of_others(material: Material) -> Found | Missing:
         f"Paired t tests over queries, p corrected by Holm over {trades.measures * len(material.others)} "
         f"comparisons (runs x {trades.measures} measures)."
     )
-    table = Table(f"Difference to {base}", _TRADE_COLUMNS, rows, shown=24)
+    table = Table(f"Difference to {base}", _TRADE_COLUMNS, tuple(map(astuple, rows)), shown=24)
     advice = _BLIND_ADVICE if blind and not traded else None
     return Found(severity, _trade_words(base, traded, blind), how, evidence, (table,) if rows else (), advice)
 
 
-class TradeRow(NamedTuple):
+class TradeRow(Struct, frozen=True):
     """A run against the baseline by one measure."""
 
     run: str
@@ -95,7 +95,7 @@ _BLIND_ADVICE = (
 )
 
 
-class Trade(NamedTuple):
+class Trade(Struct, frozen=True):
     """A run that is surely better than the baseline by one measure, and surely worse by another or judged less."""
 
     run: str
@@ -103,7 +103,7 @@ class Trade(NamedTuple):
     rows: tuple[TradeRow, ...]  # what is sure
 
 
-class Trades(NamedTuple):
+class Trades(Struct, frozen=True):
     """All such runs, and by how many measures they were compared."""
 
     found: tuple[Trade, ...]
@@ -221,11 +221,11 @@ def gain_from_one_segment(material: Material) -> Found | Missing:
         "Paired t over queries and Brown-Forsythe between segments, each corrected by Holm over "
         f"{len(looked)} comparisons."
     )
-    table = Table("", _SEGMENT_COLUMNS, rows)
+    table = Table("", _SEGMENT_COLUMNS, tuple(map(astuple, rows)))
     return Found("warning" if rows else "fine", words, how, evidence, (table,) if rows else ())
 
 
-class SegmentRow(NamedTuple):
+class SegmentRow(Struct, frozen=True):
     """A gain that comes from one segment."""
 
     measure: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from assay.diagnosis.figures import mean_of, paired_p
 from assay.diagnosis.findings import Cell, Column, Evidence, Severity, Table
@@ -67,7 +68,7 @@ def comparisons_that_holes_decide(material: Material) -> Found | Missing:
             Column("if they favour the run", "signed"),
             Column("it"),
         ),
-        tuple(rows),
+        tuple(map(astuple, rows)),
         shown=24,
     )
     evidence = tuple(
@@ -85,7 +86,7 @@ def comparisons_that_holes_decide(material: Material) -> Found | Missing:
     return Found(severity, words, sure, evidence, (table, *_deciding(material)) if turned else (table,))
 
 
-class TurnedRow(NamedTuple):
+class TurnedRow(Struct, frozen=True):
     """One comparison under the labels as they are, and under the two that favour one of the two runs."""
 
     measure: str

@@ -6,11 +6,10 @@ A *pair* is a query with a document that was judged for it, or that a run has am
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from assay.arrays import starts
 from assay.evaluation import Evaluator, Plan, combined, places_of, values_under
@@ -22,7 +21,7 @@ from assay.rules import Rules
 from assay.tables import Booleans, Floats, Ids, Integers, Qrels, Run
 
 
-class Pairs(NamedTuple):
+class Pairs(Struct, frozen=True):
     """All pairs, by query."""
 
     query: Integers  # index into the judged queries, never falls
@@ -30,8 +29,7 @@ class Pairs(NamedTuple):
     grade: Floats  # as judged; not a number where nobody judged it
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledRuns:
+class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
     """Rankings of several runs over the same pairs."""
 
     systems: tuple[str, ...]

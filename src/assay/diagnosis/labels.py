@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from assay.comparison.agreement import kendall_tau
 from assay.comparison.corrections import corrected_p
@@ -62,13 +62,13 @@ def unjudged_at_the_top(material: Material) -> Found | Missing:
             Column("queries", "count"),
             Column("unjudged", "count"),
         ),
-        tuple(rows),
+        tuple(map(astuple, rows)),
     )
     severity = _judged_severity(rows[0].share, uneven=uneven)
     return Found(severity, _judged_words(rows, k, int(material.holes.sum())), how, tuple(evidence), (table,))
 
 
-class JudgedRow(NamedTuple):
+class JudgedRow(Struct, frozen=True):
     """How much of the top of a run is judged."""
 
     run: str
@@ -176,7 +176,9 @@ def measures_for_incomplete_labels(material: Material) -> Found | Missing:
         for pair in against
     ]
     severity: Severity = "warning" if against else "note" if swapped else "fine"
-    opposite = Table("Pairs in opposite order (difference = first - second)", _PAIR_COLUMNS, tuple(swapped))
+    opposite = Table(
+        "Pairs in opposite order (difference = first - second)", _PAIR_COLUMNS, tuple(map(astuple, swapped))
+    )
     how = f"Paired t tests over queries, p corrected by Holm over {2 * pairs} comparisons."
     return Found(severity, words, how, tuple(evidence), (table, opposite) if swapped else (table,))
 
@@ -198,7 +200,7 @@ def _places_table(material: Material, means: Floats) -> Table:
     return Table("", columns, rows, note="" if sampled else note)
 
 
-class Disagreement(NamedTuple):
+class Disagreement(Struct, frozen=True):
     """Two runs that AP and bpref put in opposite order: differences (first - second), p corrected."""
 
     first: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from assay.diagnosis.findings import Settings
 from assay.diagnosis.labelled import LabelledRuns
@@ -15,8 +15,7 @@ from assay.tables import Booleans, Floats, Integers
 Texts = Mapping[str, str]
 
 
-@dataclass(frozen=True, eq=False)
-class Material:
+class Material(Struct, frozen=True, eq=False, dict=True):
     """Judgments, rankings and whatever else was given."""
 
     runs: LabelledRuns

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval
@@ -27,7 +28,7 @@ AT_ONCE = 2**22  # numbers in memory while permuting
 MOST = 2**22  # numbers to permute, beyond which the normal distribution with the exact variance takes over
 
 
-class Partial(NamedTuple):
+class Partial(Struct, frozen=True):
     """Rank correlations within queries."""
 
     raw: float  # of grade and position
@@ -145,7 +146,7 @@ def _falls(p: float, interval: Interval | None, alpha: float) -> bool:
     return p < alpha and (interval is None or interval[1] < 0)
 
 
-class Lead(NamedTuple):
+class Lead(Struct, frozen=True):
     """How much more the order shown goes with the grades than the run that is nearest to it."""
 
     shown: float  # rank correlation of grade and position
@@ -236,7 +237,7 @@ def _from_runs(material: Material) -> Found | Missing:
             Column("95% interval", "interval"),
             Column("corrected p", "p"),
         ),
-        tuple(rows),
+        tuple(map(astuple, rows)),
     )
     evidence = tuple(
         Evidence(
@@ -263,7 +264,7 @@ def _from_runs(material: Material) -> Found | Missing:
     )
 
 
-class RunRow(NamedTuple):
+class RunRow(Struct, frozen=True):
     """Rank correlations of a run that is taken for the order shown."""
 
     run: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval
@@ -32,8 +32,7 @@ NEEDS_TEXTS = "needs --queries FILE with the texts of the test queries"
 NEEDS_BOTH = "needs --queries FILE with the texts of the test queries and --production FILE with a sample of real ones"
 
 
-@dataclass(frozen=True, eq=False)
-class Traffic:
+class Traffic(Struct, frozen=True, eq=False, dict=True):
     """Test queries beside a sample of real ones, as normalised texts."""
 
     test: tuple[str, ...]

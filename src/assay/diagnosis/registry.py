@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from assay.diagnosis.findings import AREAS, Area, Evidence, Finding, NotLooked, Severity, Table
 from assay.errors import AssayError, InputError, did_you_mean
@@ -18,8 +19,7 @@ if TYPE_CHECKING:  # whoever only wants the pages need not wait for it
     from assay.diagnosis.material import Material
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """What a look found; code, title and usual advice are added by its registration."""
 
     severity: Severity
@@ -30,15 +30,13 @@ class Found:
     advice: str | None = None  # where it is not the usual one
 
 
-@dataclass(frozen=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """Why there was nothing to look at."""
 
     reason: str
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(Struct, frozen=True):
     """One thing that is looked for."""
 
     code: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple, replace
 
 from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval, mean_interval
@@ -89,13 +90,13 @@ def _tables(material: Material, rows: list[RepeatRow], found: _Repeats) -> tuple
     examples = Table(
         "Documents that repeat one before them",
         (Column("query"), Column("document"), Column("repeats"), Column("likeness", "value"), Column("runs", "count")),
-        tuple(found.examples),
+        tuple(map(astuple, found.examples)),
         shown=5,
     )
-    return Table("", columns, tuple(rows)), examples
+    return Table("", columns, tuple(map(astuple, rows))), examples
 
 
-class RepeatRow(NamedTuple):
+class RepeatRow(Struct, frozen=True):
     """How much of the top of a run repeats what stands before it."""
 
     run: str
@@ -131,12 +132,12 @@ def _repeat_rows(material: Material, found: _Repeats) -> list[RepeatRow]:
             given = np.where(relevant, 0.0, runs.pairs.grade)
             then = runs.values(given, runs=[number], columns=[measure])[0, :, 0]
             usual = material.mean(material.values[number, :, measure], measure)
-            row = row._replace(usual=usual, without=material.mean(then, measure))
+            row = replace(row, usual=usual, without=material.mean(then, measure))
         rows.append(row)
     return rows
 
 
-class Example(NamedTuple):
+class Example(Struct, frozen=True):
     """Two documents that say the same."""
 
     query: str

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.errors import InputError, show_id
 from assay.formats.names import WORDS
@@ -25,11 +27,10 @@ from assay.formats.numbers import (
 )
 from assay.formats.problems import Problem, Problems
 from assay.formats.text import decoded
-from assay.frozen import replace
 from assay.tables import Floats, Integers, Qrels, Run
 
 
-class Columns(NamedTuple):
+class Columns(Struct, frozen=True):
     """For each role one value per row: text, a number, or whatever stood there."""
 
     source: str

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import InputError, show_id
 from assay.formats.lines import Layout
@@ -16,7 +17,7 @@ from assay.formats.sheets import BLOCK, TEXT_ROLES, Sheet
 WORDS = {"query": "query id", "doc": "document id", "iteration": "iteration", "tag": "tag"}  # how messages call them
 
 
-class Bar(NamedTuple):
+class Bar(Struct, frozen=True):
     """Something that keeps a text from being read back."""
 
     pattern: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from assay.arrays import changes
 from assay.formats.numbers import checked_grades
@@ -22,8 +22,7 @@ FIRST_NAMES = 10
 Row: TypeAlias = dict[str, str | int | float | None]
 
 
-@dataclass(frozen=True)
-class FileInfo:
+class FileInfo(Struct, frozen=True):
     """A file as it lies there."""
 
     path: str
@@ -32,8 +31,7 @@ class FileInfo:
     size: int | None  # in bytes, compressed; None where it is no file but a pipe
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(Struct, frozen=True):
     """How many something has: the least, the median and the most over all queries."""
 
     least: int
@@ -41,32 +39,28 @@ class Spread:
     most: int
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(Struct, frozen=True):
     """Distinct names: how many there are, and the first few in the order they come in."""
 
     count: int
     first: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(Struct, frozen=True):
     """From the lowest number to the highest."""
 
     lowest: float
     highest: float
 
 
-@dataclass(frozen=True)
-class GradeCount:
+class GradeCount(Struct, frozen=True):
     """How often a grade was given."""
 
     grade: float
     judgments: int
 
 
-@dataclass(frozen=True)
-class RunInfo:
+class RunInfo(Struct, frozen=True):
     """What is in a run."""
 
     file: FileInfo
@@ -84,8 +78,7 @@ class RunInfo:
     first_rows: tuple[Row, ...]
 
 
-@dataclass(frozen=True)
-class QrelsInfo:
+class QrelsInfo(Struct, frozen=True):
     """What is in qrels. A document is relevant if its grade is above 0."""
 
     file: FileInfo

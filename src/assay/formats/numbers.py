@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import InputError, show_id
-from assay.frozen import frozen
 from assay.tables import Floats, Integers
 
 GradeMap: TypeAlias = Mapping[str, float]
@@ -152,8 +152,7 @@ def no_rank(value: Any) -> str:
     return "is missing" if value is None or value == "" else f"'{show_id(str(value))}' is not a whole number from 1 on"
 
 
-@frozen
-class Refusal:
+class Refusal(Struct, frozen=True, eq=False):
     """What to say about values that are not what they should be."""
 
     word: str

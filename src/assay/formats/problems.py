@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from assay.errors import InputError
 
 SHOWN = 10
 
 
-class Problem(NamedTuple):
+class Problem(Struct, frozen=True):
     """What is wrong with one row, and what to do about rows like it."""
 
     what: str

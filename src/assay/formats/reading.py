@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from assay.errors import InputError, did_you_mean
 from assay.formats.detect import detect_format
 from assay.formats.dialects import ASSAY
@@ -14,7 +16,6 @@ from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, T
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades
 from assay.formats.sources import Content, Source, open_source, open_text
-from assay.frozen import frozen
 from assay.native import joins
 from assay.tables import Qrels, Run
 
@@ -47,8 +48,7 @@ run_from_table: ReadRun = later("frames.run_from_table")
 frame_table = later("frames.frame_table")
 
 
-@frozen
-class InputFormat:
+class InputFormat(Struct, frozen=True, eq=False):
     """A format: what a user may call it by, and how it is read."""
 
     description: str

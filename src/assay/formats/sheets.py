@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.formats.lines import Layout
 from assay.formats.names import Kind
@@ -21,8 +22,7 @@ TEXT_ROLES = ("query", "iteration", "doc", "tag")
 _CONSTANTS = {"Q0": "Q0", "iteration": "0"}  # what stands in a column that the table does not have
 
 
-@dataclass(frozen=True, eq=False)
-class Sheet:
+class Sheet(Struct, frozen=True, eq=False):
     """A table by the roles of its columns. Queries are codes; a tag is the same for all rows."""
 
     kind: Kind

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
+from msgspec import Struct
+
 from assay.errors import InputError, MissingExtraError, show_id
-from assay.frozen import frozen
 
 Source: TypeAlias = str | os.PathLike[str]
 
@@ -39,8 +40,7 @@ class Readable(Protocol):
         """At most `size` bytes, and none only at the end."""
 
 
-@frozen
-class PlainFile:
+class PlainFile(Struct, frozen=True, eq=False):
     """A file on disk that is open."""
 
     descriptor: int

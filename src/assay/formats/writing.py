@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import AssayError, InputError, MissingExtraError, did_you_mean, show_id, some_of
 from assay.formats.detect import detect_format
@@ -34,7 +35,7 @@ from assay.tables import Integers, Qrels, Run
 Layouts: TypeAlias = Mapping[Kind, Layout]
 
 
-class OutputFormat(NamedTuple):
+class OutputFormat(Struct, frozen=True):
     """A format: how it is written, and what it can hold."""
 
     write: Writer

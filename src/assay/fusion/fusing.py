@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from assay.arrays import starts
 from assay.errors import FusionError, InputError, show_id, some_of
@@ -16,7 +17,7 @@ from assay.joining import ranks_of
 from assay.tables import Floats, Run
 
 
-class Fused(NamedTuple):
+class Fused(Struct, frozen=True):
     """A fused run, how it was made, and what to know about it."""
 
     run: Run

@@ -5,9 +5,8 @@ None of them changes the order of a run's documents, and none minds negative sco
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from assay.fusion.methods import borda_points
 from assay.fusion.pooled import PooledRuns, total_of

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.arrays import changes
 from assay.errors import DuplicateError, FusionError, show_id
@@ -18,8 +19,7 @@ from assay.joining import ranks_of
 from assay.tables import Floats, Ids, Integers, Run, encode_ids
 
 
-@dataclass(frozen=True, eq=False)
-class PooledRuns:
+class PooledRuns(Struct, frozen=True, eq=False):
     """The rows of several runs, one after the other, and the pairs that they speak of."""
 
     weights: Floats  # one for each run

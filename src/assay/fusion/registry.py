@@ -12,11 +12,11 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
+from msgspec import Struct, field
 
 from assay.errors import FusionError, did_you_mean
 from assay.fusion.pooled import PooledRuns
@@ -28,7 +28,7 @@ Uses: TypeAlias = Literal["scores", "ranks"]
 Weights: TypeAlias = Literal["optional", "required", "none"]
 
 
-class Parameter(NamedTuple):
+class Parameter(Struct, frozen=True):
     """A number that a method takes: what it means and which values it allows."""
 
     meaning: str
@@ -50,8 +50,7 @@ class Parameter(NamedTuple):
         return within and math.isfinite(value)
 
 
-@dataclass(frozen=True, eq=False)
-class Method:
+class Method(Struct, frozen=True, eq=False, dict=True):
     """Everything that is known of a method of fusion."""
 
     name: str
@@ -89,8 +88,7 @@ class Method:
         return self.defaults | dict(given)
 
 
-@dataclass(frozen=True, eq=False)
-class Normalisation:
+class Normalisation(Struct, frozen=True, eq=False):
     """A way to make the scores of several runs comparable, within each query of each run."""
 
     name: str

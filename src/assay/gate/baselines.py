@@ -6,13 +6,13 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Struct, to_builtins
 
 from assay._version import __version__
 from assay.errors import InputError, show_id, some_of
@@ -32,16 +32,14 @@ Kind = Literal["run", "report"]
 _HEAD = re.compile(rb'\s*\{\s*"schema"\s*:\s*"' + REPORT_SCHEMA.rpartition("/")[0].encode() + rb"/")
 
 
-@dataclass(frozen=True)
-class Caution:
+class Caution(Struct, frozen=True):
     """Something that makes a decision doubtful, and does not change it."""
 
     kind: str
     words: str
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
+class Side(Struct, frozen=True, eq=False):
     """A run with its values, measure by measure."""
 
     name: str
@@ -70,8 +68,7 @@ def side_of(evaluation: Evaluation, path: str, *, written: bool = False) -> Side
 # Reports
 
 
-@dataclass(frozen=True)
-class StoredReport:
+class StoredReport(Struct, frozen=True):
     """A report with the manifest that belongs to it, where that is there."""
 
     path: str  # as it was given
@@ -249,7 +246,7 @@ def _qrels_cautions(report: EvaluationReport, qrels: str) -> Iterator[Caution]:
 
 
 def _convention_cautions(report: EvaluationReport, evaluator: Evaluator) -> Iterator[Caution]:
-    now = asdict(evaluator.rules)
+    now = to_builtins(evaluator.rules)
     changed = {name: value for name, value in now.items() if name in report.rules and report.rules[name] != value}
     if changed:
         were = _pairs({name: report.rules[name] for name in changed})

@@ -8,10 +8,10 @@ bound is under it; else so many queries cannot tell.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from assay.comparison.effects import effect
 from assay.comparison.intervals import mean_interval
@@ -31,8 +31,7 @@ LARGEST_ALPHA = 0.25
 _DECIMALS, _MOST_DECIMALS = 4, 12
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """What came of one rule."""
 
     rule: GateRule
@@ -118,8 +117,7 @@ def _mean(values: Floats) -> float | None:
 # What the values say
 
 
-@dataclass(frozen=True)
-class _Evidence:
+class _Evidence(Struct, frozen=True):
     """A rule and what the values say about it. Slack is how far the difference is on the good side of the margin."""
 
     rule: GateRule
@@ -189,7 +187,7 @@ def _slack_bounds(slack: Floats, spread: Moments | None, alpha: float) -> tuple[
 _TOO_FEW = ("no query has a value in both runs", "one query has no spread to judge by; at least two are needed")
 
 
-class _Outcome(NamedTuple):
+class _Outcome(Struct, frozen=True):
     status: Status
     words: str
     needed: int | None = None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from assay.comparison.comparing import FEW_QUERIES
 from assay.describing import conventions_in_words, number_of
@@ -50,8 +50,7 @@ _STATUS_OF_TARGET: Mapping[TargetStatus, Status] = {
 }
 
 
-@dataclass(frozen=True)
-class TargetDecision:
+class TargetDecision(Struct, frozen=True):
     """What came of one target: the candidate's mean against a value to reach."""
 
     measure: str
@@ -60,8 +59,7 @@ class TargetDecision:
     words: str
 
 
-@dataclass(frozen=True, eq=False)
-class Gate:
+class Gate(Struct, frozen=True, eq=False):
     """The decision, and all that it rests on."""
 
     baseline: Side
@@ -196,7 +194,7 @@ def _evaluated(evaluator: Evaluator, run: Any, run_format: str) -> Evaluation:
 # Pairing
 
 
-class Pair(NamedTuple):
+class Pair(Struct, frozen=True):
     """The values of both runs by one measure, query by query; not a number where a run has none."""
 
     rule: GateRule

@@ -8,7 +8,8 @@ MEASURE <= NUMBER      for measures of which less is better: must be at most thi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.errors import InputError, MeasureError, some_of
 from assay.measures import Measure, Request
@@ -26,8 +27,7 @@ _MORE_IS_BETTER = ("Judged",)
 _SAME_FOR_ALL = ("iDCG",)
 
 
-@dataclass(frozen=True)
-class GateRule:
+class GateRule(Struct, frozen=True):
     """What the difference candidate - baseline of one measure must be."""
 
     label: str  # the measure as it was written

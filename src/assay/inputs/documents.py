@@ -11,7 +11,8 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from assay.errors import InputError, show_id
 from assay.formats.sources import Content, Source, open_source, open_text
@@ -37,7 +38,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
 _BEGIN, _END = re.compile(rb"<doc(?:\s[^>]*)?>", re.IGNORECASE), re.compile(rb"</doc\s*>", re.IGNORECASE)
 
 
-class Document(NamedTuple):
+class Document(Struct, frozen=True):
     """What can be found."""
 
     id: str

@@ -10,7 +10,9 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from assay.errors import FormatError, InputError, MissingExtraError, did_you_mean, show_id
 from assay.formats.sources import Content
@@ -31,7 +33,7 @@ _ID_ADVICE = "Ids are text or whole numbers, never empty: repair or remove these
 NOT_UTF8 = "Convert the file from its own encoding: iconv -f LATIN1 -t UTF-8 OLD > NEW."
 
 
-class Record(NamedTuple):
+class Record(Struct, frozen=True):
     """What stands in one place of a file."""
 
     number: int  # counted from 1
@@ -39,7 +41,7 @@ class Record(NamedTuple):
     fields: Mapping[str, Any]
 
 
-class Flaw(NamedTuple):
+class Flaw(Struct, frozen=True):
     """A place that cannot be read."""
 
     kind: FlawKind

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from assay.errors import InputError, show_id
 from assay.formats.sources import Content, Source, open_source
@@ -23,7 +25,7 @@ _NO_ID = "Every query needs one, text or a whole number: repair or remove these 
 _NO_JSON = "Each line is one JSON object: repair or remove these lines."
 
 
-class Query(NamedTuple):
+class Query(Struct, frozen=True):
     """What is asked."""
 
     id: str

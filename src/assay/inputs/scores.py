@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import InputError, show_id
 from assay.formats.numbers import number
@@ -18,7 +18,7 @@ from assay.tables import Floats
 _MISSING = {"", "nan", "na", "null", "none", "-"}
 
 
-class ScoreTable(NamedTuple):
+class ScoreTable(Struct, frozen=True):
     """What each system gets on each query; not a number where the table says nothing."""
 
     queries: tuple[str, ...]

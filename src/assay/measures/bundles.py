@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from msgspec import Struct, field
+
 from assay.errors import ParameterError
-from assay.frozen import field, frozen
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 RECALLS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -19,8 +20,7 @@ BOTH = ("9.0.8", "10.0")
 LONGEST = 2**63 - 1  # C's longest integer, at which atol stops
 
 
-@frozen
-class Family:
+class Family(Struct, frozen=True, eq=False):
     """A measure of trec_eval with the parameters it takes after the dot."""
 
     name: str

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from assay.errors import MeasureError, did_you_mean
-from assay.frozen import field, frozen, replace
 from assay.measures.bundles import FAMILIES
 from assay.measures.core import Measure, trec_stems
 from assay.rules import Rules
@@ -19,8 +21,7 @@ from assay.rules import Rules
 Adapt = Callable[[Measure], Measure]
 
 
-@frozen
-class Case:
+class Case(Struct, frozen=True, eq=False):
     """What a tool does differently for some measures."""
 
     when: Callable[[Measure], bool]
@@ -30,8 +31,7 @@ class Case:
     reports: bool = True  # False: the tool has no such measure
 
 
-@frozen
-class Convention:
+class Convention(Struct, frozen=True, eq=False):
     """How a tool would evaluate the same files."""
 
     name: str

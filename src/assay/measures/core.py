@@ -20,9 +20,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
+from msgspec import Struct, field
 
 from assay.errors import AssayError, MeasureError, ParameterError, UnknownMeasureError, did_you_mean
-from assay.frozen import field, frozen
 from assay.judged import JudgedRanking
 from assay.tables import Floats
 
@@ -42,16 +42,14 @@ class Check(Protocol):
         """The value in its canonical form."""
 
 
-@frozen
-class Parameter:
+class Parameter(Struct, frozen=True, eq=False):
     """A parameter that measures take: what it means and which values it allows."""
 
     meaning: str
     check: Check
 
 
-@frozen
-class Definition:
+class Definition(Struct, frozen=True, eq=False, dict=True):
     """Everything the registry knows of a measure."""
 
     name: str
@@ -115,8 +113,7 @@ class Definition:
         return self.parameters.get(name) or PARAMETERS[name]
 
 
-@frozen(eq=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """A measure with its conventions fixed: hashable, printable, and `parse_measure(str(m)) == m`."""
 
     name: str

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from assay.measures.arithmetic import log, powers, ratio
 from assay.measures.core import Parameter, PerQuery, measure, number_between
@@ -40,7 +40,7 @@ _AGRAWAL = "Agrawal et al. 2009, Diversifying search results"
 _ZHAI = "Zhai, Cohen and Lafferty 2003, Beyond independent relevance"
 
 
-class Gains(NamedTuple):
+class Gains(Struct, frozen=True):
     """What documents gain at their ranks, queries end to end."""
 
     query: Integers
@@ -92,8 +92,7 @@ def best_gains(matrix: TopicMatrix, rel: float, alpha: float, depth: int | None)
 _DEPTHS = [20 * 2**n for n in range(64)]  # few, so that cutoffs share one ranking
 
 
-@dataclass(frozen=True, eq=False)
-class _Candidates:
+class _Candidates(Struct, frozen=True, eq=False, dict=True):
     """Documents that the best ranking may take next: by query, and within it in the order that decides between equals."""
 
     query: Integers

@@ -5,7 +5,7 @@ The docs, `assay measures explain` and later pages all print this one value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from assay.measures.core import Definition, Measure
 from assay.tables import Qrels, Run
@@ -18,8 +18,7 @@ EXAMPLE_SUBTOPICS = {"a": "12", "b": "1", "c": "1", "d": "2", "f": "3", "e": "3"
 EXAMPLE_SETTING: dict[str, float] = {"cutoff": 4, "recall": 0.4, "multiple": 1.2}
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(Struct, frozen=True):
     """What there is to say about a measure."""
 
     name: str

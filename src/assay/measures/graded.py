@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import MeasureError
-from assay.frozen import frozen
 from assay.judged import JudgedRanking
 from assay.judgments import Pool
 from assay.measures.arithmetic import discount, log2, ratio, running
@@ -50,8 +50,7 @@ def gain_of(grade: Floats, gain: Gain) -> Floats:
     return worth
 
 
-@frozen
-class Ideal:
+class Ideal(Struct, frozen=True, eq=False, dict=True):
     """The best possible ranking of each query: its gains above 0, best first."""
 
     query: Integers

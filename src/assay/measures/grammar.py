@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec import Struct
+
 from assay.errors import MeasureError, ParameterError, UnknownMeasureError
-from assay.frozen import frozen
 from assay.measures.bundles import BUNDLES, FAMILIES, Family
 from assay.measures.core import REGISTRY, Measure, known_name, trec_stems
 
@@ -21,8 +22,7 @@ _CALL = re.compile(r"\s*(?P<name>\w+)\s*(?P<args>\(.*\))?\s*(?:@\s*(?P<at>[^@\s(
 _LONGEST_FIRST = sorted((name for name, family in FAMILIES.items() if family.parameter), key=len, reverse=True)
 
 
-@frozen(eq=True)
-class Request:
+class Request(Struct, frozen=True):
     """A measure and the name by which the user asked for it."""
 
     label: str

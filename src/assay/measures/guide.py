@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One answer to a question, and the measures that it asks for."""
 
     key: str
@@ -15,8 +14,7 @@ class Answer:
     why: str
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True):
     """A question with its answers."""
 
     key: str
@@ -76,8 +74,7 @@ QUESTIONS: tuple[Question, ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A measure that is proposed, and why."""
 
     measure: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from assay.errors import MeasureError
 from assay.judged import ARRANGEMENTS, JudgedRanking
@@ -147,7 +148,7 @@ def _rbp(judged: JudgedRanking, *, p: float = 0.8, cutoff: int | None = None, re
     return (1.0 - p) * judged.total(gain_share(judged, rel) * weight)
 
 
-class _Groups(NamedTuple):
+class _Groups(Struct, frozen=True):
     """Tie groups that hold a relevant document, in rank order, queries end to end."""
 
     query: Integers
@@ -187,7 +188,7 @@ def _first_group(judged: JudgedRanking, rel: float) -> _Groups:
     """Of each query the first tie group with a relevant document: the first relevant document is surely in it."""
     groups = _groups(judged, rel)
     chosen = np.flatnonzero(groups.before == 0)
-    return _Groups(*(column[chosen] for column in groups))
+    return _Groups(*(column[chosen] for column in astuple(groups)))
 
 
 def _first_relevant(groups: _Groups) -> tuple[Integers, Integers, Floats]:

@@ -9,11 +9,11 @@ a table. tests/golden/test_cwl_eval.py compares with cwl_eval, which goes throug
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import MeasureError, ParameterError
 from assay.judged import JudgedRanking
@@ -162,8 +162,7 @@ def scaled_gain(judged: JudgedRanking, min_rel: float, max_rel: float | None) ->
     return (np.clip(np.maximum(judged.hit_rel, 0.0), min_rel, top) - min_rel) / (top - min_rel)
 
 
-@dataclass(frozen=True, eq=False)
-class Way:
+class Way(Struct, frozen=True, eq=False, dict=True):
     """The documents that change something for a user on the way down, in rank order, and the rank where it ends."""
 
     query: Integers

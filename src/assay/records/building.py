@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from assay.comparison.intervals import CONFIDENCE, mean_interval
@@ -60,7 +60,7 @@ def build_report(
         tag=as_text(hide(evaluation.tag)),
         qrels=_shown(qrels or unread_identity("qrels", "", coverage.judged), hide),
         like=evaluation.like,
-        rules=asdict(evaluation.rules),
+        rules=to_builtins(evaluation.rules),
         conventions=conventions_in_words(evaluation.rules, evaluation.like),
         measures=tuple(_measures(evaluation, targets, confidence, hide)),
         targets=None if targets is None else as_text(hide(targets.profile)),
@@ -193,7 +193,7 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         for name in ("judged_share", "shown", "straddling")
     }
     return {
-        **asdict(coverage),
+        **to_builtins(coverage),
         "missing": written_ids(coverage.missing),
         "unjudged": len(coverage.unjudged),
         **by_cutoff,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from assay.errors import MeasureError
 from assay.evaluation import Evaluator, Ranked, combined, ranking_of, values_under

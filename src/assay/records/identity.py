@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import InputError
 from assay.formats.sources import STDIN, open_source, stem
@@ -17,7 +17,7 @@ _BLOCK = 1 << 20
 _BINARY = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff")  # Parquet and Arrow have rows, but no lines
 
 
-class FileContent(NamedTuple):
+class FileContent(Struct, frozen=True):
     """What a file holds, without a look at what it means."""
 
     sha256: str
@@ -25,7 +25,7 @@ class FileContent(NamedTuple):
     lines: int | None
 
 
-class Stamp(NamedTuple):
+class Stamp(Struct, frozen=True):
     """What changes when a file is written to."""
 
     device: int

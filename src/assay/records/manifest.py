@@ -7,9 +7,10 @@ import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from assay._version import __version__
 from assay.errors import InputError, did_you_mean
@@ -27,7 +28,7 @@ _OWN_PLACES = ("model", "dataset")
 _INDEX = "index."
 
 
-class Settings(NamedTuple):
+class Settings(Struct, frozen=True):
     """What the user tells about the experiment, since no file does."""
 
     dataset: str | None = None
@@ -37,7 +38,7 @@ class Settings(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Name(NamedTuple):
+class Name(Struct, frozen=True):
     """An experiment by name and time."""
 
     id: str

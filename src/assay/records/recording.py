@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from assay.errors import InputError, did_you_mean
@@ -51,7 +51,7 @@ from assay.records.targets import (
 )
 
 
-class Measured(NamedTuple):
+class Measured(Struct, frozen=True):
     """A run with its values and curves."""
 
     evaluation: Evaluation
@@ -63,8 +63,7 @@ class Measured(NamedTuple):
 Find = Callable[[Measured], Sequence[FindingRecord]]
 
 
-@dataclass(frozen=True)
-class Experiment:
+class Experiment(Struct, frozen=True):
     """All that is known of an experiment before its first number."""
 
     qrels: str  # path
@@ -105,7 +104,7 @@ class Experiment:
         return Outcome(evaluations, outcomes)
 
 
-class Outcome(NamedTuple):
+class Outcome(Struct, frozen=True):
     """What came of an experiment."""
 
     evaluations: tuple[Evaluation, ...]

@@ -21,10 +21,10 @@ import math
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.errors import InputError, MeasureError, did_you_mean
@@ -235,8 +235,7 @@ def with_targets(measures: Iterable[str], targets: Targets) -> tuple[str, ...]:
 # Judging
 
 
-@dataclass(frozen=True)
-class TargetOutcome:
+class TargetOutcome(Struct, frozen=True):
     """How one run stands against a profile."""
 
     profile: str

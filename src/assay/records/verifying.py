@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct
 
 from assay.errors import AssayError, InputError
 from assay.evaluation import Evaluator
@@ -29,8 +29,7 @@ _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 _SHOWN = 3  # examples of what differs
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(Struct, frozen=True):
     """One thing that was looked at."""
 
     kind: Kind
@@ -40,8 +39,7 @@ class Check:
     run: str | None = None  # whose number it is
 
 
-@dataclass(frozen=True)
-class Verification:
+class Verification(Struct, frozen=True):
     """All that was looked at."""
 
     folder: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Literal, TypeAlias
+
+from msgspec import to_builtins
 
 from assay.errors import show_id
 from assay.formats.info import GradeCount, Names, QrelsInfo, RunInfo, Span, Spread
@@ -25,7 +26,7 @@ _LEFT = ("query", "document", "iteration")
 def info_as_json(info: Info) -> str:
     """One object; the schemas stand in docs/schemas/run-info-1.json and qrels-info-1.json."""
     schema = RUN_SCHEMA if isinstance(info, RunInfo) else QRELS_SCHEMA
-    return json.dumps({"schema": schema, **asdict(info)}, indent=2, allow_nan=False) + "\n"
+    return json.dumps({"schema": schema, **to_builtins(info)}, indent=2, allow_nan=False) + "\n"
 
 
 def info_as_text(info: Info, width: int | None = None) -> str:

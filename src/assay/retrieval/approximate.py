@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import MissingExtraError, RetrievalError
 from assay.inputs.documents import Document
@@ -22,8 +22,7 @@ _GRAPH = "graph.usearch"
 _AT_ONCE = 1024  # vectors added between two words on progress
 
 
-@dataclass(frozen=True)
-class Approximate(Dense):
+class Approximate(Dense, Struct, frozen=True):
     """Cosine, along a graph of neighbours (HNSW, Malkov and Yashunin 2018) instead of with every document.
 
     `connectivity` is how many neighbours a document has, `expansion_add` and `expansion_search` how many candidates are
@@ -96,8 +95,7 @@ class Approximate(Dense):
             yield _GraphSearcher(stored, encoder, self.asked_with, graph)
 
 
-@dataclass(frozen=True)
-class _GraphSearcher(VectorSearcher):
+class _GraphSearcher(VectorSearcher, Struct, frozen=True):
     """Compares queries with the documents that a graph leads to."""
 
     graph: Any

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import RetrievalError
 from assay.inputs.documents import Document
@@ -53,16 +53,21 @@ class Retriever(Protocol):
         """
 
 
-class SearchesWhatItOpens(ABC):
-    """Searching as opening an index and asking it: what every retriever does once it can open one."""
+class Opens(Protocol):
+    """A retriever that can open its index."""
 
     name: ClassVar[str]  # of its runs
 
-    @abstractmethod
     def open(self, folder: Path) -> AbstractContextManager[Searcher]:
         """The index in the folder, ready to be asked."""
 
-    def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
+
+class SearchesWhatItOpens:
+    """Searching as opening an index and asking it: what every retriever does once it can open one."""
+
+    def search(
+        self: Opens, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None
+    ) -> Run:
         """The best documents for each query, as Retriever has it."""
         with self.open(folder) as searcher:
             return search_with(searcher, queries, depth, self.name, progress)
@@ -79,7 +84,7 @@ class Searcher(Protocol):
         """The best documents for each text, the same whatever is asked along with it."""
 
 
-class Hits(NamedTuple):
+class Hits(Struct, frozen=True):
     """What was found for one query: rows of the index and their scores, best first."""
 
     row: Integers

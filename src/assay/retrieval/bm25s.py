@@ -6,11 +6,11 @@ import math
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import MissingExtraError, RetrievalError, did_you_mean
 from assay.inputs.documents import Document
@@ -36,8 +36,7 @@ METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 _WITH_DELTA = ("bm25l", "bm25+")
 
 
-@dataclass(frozen=True)
-class BM25s(SearchesWhatItOpens):
+class BM25s(SearchesWhatItOpens, Struct, frozen=True):
     """BM25 with parameters of one's own, as Kamphuis et al. (2020) tell its variants apart."""
 
     name: ClassVar[str] = "bm25s"
@@ -118,8 +117,7 @@ class BM25s(SearchesWhatItOpens):
         yield _Searcher(stored, engine, make_analyser(self.language))
 
 
-@dataclass(frozen=True)
-class _Searcher:
+class _Searcher(Struct, frozen=True):
     stored: StoredIndex
     engine: Any  # None where no document has a term
     analyser: TextAnalyzer

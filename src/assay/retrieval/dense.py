@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import MissingModelError, RetrievalError
 from assay.inputs.documents import Document
@@ -30,8 +30,7 @@ _DOCUMENTS = 16384  # compared in one step
 _SLACK = 1e-4
 
 
-@dataclass(frozen=True)
-class Dense(SearchesWhatItOpens):
+class Dense(SearchesWhatItOpens, Struct, frozen=True):
     """Cosine between the vectors of query and document, over title and text.
 
     `model` is one of the registry, or a folder with model.onnx and tokenizer.json. The other fields are the model's own
@@ -146,8 +145,7 @@ class Dense(SearchesWhatItOpens):
 _NOT_IN_A_VECTOR = ("model", "query_prefix", "document_prefix")  # prefixes are part of the text
 
 
-@dataclass(frozen=True)
-class VectorSearcher:
+class VectorSearcher(Struct, frozen=True, dict=True):
     """Encodes queries and compares them with documents: here with all of them."""
 
     stored: StoredIndex

@@ -13,12 +13,12 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import RetrievalError
 from assay.files import flush_folder, locked_folder, write_whole
@@ -28,8 +28,7 @@ SCHEMA = "assay/index/2"
 _FINISHED, _PART, _MARK, _IDS = "index", "index.part", "index.json", "ids.json"
 
 
-@dataclass(frozen=True)
-class StoredIndex:
+class StoredIndex(Struct, frozen=True, dict=True):
     """A finished index."""
 
     folder: Path  # where the engine's files are

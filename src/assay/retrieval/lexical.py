@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from msgspec import Struct
 
 from assay.inputs.documents import Document
 from assay.retrieval.analysis import analyser_settings, checked_language, make_analyser, tantivy_library, terms_of
@@ -38,8 +38,7 @@ _TEXT, _ROW, _ANALYSER = "text", "row", "assay"
 _HEAP = 1_000_000_000
 
 
-@dataclass(frozen=True)
-class TantivyBM25(SearchesWhatItOpens):
+class TantivyBM25(SearchesWhatItOpens, Struct, frozen=True):
     """BM25 over title and text with English stop words and stemmer, or those of another language."""
 
     name: ClassVar[str] = "lexical"
@@ -108,8 +107,7 @@ class TantivyBM25(SearchesWhatItOpens):
         return index
 
 
-@dataclass(frozen=True)
-class _Searcher:
+class _Searcher(Struct, frozen=True):
     stored: StoredIndex
     schema: tantivy.Schema
     engine: tantivy.Searcher

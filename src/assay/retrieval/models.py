@@ -11,9 +11,10 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.errors import MissingModelError, RetrievalError, did_you_mean
 from assay.files import flush_folder, locked_folder
@@ -37,8 +38,7 @@ MODEL_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
 LOCAL_MODELS = "ASSAY_MODELS"
 
 
-@dataclass(frozen=True)
-class ModelFiles:
+class ModelFiles(Struct, frozen=True):
     """The files of a model on this machine, checked."""
 
     name: str
@@ -48,8 +48,7 @@ class ModelFiles:
     digest: str  # sha256 over the digests of both files
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(Struct, frozen=True):
     """A model that is known: what it is, how it is used, and where its files come from, in this order."""
 
     name: str

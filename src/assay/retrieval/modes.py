@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import fields
 
 from assay.errors import FusionError, RetrievalError, did_you_mean
 from assay.fusion.registry import find_method, find_normalisation
@@ -14,8 +16,7 @@ from assay.retrieval.hybrid import hybrid
 from assay.tables import Run
 
 
-@dataclass(frozen=True)
-class Mode:
+class Mode(Struct, frozen=True):
     """A way to search that can be asked for by name."""
 
     name: str
@@ -41,8 +42,7 @@ class Mode:
 _FUSED_MODES = ("lexical", "vector")
 
 
-@dataclass(frozen=True)
-class Fused:
+class Fused(Struct, frozen=True):
     """A hybrid: no retriever, but a fusion of the runs of other modes."""
 
     modes: tuple[str, ...] = _FUSED_MODES

@@ -11,8 +11,8 @@ What a function is given depends on where a rule is looked at:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from assay.errors import show_id, some_of
 from assay.inputs.documents import Document
@@ -25,15 +25,14 @@ from assay.validation.registry import Said, plural, rule
 _ROLE_WORDS = {"corpus": "documents", "queries": "queries", "qrels": "judgments"}
 
 
-class About(NamedTuple):
+class About(Struct, frozen=True):
     """A finding in its own words, and the file that it is about."""
 
     file: str
     said: Said
 
 
-@dataclass
-class CollectionFacts:
+class CollectionFacts(Struct):
     """What is known of a collection when all of it has been read."""
 
     folder: str

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct, field
 
 from assay.tables import Qrels
 from assay.validation.findings import Tally
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(Struct, frozen=True):
     """What was asked for."""
 
     max_depth: int | None = None
@@ -21,8 +20,7 @@ class Options:
     graver: frozenset[str] = frozenset()  # rules that are errors here
 
 
-@dataclass(frozen=True)
-class Partners:
+class Partners(Struct, frozen=True, dict=True):
     """The files that a run or judgments are checked against."""
 
     qrels: Qrels | None = None
@@ -40,8 +38,7 @@ class Partners:
         return found
 
 
-@dataclass
-class FileFacts:
+class FileFacts(Struct):
     """What runs and judgments have in common."""
 
     file: str
@@ -60,8 +57,7 @@ class FileFacts:
     first_apart: str | None = None
 
 
-@dataclass
-class RunFacts(FileFacts):
+class RunFacts(FileFacts, Struct):
     """A run."""
 
     depths: dict[str, int] = field(default_factory=dict)  # query -> documents
@@ -79,8 +75,7 @@ class RunFacts(FileFacts):
         return frozenset(self.depths)
 
 
-@dataclass
-class QrelsFacts(FileFacts):
+class QrelsFacts(FileFacts, Struct, dict=True):
     """Judgments."""
 
     grades: dict[str, list[float]] = field(default_factory=dict)  # query -> grades

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
+
+from msgspec import Struct, field
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first
 SHOWN = 5  # examples of one finding
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True):
     """One place where a finding holds."""
 
     text: str = ""  # what stands there, fit to be shown
@@ -20,8 +20,7 @@ class Example:
     query: str | None = None
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """All places of a file where one rule is broken, as one."""
 
     code: str
@@ -44,8 +43,7 @@ class Finding:
         return self.examples[0].query if self.examples else None
 
 
-@dataclass(frozen=True)
-class Validation:
+class Validation(Struct, frozen=True):
     """The findings about one file, the gravest first."""
 
     file: str

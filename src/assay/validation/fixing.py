@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from assay.errors import InputError
 from assay.files import write_blocks
@@ -34,8 +35,7 @@ MARK, RETURNS, LINE_END = (
 )
 
 
-@dataclass(frozen=True)
-class Repair:
+class Repair(Struct, frozen=True):
     """One kind of repair."""
 
     what: str
@@ -43,8 +43,7 @@ class Repair:
     lines: tuple[int, ...]  # the first ones, in the file as it was
 
 
-@dataclass(frozen=True)
-class Repairs:
+class Repairs(Struct, frozen=True):
     """What was done to a file."""
 
     output: str

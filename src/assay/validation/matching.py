@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 _LEADING_ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 _LETTERS_BEFORE_NUMBER = re.compile(r"^[^0-9]+(?=[0-9]+$)")
@@ -21,7 +22,7 @@ FOLDS: dict[str, Callable[[str], str]] = {
 }
 
 
-class Match(NamedTuple):
+class Match(Struct, frozen=True):
     """Two ids that are nearly the same."""
 
     ours: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from assay.errors import show_id
 from assay.formats.dialects import ASSAY
@@ -23,7 +24,7 @@ SHOWN_LENGTH = 100  # of a line
 SCOPES: tuple[Scope, ...] = ("text", "line", "value", "query")  # of rules that look at parts of a file
 
 
-class OddLine(NamedTuple):
+class OddLine(Struct, frozen=True):
     """A line that is no row like the others."""
 
     raw: bytes  # without its line end

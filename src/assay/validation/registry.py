@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from assay.errors import InputError, did_you_mean, show_id, some_of
 from assay.validation.findings import SHOWN, Example, Severity
@@ -29,8 +30,7 @@ Scope: TypeAlias = Literal["text", "line", "value", "query", "document", "file"]
 PREFIXES: dict[str, Kind] = {"RUN": "run", "QRL": "qrels", "COL": "collection"}
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(Struct, frozen=True):
     """A finding in its own words, where a rule has more to say than how often."""
 
     message: str
@@ -39,8 +39,7 @@ class Said:
     severity: Severity | None = None  # where it depends on what was found
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One rule."""
 
     code: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeAlias
+
+from msgspec.structs import replace
 
 from assay.errors import AssayError, InputError, show_id
 from assay.evaluation import Evaluation, Evaluator

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from itertools import cycle
+
+from msgspec import Struct, to_builtins
 
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, PairRecord
@@ -109,8 +110,7 @@ def _name(pair: PairRecord) -> str:
 # Quality against time
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(Struct, frozen=True):
     """A mode by its time and its mean."""
 
     label: str
@@ -152,7 +152,7 @@ def _scatter(points: Sequence[Point], measure: str) -> Spec:
     low, high = min(means) - room, max(means) + room
     y = axis("mean", measure, (max(low, 0.0) if min(means) >= 0 else low, high))
     heights = _apart(points, (high - low) * 0.07)
-    rows = [asdict(point) | {"height": heights[point]} for point in points]
+    rows = [to_builtins(point) | {"height": heights[point]} for point in points]
     layers: list[Spec] = [
         {
             "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1, "aria": False},

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
+
+from msgspec import Struct
 
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, MissingMode, ModeResult, PairRecord, SegmentChoice
@@ -29,8 +30,7 @@ PAIR_HEAD = ("Measure", "Mode", "Difference", "95% interval", "p corrected", "Ef
 _TONES = {"better": "good", "worse": "bad"}
 
 
-@dataclass(frozen=True)
-class SegmentRow:
+class SegmentRow(Struct, frozen=True):
     """The means of one kind of query."""
 
     name: str
@@ -38,8 +38,7 @@ class SegmentRow:
     cells: tuple[tuple[str, bool], ...]  # mean, and whether it is the best
 
 
-@dataclass(frozen=True)
-class ModeSheet:
+class ModeSheet(Struct, frozen=True):
     """What is said of one mode."""
 
     name: str
@@ -49,8 +48,7 @@ class ModeSheet:
     run: str  # link
 
 
-@dataclass(frozen=True)
-class BenchmarkPage:
+class BenchmarkPage(Struct, frozen=True):
     """A benchmark, ready to be printed."""
 
     title: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, ModeResult, SegmentChoice
@@ -13,8 +14,7 @@ MARKS = {"better": "▲", "worse": "▼"}  # than the first mode, beyond chance
 TIME_ROW, SLOW_ROW = "ms per query", "ms, 95th percentile"
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A value in the table."""
 
     value: str
@@ -27,8 +27,7 @@ class Cell:
         return MARKS.get(self.verdict, "")
 
 
-@dataclass(frozen=True)
-class TableRow:
+class TableRow(Struct, frozen=True):
     """One measure, or a time."""
 
     name: str
@@ -36,8 +35,7 @@ class TableRow:
     best: str  # names of the best modes
 
 
-@dataclass(frozen=True)
-class BenchmarkTable:
+class BenchmarkTable(Struct, frozen=True):
     """The figures of a benchmark, as they are shown."""
 
     modes: tuple[str, ...]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.pairs import PairResult, higher_is_better
@@ -55,8 +55,7 @@ def charts_of(comparison: Comparison) -> tuple[Chart, ...]:
     )
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """One line of a forest plot."""
 
     label: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
@@ -26,9 +27,9 @@ def render_json(comparison: Comparison) -> str:
         "systems": list(comparison.scores.systems),
         "measures": list(comparison.scores.measures),
         "queries": len(comparison.scores.queries),
-        "rules": None if first is None else asdict(first.rules),
+        "rules": None if first is None else to_builtins(first.rules),
         "like": None if first is None else first.like,
-        "study": {**asdict(comparison.study), "correction": comparison.correction, "family": comparison.family},
+        "study": {**to_builtins(comparison.study), "correction": comparison.correction, "family": comparison.family},
         "tests": [
             {
                 "measure": measure,
@@ -36,11 +37,11 @@ def render_json(comparison: Comparison) -> str:
                 "exact": bool(test.exact.all()),
                 "draws": int(test.draws.max(initial=0)),
                 "seed": test.seed,
-                "overall": None if test.overall is None else asdict(test.overall),
+                "overall": None if test.overall is None else to_builtins(test.overall),
             }
             for measure, test in zip(comparison.scores.measures, comparison.tests, strict=True)
         ],
-        "pairs": [asdict(pair) for pair in comparison.pairs],
+        "pairs": [to_builtins(pair) for pair in comparison.pairs],
         "segments": [_segments(found, comparison) for found in comparison.segments],
         "moves": [
             {
@@ -50,8 +51,8 @@ def render_json(comparison: Comparison) -> str:
             }
             for pair in comparison.moves
         ],
-        "runs_alike": [asdict(pair) for pair in comparison.runs_alike],
-        "measures_alike": [asdict(pair) for pair in comparison.measures_alike],
+        "runs_alike": [to_builtins(pair) for pair in comparison.runs_alike],
+        "measures_alike": [to_builtins(pair) for pair in comparison.measures_alike],
         "notes": list(comparison.notes),
     }
     return json.dumps(_finite(document), indent=2, allow_nan=False) + "\n"
@@ -71,18 +72,18 @@ def _segments(found: SegmentComparison, comparison: Comparison) -> dict[str, Any
                 "queries": segment.queries,
                 "tested": segment.tested,
                 "best": {measure: list(segment.best(measure)) for measure in comparison.scores.measures},
-                "means": [asdict(mean) for mean in segment.means],
-                "pairs": [asdict(pair) for pair in segment.pairs],
+                "means": [to_builtins(mean) for mean in segment.means],
+                "pairs": [to_builtins(pair) for pair in segment.pairs],
             }
             for segment in found.segments
         ],
-        "interactions": [asdict(each) for each in found.interactions],
-        "paradoxes": [asdict(each) for each in found.paradoxes],
+        "interactions": [to_builtins(each) for each in found.interactions],
+        "paradoxes": [to_builtins(each) for each in found.paradoxes],
     }
 
 
 def _move(move: Move, comparison: Comparison) -> dict[str, Any]:
-    document = {**asdict(move), "difference": move.difference, "text": comparison.texts.get(move.query)}
+    document = {**to_builtins(move), "difference": move.difference, "text": comparison.texts.get(move.query)}
     for kind in ("entered", "left", "moved"):
         for place in document[kind]:
             place["text"] = comparison.documents.get(place["doc"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
@@ -22,8 +23,7 @@ DOCUMENTS = 30  # of a query that moved
 Cells = tuple[str | Toned, ...]
 
 
-@dataclass(frozen=True)
-class SegmentTable:
+class SegmentTable(Struct, frozen=True):
     """The segments of one segmentation, as they are shown."""
 
     title: str
@@ -32,8 +32,7 @@ class SegmentTable:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ShownMove:
+class ShownMove(Struct, frozen=True):
     """A query that moved, as it is shown."""
 
     query: str
@@ -45,16 +44,14 @@ class ShownMove:
     rows: tuple[Cells, ...]
 
 
-@dataclass(frozen=True)
-class ShownMoves:
+class ShownMoves(Struct, frozen=True):
     """The queries that moved by one measure between two systems."""
 
     title: str
     moves: tuple[ShownMove, ...]
 
 
-@dataclass(frozen=True)
-class ComparisonPage:
+class ComparisonPage(Struct, frozen=True):
     """A comparison, ready to be printed."""
 
     title: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from assay.comparison.agreement import MeasureAgreement, RunAgreement
 from assay.comparison.comparing import Comparison
@@ -116,8 +116,7 @@ def p_of(value: float | None) -> str:
 # All systems in one table
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """The mean of a system by a measure, and the baselines it differs from."""
 
     mean: str
@@ -333,8 +332,7 @@ def _first(lines: Sequence[str], what: str) -> Iterator[str]:
 # Agreement
 
 
-@dataclass(frozen=True)
-class AgreementTable:
+class AgreementTable(Struct, frozen=True):
     """How alike things are, and what the columns mean."""
 
     title: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from assay.diagnosis.findings import Diagnosis, Finding, Table
 from assay.report.diagnosis.text import GIVES_WAY
@@ -20,7 +21,7 @@ def render_json(diagnosis: Diagnosis) -> str:
     """One object; the schema stands in docs/schemas/diagnosis-1.json."""
     document = {
         "schema": SCHEMA,
-        **asdict(diagnosis),
+        **to_builtins(diagnosis),
         "counts": diagnosis.counts,
         "findings": [_finding_object(finding) for finding in diagnosis],
     }
@@ -31,13 +32,13 @@ def _finding_object(finding: Finding) -> dict[str, Any]:
     tables = [
         {
             "title": table.title,
-            "columns": [asdict(column) for column in table.columns],
+            "columns": [to_builtins(column) for column in table.columns],
             "rows": table.records(),
             "note": table.note,
         }
         for table in finding.tables
     ]
-    return {**asdict(finding), "tables": tables}
+    return {**to_builtins(finding), "tables": tables}
 
 
 def _finite(value: Any) -> Any:

@@ -12,10 +12,11 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from assay.errors import show_id
 from assay.report.drawing.vega import COLOURS
@@ -28,8 +29,7 @@ ID = 80  # characters of an id
 _JSON_ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 
 
-@dataclass(frozen=True)
-class Toned:
+class Toned(Struct, frozen=True):
     """A cell in the colour of what it says."""
 
     words: str

@@ -6,8 +6,9 @@ Computes no measure and reads no file. What draws is loaded only where something
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import median
+
+from msgspec import Struct
 
 from assay.errors import show_id
 from assay.records.curves import NEVER
@@ -35,8 +36,7 @@ def charts_of(report: EvaluationReport) -> tuple[Chart, ...]:
     return of_values + tuple(chart for chart in (make(report) for make in makers) if chart)
 
 
-@dataclass(frozen=True)
-class _Column:
+class _Column(Struct, frozen=True):
     """The values of one measure, over the queries for which it is defined."""
 
     measure: MeasureResult

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from msgspec import to_builtins
 
 from assay.report.evaluation.table import ResultTable, Row
 
@@ -23,7 +24,7 @@ def render_json(table: ResultTable) -> str:
     document = {
         "schema": SCHEMA,
         "like": table.like,
-        "rules": asdict(table.rules),
+        "rules": to_builtins(table.rules),
         "measures": [{"name": request.label, "canonical": str(request.measure)} for request in table.requests],
         "runs": [_run(row, table, by_run[row.run]) for row in table.rows],
     }
@@ -31,7 +32,7 @@ def render_json(table: ResultTable) -> str:
 
 
 def _run(row: Row, table: ResultTable, queries: dict[str, Any]) -> dict[str, Any]:
-    coverage = {**asdict(table.coverage[row.run]), "unjudged": len(table.coverage[row.run].unjudged)}
+    coverage = {**to_builtins(table.coverage[row.run]), "unjudged": len(table.coverage[row.run].unjudged)}
     run = {"name": row.run, "tag": table.tags[row.run], "mean": _values(row, table), "coverage": coverage}
     if table.tie_bounds[row.run]:
         run["tie_bounds"] = {label: list(ends) for label, ends in table.tie_bounds[row.run].items()}

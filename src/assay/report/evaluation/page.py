@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from assay.errors import show_id
 from assay.records.model import EvaluationReport
@@ -17,8 +18,7 @@ from assay.report.evaluation.sheet import lowest_first, main_measure, sheet_of, 
 PLAIN_ROWS = 50  # queries that stand in the page itself, for those without JavaScript
 
 
-@dataclass(frozen=True)
-class QueryTable:
+class QueryTable(Struct, frozen=True):
     """The queries that are shown without JavaScript."""
 
     words: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from assay.errors import show_id, some_of
 from assay.records.model import EvaluationReport, FindingRecord, Identity, MeasureResult, Status, TargetResult
@@ -16,8 +17,7 @@ SEVERITIES = {"error": "Errors", "warning": "Warnings", "note": "Notes"}  # wors
 STATUSES: tuple[Status, ...] = ("pass", "unknown", "warn", "fail")
 
 
-@dataclass(frozen=True)
-class Whisker:
+class Whisker(Struct, frozen=True):
     """A mean, its interval and the levels of its target on a line from 0 to 1."""
 
     mean: float
@@ -26,8 +26,7 @@ class Whisker:
     levels: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class MeasureRow:
+class MeasureRow(Struct, frozen=True):
     """One measure, as it is shown."""
 
     name: str
@@ -40,8 +39,7 @@ class MeasureRow:
     whisker: Whisker | None
 
 
-@dataclass(frozen=True)
-class FindingGroup:
+class FindingGroup(Struct, frozen=True):
     """The findings of one severity."""
 
     severity: str
@@ -49,8 +47,7 @@ class FindingGroup:
     findings: tuple[FindingRecord, ...]
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """A report, ready to be printed."""
 
     run: str

@@ -10,9 +10,10 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
+
+from msgspec import Struct
 
 from assay.report.drawing.vega import (
     BLUE,
@@ -39,8 +40,7 @@ _LINES = ((BLUE, [1, 0]), (ORANGE, [7, 3]), (GREEN, [2, 2]), (PURPLE, [9, 3, 2, 
 _CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # that an axis of cutoffs names
 
 
-@dataclass(frozen=True)
-class Mean:
+class Mean(Struct, frozen=True):
     """The middle of the values, to be drawn across them."""
 
     value: float
@@ -53,8 +53,7 @@ class Mean:
         return f"{self.words} {self.value:.4f}"
 
 
-@dataclass(frozen=True)
-class Bin:
+class Bin(Struct, frozen=True):
     """How many values fall between two ends; `low` belongs to it, `high` only to the last one."""
 
     low: float

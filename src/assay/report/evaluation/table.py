@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from assay.describing import conventions_in_words, coverage_in_words, number_of
 from assay.errors import show_id
@@ -19,8 +20,7 @@ if TYPE_CHECKING:  # only who has targets needs what they are made of
 ALL = "all"  # the row of a run that stands for all its queries
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """The values of one run, for one query or for all of them."""
 
     run: str
@@ -29,8 +29,7 @@ class Row:
     best: tuple[bool, ...]  # whether no other run does better here
 
 
-@dataclass(frozen=True)
-class ResultTable:
+class ResultTable(Struct, frozen=True):
     """Runs by measures."""
 
     requests: tuple[Request, ...]

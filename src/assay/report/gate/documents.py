@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 from xml.sax.saxutils import escape as xml_escape
 from xml.sax.saxutils import quoteattr
+
+from msgspec import to_builtins
 
 from assay.comparison.power import POWER
 from assay.gate.baselines import Side
@@ -37,7 +38,7 @@ def render_json(gate: Gate) -> str:
         "candidate": _side_object(gate.candidate),
         "rules": [_decision_object(decision) for decision in gate.decisions],
         "profile": None if gate.profile is None else shown(gate.profile),
-        "targets": [{**asdict(target), "words": shown(target.words)} for target in gate.targets],
+        "targets": [{**to_builtins(target), "words": shown(target.words)} for target in gate.targets],
         "warnings": [{"kind": caution.kind, "words": shown(caution.words)} for caution in gate.cautions],
     }
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
@@ -56,7 +57,7 @@ def _side_object(side: Side) -> dict[str, Any]:
 
 def _decision_object(decision: Decision) -> dict[str, Any]:
     rule = decision.rule
-    own = {name: value for name, value in asdict(decision).items() if name != "rule"}
+    own = {name: value for name, value in to_builtins(decision).items() if name != "rule"}
     return {
         "rule": shown(str(rule)),
         "measure": shown(rule.label),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from assay.describing import number_of
 from assay.errors import show_id
@@ -41,7 +42,7 @@ def notes_of(gate: Gate) -> Iterator[str]:
     yield gate.conventions
 
 
-class Reason(NamedTuple):
+class Reason(Struct, frozen=True):
     """A rule or target, and why it came out so."""
 
     status: Status

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from assay._version import __version__
 from assay.errors import show_id
@@ -55,7 +56,7 @@ def _finding_object(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "fix": finding.fix,
         "count": finding.count,
-        "examples": [asdict(example) for example in finding.examples],
+        "examples": [to_builtins(example) for example in finding.examples],
     }
 
 
