@@ -19,13 +19,13 @@ import click
 import msgspec
 
 import assay
-import assay.diagnosis.findings
+import assay.diagnosis.model
 import assay.errors
 import assay.records.benchmark
 import assay.records.model
 from assay.cli import group
 from assay.compat.trec_eval import usage
-from assay.diagnosis.findings import Diagnosis
+from assay.diagnosis.model import Diagnosis
 from assay.diagnosis.registry import all_looks
 from assay.evaluation import Coverage, Scores
 from assay.measures import Request, definitions
@@ -147,7 +147,7 @@ def diagnosis_schema() -> str:
     """The schema of what `assay diagnose --format json` prints: the values of a diagnosis, and rows by column."""
     schema = msgspec.json.schema(Diagnosis)
     for name, definition in schema["$defs"].items():
-        for field in _FIELD.finditer(inspect.getsource(getattr(assay.diagnosis.findings, name))):
+        for field in _FIELD.finditer(inspect.getsource(getattr(assay.diagnosis.model, name))):
             if field["meaning"]:
                 definition["properties"][field["name"]]["description"] = field["meaning"]
         definition["required"] = list(definition["properties"])  # all are always printed

@@ -13,9 +13,9 @@ from assay._version import __version__
 if TYPE_CHECKING:
     from assay.checking import CheckReport, check_measure
     from assay.comparison.comparing import Comparison, compare
-    from assay.conventions import compare_conventions
     from assay.diagnosis.diagnosing import diagnose
-    from assay.diagnosis.findings import Diagnosis
+    from assay.diagnosis.model import Diagnosis
+    from assay.disagreements import compare_conventions
     from assay.errors import AssayError
     from assay.evaluation import Evaluation, Evaluator, concat, evaluate
     from assay.formats import parse_qrels, parse_run, read_qrels, read_run, write_qrels, write_run
@@ -33,7 +33,7 @@ _PLACES = {
     "AssayError": "assay.errors",
     "CheckReport": "assay.checking",
     "Comparison": "assay.comparison.comparing",
-    "Diagnosis": "assay.diagnosis.findings",
+    "Diagnosis": "assay.diagnosis.model",
     "Evaluation": "assay.evaluation",
     "Evaluator": "assay.evaluation",
     "Finding": "assay.validation.findings",
@@ -46,7 +46,7 @@ _PLACES = {
     "check_measure": "assay.checking",
     "collapse": "assay.fusion",
     "compare": "assay.comparison.comparing",
-    "compare_conventions": "assay.conventions",
+    "compare_conventions": "assay.disagreements",
     "concat": "assay.evaluation",
     "diagnose": "assay.diagnosis.diagnosing",
     "evaluate": "assay.evaluation",

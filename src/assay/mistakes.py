@@ -279,7 +279,7 @@ _EVERYWHERE: dict[str, Words] = {
 _REPEATS: dict[str, Words] = {"repeats": {"counted": "a document that stands twice in the ranking counts twice"}}
 
 
-class Model(Struct, frozen=True):
+class FormulaModel(Struct, frozen=True):
     """A measure as a formula with choices: the right ones, and the mistakes people make."""
 
     formula: Formula
@@ -307,30 +307,32 @@ _PARTS: dict[str, Words] = {
     },
 }
 
-UNKNOWN = Model(lambda facts, choices: facts.ours, {})
-MODELS: dict[str, Model] = {
-    "P": Model(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "k"}),
-    "R": Model(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "relevant"}),
-    "R_cap": Model(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "smaller"}),
-    "SetP": Model(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "retrieved"}),
-    "SetR": Model(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "relevant"}),
-    "AP": Model(
+UNKNOWN = FormulaModel(lambda facts, choices: facts.ours, {})
+MODELS: dict[str, FormulaModel] = {
+    "P": FormulaModel(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "k"}),
+    "R": FormulaModel(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "relevant"}),
+    "R_cap": FormulaModel(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "smaller"}),
+    "SetP": FormulaModel(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "retrieved"}),
+    "SetR": FormulaModel(_share, {"divided by": _denominators("it"), **_BINARY}, lambda m: {"divided by": "relevant"}),
+    "AP": FormulaModel(
         _average_precision,
         {"divided by": _denominators("the sum of precisions"), "averaged at": _RANKED_AT, **_BINARY},
         lambda m: {"divided by": "smaller" if m.param("norm") == "cutoff" and m.param("cutoff") else "relevant"},
     ),
-    "RR": Model(_reciprocal_rank, {"which": _WHICH, **_BINARY}),
-    "Success": Model(
+    "RR": FormulaModel(_reciprocal_rank, {"which": _WHICH, **_BINARY}),
+    "Success": FormulaModel(
         _success, {"counts": {"all": "it counts the relevant documents, not whether there is one"}, **_BINARY}
     ),
-    "F": Model(_harmonic_mean, {**_PARTS, **_BINARY}, lambda m: {"precision": "k", "recall": "relevant"}),
-    "SetF": Model(_harmonic_mean, {**_PARTS, **_BINARY}, lambda m: {"precision": "retrieved", "recall": "relevant"}),
-    "DCG": Model(
+    "F": FormulaModel(_harmonic_mean, {**_PARTS, **_BINARY}, lambda m: {"precision": "k", "recall": "relevant"}),
+    "SetF": FormulaModel(
+        _harmonic_mean, {**_PARTS, **_BINARY}, lambda m: {"precision": "retrieved", "recall": "relevant"}
+    ),
+    "DCG": FormulaModel(
         _discounted_gain,
         {"gain": _GAINS, "discount": {**_DISCOUNTS, **_BASES}, "cutoff": _CUTOFF, "unjudged": _UNJUDGED},
         _gain_of,
     ),
-    "nDCG": Model(
+    "nDCG": FormulaModel(
         _normalised_gain,
         {**_IDEAL, "gain": _GAINS, "discount": _DISCOUNTS, "cutoff": _CUTOFF, "unjudged": _UNJUDGED},
         _gain_of,
@@ -359,7 +361,7 @@ RIGHT = {
 MODELLED = {"cutoff", "rel", "judged_only", "norm", "beta", "beta2", "gain"}  # parameters that formulas heed
 
 
-def model_of(measure: Measure) -> Model:
+def model_of(measure: Measure) -> FormulaModel:
     """The formula of a measure with its parameters, where we have one; gains of the user's own are not in it."""
     heeded = MODELLED.issuperset(dict(measure.params)) and not isinstance(measure.param("gain"), tuple)
     return MODELS.get(measure.name, UNKNOWN) if heeded else UNKNOWN
@@ -397,7 +399,7 @@ def combined_mistakes(dimensions: Mapping[str, Words], number: int) -> Iterator[
         yield from product(*[[(dimension, choice) for choice in dimensions[dimension]] for dimension in chosen])
 
 
-def outcome_of(model: Model, facts: Facts, choices: Choices) -> Outcome:
+def outcome_of(model: FormulaModel, facts: Facts, choices: Choices) -> Outcome:
     """What a formula with these choices gives."""
     nothing = choices["nothing relevant"] if not facts.relevant_in_all else "formula"
     if nothing == "formula" and not facts.case.ranking:

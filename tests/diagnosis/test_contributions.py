@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from assay import diagnose, evaluate
-from assay.diagnosis.findings import Settings
+from assay.diagnosis.model import Settings
 from diagnosis.worlds import World, ranked
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import assay
 from assay import diagnose, parse_run
-from assay.diagnosis.findings import AREAS, Settings
+from assay.diagnosis.model import AREAS, Settings
 from assay.diagnosis.registry import all_looks, find_look
 from assay.errors import AssayError, InputError
 from assay.example import QRELS, RUNS

@@ -47,7 +47,7 @@ def test_labels_that_favour_one_side_are_the_worst_for_the_other_by_precision():
 
 
 def _settings(**given):
-    from assay.diagnosis.findings import Settings
+    from assay.diagnosis.model import Settings
 
     return Settings(**given)
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from assay import diagnose
 from assay.diagnosis import position as module
-from assay.diagnosis.findings import Settings
+from assay.diagnosis.model import Settings
 from assay.diagnosis.position import partial_correlation, within_ranks
 from diagnosis.alarms import alarms, good_order_and_true_grades, shuffled, shuffled_order_and_true_grades
 from diagnosis.worlds import World, ranked

@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
 from assay import diagnose
-from assay.diagnosis.findings import Settings
+from assay.diagnosis.model import Settings
 from assay.diagnosis.query_sets import distance_and_chance, expected_new, welch_interval
 from assay.diagnosis.texts import alike, jaccard, normalised, trigrams
 from diagnosis.alarms import alarms, queries_from_the_traffic

@@ -66,7 +66,7 @@ def test_the_later_document_is_the_repeat():
 
 
 def test_only_documents_at_the_top_count():
-    from assay.diagnosis.findings import Settings
+    from assay.diagnosis.model import Settings
 
     assert "fine" == found_in({"r": run("a", "d0", "a2")}, settings=Settings(k=2)).severity
 

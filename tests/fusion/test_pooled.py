@@ -7,7 +7,7 @@ import pytest
 
 from assay.errors import FusionError
 from assay.fusion.pooled import pool_runs, total_of
-from assay.fusion.registry import METHODS, NORMALISATIONS, Parameter, find_method, find_normalisation
+from assay.fusion.registry import METHODS, NORMALISATIONS, MethodParameter, find_method, find_normalisation
 from fusion.small import runs
 
 ONE = {"q": {"a": 2.0, "b": 1.0}, "p": {"a": 5.0}}
@@ -70,10 +70,13 @@ def test_sums_start_with_the_smallest():
 
 
 def test_parameters_say_what_they_allow():
-    assert ("a number from 0", True, False) == (Parameter("", 0).allowed, *map(Parameter("", 0).allows, (0, -0.1)))
-    inside = Parameter("", 0, 1, open_ends=True)
+    assert ("a number from 0", True, False) == (
+        MethodParameter("", 0).allowed,
+        *map(MethodParameter("", 0).allows, (0, -0.1)),
+    )
+    inside = MethodParameter("", 0, 1, open_ends=True)
     assert ("a number between 0 and 1", True, False, False) == (inside.allowed, *map(inside.allows, (0.5, 0, 1)))
-    assert "a number from 0 to 1" == Parameter("", 0, 1).allowed
+    assert "a number from 0 to 1" == MethodParameter("", 0, 1).allowed
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)

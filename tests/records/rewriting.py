@@ -8,7 +8,7 @@ import sys
 from assay.evaluation import evaluate
 from assay.records import storing
 from assay.records.building import build_report
-from assay.records.manifest import Name, Settings, build_manifest
+from assay.records.manifest import DeclaredSettings, Name, build_manifest
 from assay.records.model import Config, EvaluationReport, ExperimentManifest
 
 
@@ -22,7 +22,7 @@ def experiment(number: int) -> tuple[list[EvaluationReport], ExperimentManifest]
         Name(f"number {number}", "2025-01-31T09:30:05Z"),
         command=(),
         config=config,
-        settings=Settings(),
+        settings=DeclaredSettings(),
         runs=names,
         inputs=[],
         metadata={},

@@ -16,8 +16,8 @@ from assay.errors import InputError
 from assay.evaluation import Evaluator
 from assay.native import path_in_use
 from assay.records.manifest import (
+    DeclaredSettings,
     Name,
-    Settings,
     build_manifest,
     config_hash,
     config_of,
@@ -44,7 +44,7 @@ def built(**others) -> ExperimentManifest:
     given = {
         "command": ("assay", "evaluate"),
         "config": config(),
-        "settings": Settings(),
+        "settings": DeclaredSettings(),
         "runs": ["mine"],
         "inputs": [],
         "metadata": {},
@@ -62,7 +62,7 @@ def test_model_dataset_and_indexes_have_places_of_their_own():
     )
 
     assert (
-        Settings(
+        DeclaredSettings(
             dataset="msmarco/dev",
             model="e5-base",
             parameters={"k": "60", "b": "0.4=x"},
@@ -142,8 +142,8 @@ def test_the_config_says_what_was_chosen():
 
 
 def test_equal_experiments_have_equal_hashes():
-    one = Settings(parameters={"a": "1", "b": "2"})
-    other = Settings(parameters={"b": "2", "a": "1"})
+    one = DeclaredSettings(parameters={"a": "1", "b": "2"})
+    other = DeclaredSettings(parameters={"b": "2", "a": "1"})
 
     assert config_hash(config(rules={"depth": 3, "ties": "input"}), one) == config_hash(
         config(rules={"ties": "input", "depth": 3}), other
@@ -153,27 +153,27 @@ def test_equal_experiments_have_equal_hashes():
 @pytest.mark.parametrize(
     ("what", "settings"),
     [
-        (config(("RR",)), Settings()),
-        (config(rules={"ties": "doc-asc"}), Settings()),
-        (config(targets=parse_targets("measures.AP = 0.3")), Settings()),
-        (config(grades={"E": 3}), Settings()),
-        (config(run_format="trec"), Settings()),
-        (config(), Settings(parameters={"k": "60"})),
-        (config(), Settings(model="m")),
-        (config(), Settings(dataset="m")),
-        (config(), Settings(index_snapshots={"k": "60"})),
+        (config(("RR",)), DeclaredSettings()),
+        (config(rules={"ties": "doc-asc"}), DeclaredSettings()),
+        (config(targets=parse_targets("measures.AP = 0.3")), DeclaredSettings()),
+        (config(grades={"E": 3}), DeclaredSettings()),
+        (config(run_format="trec"), DeclaredSettings()),
+        (config(), DeclaredSettings(parameters={"k": "60"})),
+        (config(), DeclaredSettings(model="m")),
+        (config(), DeclaredSettings(dataset="m")),
+        (config(), DeclaredSettings(index_snapshots={"k": "60"})),
     ],
 )
 def test_every_choice_changes_the_hash(what, settings):
-    assert config_hash(config(), Settings()) != config_hash(what, settings)
+    assert config_hash(config(), DeclaredSettings()) != config_hash(what, settings)
 
 
 def test_notes_do_not_change_it():
-    assert config_hash(config(), Settings()) == config_hash(config(), Settings(notes=("tried again",)))
+    assert config_hash(config(), DeclaredSettings()) == config_hash(config(), DeclaredSettings(notes=("tried again",)))
 
 
 def test_the_hash_can_be_computed_from_the_manifest():
-    settings = Settings("d", "m", {"k": "60"}, {"i": "1"}, ("n",))
+    settings = DeclaredSettings("d", "m", {"k": "60"}, {"i": "1"}, ("n",))
     chosen = config(rules={"depth": 5}, grades={"E": 3}, targets=parse_targets("measures.AP = 1"))
     written = msgspec.json.encode(built(config=chosen, settings=settings))
     again = msgspec.json.decode(written, type=ExperimentManifest)
@@ -187,7 +187,7 @@ def test_the_hash_stays_what_it_was():
     chosen = Config(measures=("AP",), like="assay", rules={"ties": "input"})
 
     assert "fe89f219dbceb4cee546750c0af9c65a747be1cb581f3cacc16bb1ec4773849e" == config_hash(
-        chosen, Settings(model="e5")
+        chosen, DeclaredSettings(model="e5")
     )
 
 

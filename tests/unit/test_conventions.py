@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay import Rules, evaluate, parse_qrels, parse_run
-from assay.conventions import compare_conventions
+from assay.disagreements import compare_conventions
 from assay.errors import MeasureError, RulesError
 from assay.measures.conventions import CONVENTIONS, convention
 

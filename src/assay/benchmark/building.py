@@ -27,9 +27,9 @@ from assay.records.benchmark import (
     PairRecord,
 )
 from assay.records.building import as_text
-from assay.records.findings import as_record
 from assay.records.manifest import Name
 from assay.records.model import Digest, EvaluationReport, FindingRecord
+from assay.records.validated import as_record
 from assay.validation.findings import Finding
 
 

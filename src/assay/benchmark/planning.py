@@ -13,9 +13,9 @@ from assay.records.benchmark import MissingMode
 from assay.retrieval.base import Progress, Retriever
 from assay.retrieval.embedding import library_versions
 from assay.retrieval.models import DEFAULT_MODEL, get_model
-from assay.retrieval.modes import MODES, Fused, make_fused, make_retriever
+from assay.retrieval.modes import MODES, Hybrid, make_fused, make_retriever
 
-Way = TypeVar("Way", Retriever, Fused)
+Way = TypeVar("Way", Retriever, Hybrid)
 
 
 class PlannedMode(Struct, frozen=True):
@@ -23,7 +23,7 @@ class PlannedMode(Struct, frozen=True):
 
     mode: Mode
     shown: bool  # False: it runs only because a hybrid is made of it
-    way: Retriever | Fused
+    way: Retriever | Hybrid
     settings: dict[str, Any]  # all that decides its result, besides what is searched
 
     @property
@@ -32,14 +32,14 @@ class PlannedMode(Struct, frozen=True):
         return self.mode.name
 
 
-class Plan(Struct, frozen=True):
+class BenchmarkPlan(Struct, frozen=True):
     """What will run, parts before hybrids, and what cannot."""
 
     modes: tuple[PlannedMode, ...]
     missing: tuple[MissingMode, ...]
 
 
-def plan_modes(recipe: Recipe, progress: Progress | None = None) -> Plan:
+def plan_modes(recipe: Recipe, progress: Progress | None = None) -> BenchmarkPlan:
     """What of a recipe can run here; a model that is not on this machine is fetched.
 
     A mode whose package or model cannot be had is left out, and hybrids of it with it; wrong settings are refused.
@@ -58,7 +58,7 @@ def plan_modes(recipe: Recipe, progress: Progress | None = None) -> Plan:
         except (MissingExtraError, MissingModelError) as error:
             missing[mode.name] = _missing(mode, str(error))
     order = [mode.name for mode in recipe.modes]
-    return Plan(
+    return BenchmarkPlan(
         tuple(each for each in planned.values() if each.shown or _is_needed(each, planned.values())),
         tuple(missing[name] for name in order if name in missing),
     )
@@ -95,7 +95,7 @@ def _part(mode: Mode, name: str, known: Mapping[str, Mode]) -> Mode:
         raise _refusal(mode, str(error), "modes") from None
 
 
-def _made(mode: Mode, progress: Progress | None) -> Retriever | Fused:
+def _made(mode: Mode, progress: Progress | None) -> Retriever | Hybrid:
     kind = MODES[mode.kind]
     if kind.fuses:
         return _fused(mode)
@@ -106,7 +106,7 @@ def _made(mode: Mode, progress: Progress | None) -> Retriever | Fused:
     return way
 
 
-def _fused(mode: Mode) -> Fused:
+def _fused(mode: Mode) -> Hybrid:
     return _checked(mode, make_fused)
 
 

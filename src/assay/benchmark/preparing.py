@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, to_builtins
 
-from assay.benchmark.planning import Plan, plan_modes
+from assay.benchmark.planning import BenchmarkPlan, plan_modes
 from assay.benchmark.recipe import Recipe
 from assay.benchmark.steps import digest
 from assay.collections import Collection, embedded_collections, open_collection
@@ -29,7 +29,7 @@ class Prepared(Struct, frozen=True):
     """All that is known of a benchmark before its first search."""
 
     recipe: Recipe
-    plan: Plan
+    plan: BenchmarkPlan
     collection: Collection
     files: Mapping[str, Digest]  # by role: corpus, queries, qrels
     measures: tuple[str, ...]  # with those of the targets

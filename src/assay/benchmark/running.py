@@ -29,13 +29,13 @@ from assay.formats.unread import open_run
 from assay.formats.writing import qrels_as_bytes
 from assay.records.benchmark import BENCHMARK_FILE, BenchmarkReport
 from assay.records.building import as_text, build_report, queries_of_run, timestamp
-from assay.records.findings import findings_beside
 from assay.records.identity import digest_of, identity_of
-from assay.records.manifest import Name, Settings, build_manifest, config_hash, config_of, name_experiment
+from assay.records.manifest import DeclaredSettings, Name, build_manifest, config_hash, config_of, name_experiment
 from assay.records.model import Baseline, Config, EvaluationReport, FindingRecord, Identity, Targets
 from assay.records.recording import Measured, check_all, measure_run
 from assay.records.storing import MANIFEST_FILE, REPORT_FILE
 from assay.records.storing import encode as encode_record
+from assay.records.validated import findings_beside
 from assay.report.benchmark.files import benchmark_files
 from assay.report.evaluation.files import evaluation_files
 from assay.retrieval.base import Progress, silent
@@ -161,7 +161,7 @@ def _write_evaluation(space: Workspace, report: EvaluationReport, name: Name) ->
 # Writing
 
 
-def _settings(prepared: Prepared, searched: Sequence[Searched]) -> Settings:
+def _settings(prepared: Prepared, searched: Sequence[Searched]) -> DeclaredSettings:
     """What the manifest says of the modes: every setting by mode, and what is in each index."""
     parameters = {
         f"{mode.name}.{name}": as_text(value if isinstance(value, str) else msgspec.json.encode(value).decode())
@@ -169,7 +169,7 @@ def _settings(prepared: Prepared, searched: Sequence[Searched]) -> Settings:
         for name, value in mode.settings.items()
     }
     models = {str(mode.settings["model"]) for mode in prepared.plan.modes if MODES[mode.mode.kind].needs_model}
-    return Settings(
+    return DeclaredSettings(
         dataset=as_text(f"{prepared.collection.name}/{prepared.collection.split}"),
         model=", ".join(sorted(models)) or None,
         parameters={**parameters, "depth": str(prepared.recipe.depth), "seed": str(prepared.recipe.seed)},
@@ -182,7 +182,7 @@ def _write_benchmark(
     space: Workspace,
     report: BenchmarkReport,
     config: Config,
-    settings: Settings,
+    settings: DeclaredSettings,
     name: Name,
 ) -> None:
     files = {BENCHMARK_FILE: encode_benchmark(report)}

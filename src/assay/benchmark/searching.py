@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from assay.benchmark.planning import Plan, PlannedMode, parts_of
+from assay.benchmark.planning import BenchmarkPlan, PlannedMode, parts_of
 from assay.benchmark.steps import Step, Workspace, digest
 from assay.collections import Collection
 from assay.errors import InputError
@@ -20,7 +20,7 @@ from assay.formats import read_run
 from assay.formats.writing import run_as_bytes
 from assay.records.benchmark import ModeTiming
 from assay.retrieval.base import Progress, Retriever, Searcher, silent
-from assay.retrieval.modes import Fused
+from assay.retrieval.modes import Hybrid
 from assay.tables import Run
 
 TIMED = 100  # queries at most: few enough to be quick
@@ -71,11 +71,13 @@ class Search(Struct, frozen=True):
         return [self.queries[name] for name in names]
 
 
-def search_all(search: Search, plan: Plan, space: Workspace, progress: Progress | None = None) -> list[Searched]:
+def search_all(
+    search: Search, plan: BenchmarkPlan, space: Workspace, progress: Progress | None = None
+) -> list[Searched]:
     """The runs of all modes, in the order of the plan; what is finished already is left as it is."""
     found: dict[str, Searched] = {}
     for mode in plan.modes:
-        if isinstance(mode.way, Fused):
+        if isinstance(mode.way, Hybrid):
             found[mode.name] = _fused(search, mode, mode.way, found, space)
         else:
             found[mode.name] = _retrieved(search, mode, mode.way, space, progress)
@@ -144,7 +146,9 @@ def _asked(searcher: Searcher, text: str, depth: int) -> float:
 # A mode that fuses
 
 
-def _fused(search: Search, mode: PlannedMode, way: Fused, before: Mapping[str, Searched], space: Workspace) -> Searched:
+def _fused(
+    search: Search, mode: PlannedMode, way: Hybrid, before: Mapping[str, Searched], space: Workspace
+) -> Searched:
     parts = [before[name] for name in parts_of(mode.mode)]
     key = digest("fuse", mode.name, mode.settings, [part.sha256 for part in parts], search.depth)
     step = space.finished(f"search {mode.name}", key)

@@ -6,9 +6,9 @@ import click
 
 from assay.cli import write
 from assay.cli.options import input_options, measure_options, output_options, read_input
-from assay.conventions import compare_conventions
+from assay.disagreements import compare_conventions
 from assay.measures.conventions import CONVENTIONS
-from assay.report.conventions import CONVENTION_RENDERERS
+from assay.report.disagreements import CONVENTION_RENDERERS
 from assay.rules import RULE_CHOICES, Duplicates
 
 

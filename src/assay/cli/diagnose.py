@@ -20,7 +20,7 @@ from assay.cli.options import (
     rule_options,
 )
 from assay.diagnosis.diagnosing import diagnose
-from assay.diagnosis.findings import AREAS, Settings
+from assay.diagnosis.model import AREAS, Settings
 from assay.formats import parse_grades, read_run
 from assay.report.diagnosis import RENDERERS
 

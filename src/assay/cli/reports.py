@@ -100,7 +100,7 @@ def findings_of(experiment: Experiment) -> Callable[[Measured], tuple[FindingRec
     """What validation says about each run of the experiment and its judgments."""
 
     def find(measured: Measured) -> tuple[FindingRecord, ...]:
-        from assay.records.findings import findings_beside
+        from assay.records.validated import findings_beside
 
         return findings_beside(
             measured.evaluation,

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.collections.columns import columns_by_role
-from assay.collections.judgments import Judgment, Judgments, judgments_from, read_judgments, scan_judgments
+from assay.collections.judgments import Judgment, JudgmentFile, judgments_from, read_judgments, scan_judgments
 from assay.collections.locating import Places
 from assay.collections.model import Collection
 from assay.collections.seen import Seen
@@ -22,7 +22,7 @@ from assay.inputs.fields import Columns, Flaw, writable
 from assay.inputs.queries import Query, scan_queries
 from assay.retrieval.base import Progress
 from assay.validation.collection_rules import CollectionFacts
-from assay.validation.findings import SEVERITIES, Example, Finding, Tally, Validation
+from assay.validation.findings import SEVERITIES, Finding, FindingExample, Tally, Validation
 from assay.validation.registry import RULES, Rule, rules_of
 
 STEP = "checking documents"
@@ -94,10 +94,10 @@ def _files(places: Places) -> dict[str, Path]:
 
 def check(places: Places, name: str, columns: Mapping[str, Any] | None, progress: Progress | None) -> Checked:
     """Read all of a collection once."""
-    return _Check(places, name, columns_by_role(columns), progress).run()
+    return _CollectionCheck(places, name, columns_by_role(columns), progress).run()
 
 
-class _Check:
+class _CollectionCheck:
     """One way through a collection."""
 
     def __init__(self, places: Places, name: str, columns: dict[str, Columns], progress: Progress | None) -> None:
@@ -157,7 +157,7 @@ class _Check:
     def _tell(self, flaw: Flaw, role: str, file: str) -> None:
         for rule in self._line_rules:
             if words := rule.check(flaw, role):
-                self._tally(rule.code, file).add(Example(words, flaw.line))
+                self._tally(rule.code, file).add(FindingExample(words, flaw.line))
 
     def _tally(self, code: str, file: str) -> Tally:
         return self._tallies.setdefault((code, file), Tally())
@@ -165,7 +165,7 @@ class _Check:
     def _ask(self, rules: Iterable[Rule], row: Document | Query, file: str) -> None:
         for rule in rules:
             if words := rule.check(row):
-                self._tally(rule.code, file).add(Example(words, row.line))
+                self._tally(rule.code, file).add(FindingExample(words, row.line))
 
     # Judgments
 
@@ -178,7 +178,7 @@ class _Check:
         self._facts.qrels, self._facts.letters = found.qrels, found.letters
         self._findings += found.findings
 
-    def _judgments_by_columns(self, path: Path) -> Judgments:
+    def _judgments_by_columns(self, path: Path) -> JudgmentFile:
         return judgments_from(list(self._rows(path, "qrels", scan_judgments)), str(path))
 
     # Queries
@@ -198,14 +198,14 @@ class _Check:
             if first is not query:
                 if not (beside_judgments and first.text == query.text):
                     words = f"as on line {first.line}" if first.line else ""
-                    facts.repeated_queries.add(Example(words, query.line, show_id(query.id)))
+                    facts.repeated_queries.add(FindingExample(words, query.line, show_id(query.id)))
                 continue
             self._ask(rules, query, file)
             words = " ".join(query.text.split()).casefold()
             twin = by_words.setdefault(words, query) if words else query
             if twin is not query:
                 text = f"'{show_id(query.text)}', as query {show_id(twin.id)}"
-                facts.same_queries.add(Example(text, query.line, show_id(query.id)))
+                facts.same_queries.add(FindingExample(text, query.line, show_id(query.id)))
         if found:
             facts.queries = {query.id: query.text for query in found.values()}
 
@@ -248,10 +248,10 @@ def _tell_pairs(tallies: dict[str, Tally], seen: Seen, pairs: Iterable[tuple[int
         where = f"line {first_line}" if first_line else f"row {first + 1}"
         where = where if file == first_file else f"{where} of {show_id(first_file, 200)}"
         text = words.format(show_id(seen.id(row)), where, other=show_id(seen.id(first)))
-        tallies.setdefault(file, Tally()).add(Example(text, line))
+        tallies.setdefault(file, Tally()).add(FindingExample(text, line))
 
 
-def _finding(rule: Rule, file: str, count: int, examples: tuple[Example, ...], message: str) -> Finding:
+def _finding(rule: Rule, file: str, count: int, examples: tuple[FindingExample, ...], message: str) -> Finding:
     return Finding(rule.code, rule.severity, rule.title, message, rule.fix, file, count, examples)
 
 

@@ -14,7 +14,7 @@ from assay.errors import InputError
 from assay.formats import read_qrels
 from assay.formats.numbers import GRADE, grade
 from assay.formats.sources import Content
-from assay.inputs.fields import Columns, Fields, Flaw, Names, Record, scan_records
+from assay.inputs.fields import Columns, Fields, Flaw, Names, RawRecord, scan_records
 from assay.tables import Qrels
 from assay.validation.findings import Finding
 from assay.validation.validating import validate_qrels
@@ -30,7 +30,7 @@ NAMES: Names = {
 _GRADES: Mapping[str, float] = {**ESCI, **ESCI_WORDS}
 
 
-class Judgments(Struct, frozen=True):
+class JudgmentFile(Struct, frozen=True):
     """What a file of judgments gave."""
 
     qrels: Qrels | None  # None where it could not be read
@@ -48,7 +48,7 @@ class Judgment(Struct, frozen=True):
     line: int | None
 
 
-def read_judgments(path: Path) -> Judgments:
+def read_judgments(path: Path) -> JudgmentFile:
     """The judgments of a file in any format; refused only if it cannot be opened."""
     qrels, letters = None, ""
     with suppress(InputError):
@@ -58,13 +58,13 @@ def read_judgments(path: Path) -> Judgments:
         with suppress(InputError):
             qrels, letters = read_qrels(path, grades=_GRADES), LETTERS
     # If there are letters, what is told is what is wrong beside them.
-    return Judgments(qrels, letters, _findings(path, str(path), None if is_plain else _GRADES))
+    return JudgmentFile(qrels, letters, _findings(path, str(path), None if is_plain else _GRADES))
 
 
-def judgments_from(rows: Sequence[Judgment], source: str) -> Judgments:
+def judgments_from(rows: Sequence[Judgment], source: str) -> JudgmentFile:
     """The judgments of rows that `scan_judgments` gave."""
     if not rows:
-        return Judgments(None, "", ())
+        return JudgmentFile(None, "", ())
     lines = [row.line for row in rows if row.line is not None]
     qrels = Qrels.from_columns(
         [row.query for row in rows],
@@ -73,20 +73,20 @@ def judgments_from(rows: Sequence[Judgment], source: str) -> Judgments:
         source=source,
         lines=lines if len(lines) == len(rows) else None,
     )
-    return Judgments(qrels, LETTERS if any(row.is_letter for row in rows) else "", _findings(qrels, source, None))
+    return JudgmentFile(qrels, LETTERS if any(row.is_letter for row in rows) else "", _findings(qrels, source, None))
 
 
 def scan_judgments(content: Content, *, columns: Columns | None) -> Iterator[Judgment | Flaw]:
     """The rows of a table, and in their places what cannot be read as one."""
     fields = Fields(NAMES, columns, required=("query", "doc", "rel"))
     for record in scan_records(content):
-        if isinstance(record, Record) and (lack := fields.lack(record)):
+        if isinstance(record, RawRecord) and (lack := fields.lack(record)):
             yield lack
             return  # all others would lack it too
         yield record if isinstance(record, Flaw) else _judgment(fields, record)
 
 
-def _judgment(fields: Fields, record: Record) -> Judgment | Flaw:
+def _judgment(fields: Fields, record: RawRecord) -> Judgment | Flaw:
     query, doc, given = fields.id(record, "query"), fields.id(record, "doc"), fields.value(record, "rel")
     if isinstance(query, Flaw):
         return replace(query, kind="columns", what=f"{query.what} of a query")

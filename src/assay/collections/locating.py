@@ -58,7 +58,7 @@ def has_parts(folder: Path) -> bool:
     return any(_told(name) for name in os.listdir(folder))
 
 
-class Missing(Struct, frozen=True):
+class MissingFile(Struct, frozen=True):
     """A file that is not there: its role, and what was looked for."""
 
     role: str
@@ -72,7 +72,7 @@ class Places(Struct, frozen=True):
     split: str
     splits: tuple[str, ...]
     files: Mapping[str, Path]  # role -> path
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingFile, ...] = ()
     doubtful: tuple[tuple[str, Path, tuple[Path, ...]], ...] = ()  # role, the file that was taken, those that were not
     undecided: bool = False  # there are several splits, and none was asked for or is called test
 
@@ -105,7 +105,7 @@ def locate(
         splits=tuple(by_split) or (name,),
         files={role: taken[role] for role in ROLES if role in taken},
         missing=tuple(
-            Missing(role, _looked_for(role, folder))
+            MissingFile(role, _looked_for(role, folder))
             for role in ROLES
             if role not in taken and not (role == "qrels" and undecided)
         ),

@@ -6,12 +6,22 @@ import math
 
 import numpy as np
 
-from assay.comparison.paired import TIE, Moments, Options, Outcome, Overall, Paired, moments, p_value, paired_test
+from assay.comparison.paired import (
+    TIE,
+    Moments,
+    Overall,
+    Paired,
+    PairedOptions,
+    PairedOutcome,
+    moments,
+    p_value,
+    paired_test,
+)
 from assay.tables import Floats, Integers
 
 
 @paired_test("t")
-def t(paired: Paired, options: Options) -> Outcome:
+def t(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Is the mean difference zero? Student's paired t test.
 
     The statistic is the mean difference over its standard error. Differences need not be normal: with 50 queries of TREC
@@ -21,10 +31,10 @@ def t(paired: Paired, options: Options) -> Outcome:
     for difference in paired.differences():
         found = moments(difference)
         rows.append((math.nan, 1.0) if found is None else _student(found, options))
-    return Outcome.of(rows, paired.queries)
+    return PairedOutcome.of(rows, paired.queries)
 
 
-def _student(found: Moments, options: Options) -> tuple[float, float]:
+def _student(found: Moments, options: PairedOptions) -> tuple[float, float]:
     from scipy.special import stdtr  # a fifth of what scipy.stats takes to import
 
     statistic = found.mean / found.error
@@ -34,7 +44,7 @@ def _student(found: Moments, options: Options) -> tuple[float, float]:
 
 
 @paired_test("anova")
-def anova(paired: Paired, options: Options) -> Outcome:
+def anova(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are all systems equally good? Analysis of variance of systems and queries, and pairs from what is left over.
 
     All columns of the table count as systems, and queries that one of them lacks are left out. `overall` holds F and its
@@ -46,7 +56,7 @@ def anova(paired: Paired, options: Options) -> Outcome:
     counted = np.full(len(paired.pairs), queries, np.int64)
     nothing = [(math.nan, 1.0)] * len(paired.pairs)
     if queries < 2 or systems < 2:
-        return Outcome.of(nothing, counted)
+        return PairedOutcome.of(nothing, counted)
     # Against the first system: sums of squares keep their digits where all values are large.
     values = whole.values - whole.values[:, :1]
     means = values.mean(axis=0)
@@ -54,9 +64,9 @@ def anova(paired: Paired, options: Options) -> Outcome:
     degrees = (systems - 1) * (queries - 1)
     residual = float((left**2).sum()) / degrees
     if math.sqrt(residual) <= TIE * float(np.abs(whole.values).max()):
-        return Outcome.of(nothing, counted)
-    outcome = Outcome.of(_pairs_from_residual(whole, means, residual, options), counted)
-    return Outcome(
+        return PairedOutcome.of(nothing, counted)
+    outcome = PairedOutcome.of(_pairs_from_residual(whole, means, residual, options), counted)
+    return PairedOutcome(
         outcome.statistic, outcome.p, counted, outcome.exact, outcome.draws, _overall(means, residual, queries)
     )
 
@@ -70,7 +80,9 @@ def _overall(means: Floats, residual: float, queries: int) -> Overall:
     return Overall(between / residual, float(fdtrc(*degrees, between / residual)), degrees)
 
 
-def _pairs_from_residual(whole: Paired, means: Floats, residual: float, options: Options) -> list[tuple[float, float]]:
+def _pairs_from_residual(
+    whole: Paired, means: Floats, residual: float, options: PairedOptions
+) -> list[tuple[float, float]]:
     from scipy.special import stdtr
 
     queries, systems = whole.values.shape

@@ -28,7 +28,7 @@ Pair = tuple[int, int]  # columns: first minus second
 TIE = 1e-12  # numbers that differ by less than this share of what they were made of are equal: the rest is rounding
 
 
-class Options(Struct, frozen=True):
+class PairedOptions(Struct, frozen=True):
     """What one may choose. Tests that need no chance pass over seed and draws; only `sign` knows a minimum.
 
     `greater` asks whether the first system of a pair is better than the second. `draws` is the number of permutations or
@@ -64,7 +64,7 @@ class Overall(Struct, frozen=True):
     degrees: tuple[int, int]
 
 
-class Outcome(Struct, frozen=True, eq=False):
+class PairedOutcome(Struct, frozen=True, eq=False):
     """What a test found: one entry for each pair in every array."""
 
     statistic: Floats
@@ -75,7 +75,7 @@ class Outcome(Struct, frozen=True, eq=False):
     overall: Overall | None = None
 
     @classmethod
-    def of(cls, rows: Sequence[tuple[float, float]], queries: Integers, *, exact: bool = False) -> Outcome:
+    def of(cls, rows: Sequence[tuple[float, float]], queries: Integers, *, exact: bool = False) -> PairedOutcome:
         """The outcome of a test without draws, from statistic and p of each pair."""
         table = np.array(rows, np.float64).reshape(-1, 2)
         flags = np.full(len(table), exact)
@@ -179,10 +179,10 @@ class Paired(Struct, frozen=True, eq=False, dict=True):
             yield Paired(values, tuple(self.pairs[number] for number in numbers)), np.array(numbers)
 
 
-Kernel = Callable[[Paired, Options], Outcome]
+Kernel = Callable[[Paired, PairedOptions], PairedOutcome]
 
 
-class Definition(Struct, frozen=True, eq=False):
+class PairedTest(Struct, frozen=True, eq=False):
     """Everything the registry knows of a test."""
 
     name: str
@@ -196,14 +196,14 @@ class Definition(Struct, frozen=True, eq=False):
         return self.text.partition("\n")[0]
 
 
-REGISTRY: dict[str, Definition] = {}
+REGISTRY: dict[str, PairedTest] = {}
 
 
 def paired_test(name: str, *, draws: bool = False) -> Callable[[Kernel], Kernel]:
     """Make a function a test that the whole of assay knows; `draws` says that it needs chance."""
 
     def register(kernel: Kernel) -> Kernel:
-        REGISTRY[name] = Definition(name, kernel, draws, kernel.__doc__ or "")
+        REGISTRY[name] = PairedTest(name, kernel, draws, kernel.__doc__ or "")
         return kernel
 
     return register

@@ -16,7 +16,7 @@ from assay.comparison.corrections import corrected_p
 from assay.comparison.effects import effect
 from assay.comparison.equivalence import equivalence
 from assay.comparison.intervals import CONFIDENCE, Interval, bca_intervals, mean_interval, percentile_intervals
-from assay.comparison.paired import Alternative, Options, Significance, difference_moments
+from assay.comparison.paired import Alternative, PairedOptions, Significance, difference_moments
 from assay.comparison.power import detectable_difference, queries_needed
 from assay.comparison.significance import definition_of, significance_of
 from assay.errors import AssayError, MeasureError, did_you_mean, show_id
@@ -125,9 +125,9 @@ class Study(Struct, frozen=True):
         definition_of(self.test)
 
     @property
-    def options(self) -> Options:
+    def options(self) -> PairedOptions:
         """The part that the tests need."""
-        return Options(self.alternative, self.draws, self.seed, self.minimum)
+        return PairedOptions(self.alternative, self.draws, self.seed, self.minimum)
 
 
 class PairResult(Struct, frozen=True):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from assay.comparison.paired import TIE, Options, Outcome, Paired, p_value, paired_test
+from assay.comparison.paired import TIE, Paired, PairedOptions, PairedOutcome, p_value, paired_test
 from assay.errors import AssayError
 from assay.tables import Floats, Integers
 
@@ -14,7 +14,7 @@ EXACT_LIMIT = 500  # queries; the work grows with their cube
 
 
 @paired_test("wilcoxon")
-def wilcoxon(paired: Paired, options: Options) -> Outcome:
+def wilcoxon(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are differences symmetric about zero? Wilcoxon's signed ranks by the normal approximation.
 
     As R does it: with continuity correction, zeros dropped, equal sizes share their mean rank and the variance is
@@ -36,11 +36,11 @@ def wilcoxon(paired: Paired, options: Options) -> Outcome:
         lower = float(ndtr((beyond + 0.5) / math.sqrt(variance)))
         upper = float(ndtr((0.5 - beyond) / math.sqrt(variance)))
         rows.append((2 * beyond, p_value(lower, upper, options.alternative)))
-    return Outcome.of(rows, paired.queries)
+    return PairedOutcome.of(rows, paired.queries)
 
 
 @paired_test("wilcoxon-exact")
-def wilcoxon_exact(paired: Paired, options: Options) -> Outcome:
+def wilcoxon_exact(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are differences symmetric about zero? Wilcoxon's signed ranks, all 2**n signs counted.
 
     Exact also where sizes are equal: these share their mean rank, and sums of doubled ranks are whole numbers that can be
@@ -59,7 +59,7 @@ def wilcoxon_exact(paired: Paired, options: Options) -> Outcome:
         wins = int(doubled[doubled > 0].sum())
         lower, upper = float(chances[: wins + 1].sum()), float(chances[wins:].sum())
         rows.append((float(ranks.sum()), min(1.0, p_value(lower, upper, options.alternative))))
-    return Outcome.of(rows, paired.queries, exact=True)
+    return PairedOutcome.of(rows, paired.queries, exact=True)
 
 
 def _signed_ranks(difference: Floats) -> tuple[Floats, Integers]:
@@ -88,7 +88,7 @@ def _chances_of_sums(weights: Integers) -> Floats:
 
 
 @paired_test("sign")
-def sign(paired: Paired, options: Options) -> Outcome:
+def sign(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are wins and losses equally likely? The sign test, exact by the binomial distribution.
 
     Differences up to `minimum` count as ties, and ties are dropped: with 0.01 a query that differs by 0.01 or less is
@@ -103,7 +103,7 @@ def sign(paired: Paired, options: Options) -> Outcome:
         lower = float(bdtr(wins, count, 0.5)) if count else 1.0
         upper = float(bdtr(losses, count, 0.5)) if count else 1.0
         rows.append((float(wins - losses), p_value(lower, upper, options.alternative)))
-    return Outcome.of(rows, paired.queries, exact=True)
+    return PairedOutcome.of(rows, paired.queries, exact=True)
 
 
 def wins_and_losses(difference: Floats, minimum: float = 0.0) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from assay.comparison.paired import TIE, Alternative, Options, Outcome, Paired, paired_test
+from assay.comparison.paired import TIE, Alternative, Paired, PairedOptions, PairedOutcome, paired_test
 from assay.tables import Booleans, Floats, Integers
 
 DRAWS = 100_000
@@ -23,7 +23,7 @@ ALONE = 2**18  # multiplications up to which OpenBLAS starts no threads; waiting
 
 
 @paired_test("permutation", draws=True)
-def permutation(paired: Paired, options: Options) -> Outcome:
+def permutation(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Could each query's two values have changed places? Fisher's test by flipping the signs of differences.
 
     Where the n queries that differ have 2**n outcomes or fewer than asked for, all are counted: p = count / 2**n, and
@@ -43,7 +43,7 @@ def permutation(paired: Paired, options: Options) -> Outcome:
         exact[numbers[few]] = True
         if rest.pairs:
             p[numbers[~few]] = _chance_of_signs(rest, draws, options)
-    return Outcome(_means(paired), p, paired.queries, exact, done)
+    return PairedOutcome(_means(paired), p, paired.queries, exact, done)
 
 
 def _exact_permutation(difference: Floats, alternative: Alternative) -> tuple[float, int]:
@@ -57,9 +57,9 @@ def _exact_permutation(difference: Floats, alternative: Alternative) -> tuple[fl
     return int(reached.sum()) / len(sums), len(sums)
 
 
-def _chance_of_signs(paired: Paired, draws: int, options: Options) -> Floats:
+def _chance_of_signs(paired: Paired, draws: int, options: PairedOptions) -> Floats:
     """p of each pair from random signs; all queries are known."""
-    table = _Columns(paired)
+    table = _SystemColumns(paired)
     tolerance = TIE * table.sizes
     count = np.zeros(len(paired.pairs), np.int64)
     for heads in coins(len(paired.values), draws, options.seed, table.width):
@@ -85,7 +85,7 @@ def coins(queries: int, draws: int, seed: int, width: int | None = None) -> Iter
 
 
 @paired_test("bootstrap", draws=True)
-def bootstrap(paired: Paired, options: Options) -> Outcome:
+def bootstrap(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Is the mean difference zero? Queries are drawn again from differences that were shifted to mean zero.
 
     p = (count + 1) / (draws + 1), where count is how often the mean of a resample is as far from zero as the mean that was
@@ -97,7 +97,7 @@ def bootstrap(paired: Paired, options: Options) -> Outcome:
     for group, numbers in paired.groups():
         if len(group.values) == 0:
             continue
-        table = _Columns(group)
+        table = _SystemColumns(group)
         tolerance = TIE * table.sizes
         count = np.zeros(len(numbers), np.int64)
         for times in resamples(len(group.values), draws, options.seed, table.width):
@@ -105,7 +105,7 @@ def bootstrap(paired: Paired, options: Options) -> Outcome:
             count += _reached(shifted, table.observed[:, None], tolerance[:, None], options.alternative).sum(axis=1)
         p[numbers] = (count + 1) / (draws + 1)
     never = np.zeros(len(paired.pairs), np.bool_)
-    return Outcome(_means(paired), p, paired.queries, never, np.full(len(paired.pairs), draws, np.int64))
+    return PairedOutcome(_means(paired), p, paired.queries, never, np.full(len(paired.pairs), draws, np.int64))
 
 
 def resamples(queries: int, draws: int, seed: int, width: int | None = None) -> Iterator[Floats]:
@@ -131,7 +131,7 @@ def resampled_means(columns: Floats, draws: int, seed: int) -> Floats:
 
 
 @paired_test("tukey", draws=True)
-def tukey(paired: Paired, options: Options) -> Outcome:
+def tukey(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Could the best and the worst of so many equal systems lie this far apart? Tukey's test by shuffling systems.
 
     The values of each query are shuffled among all systems (all columns of the table), and the highest mean less the
@@ -154,7 +154,7 @@ def tukey(paired: Paired, options: Options) -> Outcome:
         p = np.where(side > 0, (count + 1) / (draws + 1), 1.0)
     never = np.zeros(len(pairs), np.bool_)
     counted, done = np.full(len(pairs), queries, np.int64), np.full(len(pairs), draws, np.int64)
-    return Outcome(difference, p, counted, never, done)
+    return PairedOutcome(difference, p, counted, never, done)
 
 
 def _ranges(values: Floats, draws: int, seed: int) -> Floats:
@@ -208,7 +208,7 @@ class WeightedSums:
         return sums.transpose(0, 2, 1).reshape(-1, len(weights))[: self.columns]
 
 
-class _Columns:
+class _SystemColumns:
     """Sums of differences under weights: by system and then subtracted, or by pair where these are fewer."""
 
     def __init__(self, paired: Paired) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.comparison import formulas, ranks, resampling  # noqa: F401  (their tests register themselves)
-from assay.comparison.paired import REGISTRY, Definition, Options, Pair, Paired, Significance
+from assay.comparison.paired import REGISTRY, Pair, Paired, PairedOptions, PairedTest, Significance
 from assay.errors import AssayError, did_you_mean
 from assay.tables import Floats
 
@@ -18,7 +18,7 @@ DEFAULT = "t"
 
 
 def significance_of(
-    values: Floats, pairs: Sequence[Pair], test: str = DEFAULT, options: Options = Options()
+    values: Floats, pairs: Sequence[Pair], test: str = DEFAULT, options: PairedOptions = PairedOptions()
 ) -> Significance:
     """What a test says of each pair of systems: columns of a table with a row per query.
 
@@ -56,7 +56,7 @@ def names_of_tests() -> list[str]:
     return sorted(REGISTRY, key=lambda name: (name != DEFAULT, name))
 
 
-def definition_of(name: str) -> Definition:
+def definition_of(name: str) -> PairedTest:
     """The test of this name."""
     if name not in REGISTRY:
         hint = did_you_mean(name, REGISTRY) or f"; there are {', '.join(names_of_tests())}."

@@ -34,9 +34,9 @@ from assay.compat.trec_eval import (
     RELSTRING,
     RUNID,
     VERSIONS,
+    CommandLine,
     Judging,
-    Options,
-    Refusal,
+    Stop,
     columns_of,
 )
 from assay.errors import (
@@ -132,7 +132,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     return _parse(f_qrel, _QRELS)
 
 
-class _Lines(Struct, frozen=True):
+class _ResultLines(Struct, frozen=True):
     """What the lines of a file hold."""
 
     word: str
@@ -143,8 +143,8 @@ class _Lines(Struct, frozen=True):
     advice: str = ""
 
 
-_RUN = _Lines("run", "query Q0 document rank score tag", "score", float, "a number")
-_QRELS = _Lines(
+_RUN = _ResultLines("run", "query Q0 document rank score tag", "score", float, "a number")
+_QRELS = _ResultLines(
     "qrels",
     "query 0 document grade",
     "grade",
@@ -154,7 +154,7 @@ _QRELS = _Lines(
 )
 
 
-def _parse(lines: Iterable[str], kind: _Lines) -> dict[str, dict[str, Any]]:
+def _parse(lines: Iterable[str], kind: _ResultLines) -> dict[str, dict[str, Any]]:
     if isinstance(lines, str):
         raise WrongValueError(f"give an open file or a list of lines: parse_{kind.word.rstrip('s')}(open(path)).")
     source, columns = str(getattr(lines, "name", kind.word)), kind.columns.split()
@@ -234,7 +234,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=5)
 
 
-def _values_of(family: Family, params: str | None, options: Options) -> Iterator[_Value]:
+def _values_of(family: Family, params: str | None, options: CommandLine) -> Iterator[_Value]:
     """What the package gives for a family: by cutoff or level, else one value under the family's name."""
     if family in (RUNID, RELSTRING):  # texts, for which the package gives 0
         yield _Value(family.name, lambda judging: np.zeros(len(judging.judged)))
@@ -244,7 +244,7 @@ def _values_of(family: Family, params: str | None, options: Options) -> Iterator
         columns = list(columns_of(family, params, options))
     except ParameterError as error:
         raise WrongParameterError(str(error)) from None
-    except Refusal as refusal:
+    except Stop as refusal:
         raise WrongParameterError(f"{family.name}.{params}: {refusal}.") from None
     for column in columns:
         name = column.name if family.kind in ("cutoffs", "levels") else family.name
@@ -283,7 +283,7 @@ class RelevanceEvaluator:
         if level < 1:
             raise WrongTypeError(f"relevance_level is {level}; it is a grade from 1 on.")
         only_judged = bool(_whole(judged_docs_only_flag, "judged_docs_only_flag"))
-        self._options = Options(TREC_EVAL, "", "", (), level=level, only_judged=only_judged)
+        self._options = CommandLine(TREC_EVAL, "", "", (), level=level, only_judged=only_judged)
         self._values = [
             value
             for name, params in _requested(measures).items()
@@ -356,7 +356,7 @@ def _text(value: Any, what: str) -> str:
     raise WrongTypeError(f"{what} {value!r} is a {type(value).__name__}; ids are text or whole numbers.")
 
 
-class _Rows(Struct, frozen=True, eq=False):
+class _RunRows(Struct, frozen=True, eq=False):
     """A dict of dicts as columns."""
 
     name: str
@@ -374,14 +374,14 @@ class _Rows(Struct, frozen=True, eq=False):
         )
 
 
-def _rows(table: Mapping[Any, Mapping[Any, Any]], ids: Mapping[str, Any], name: str) -> _Rows:
+def _rows(table: Mapping[Any, Mapping[Any, Any]], ids: Mapping[str, Any], name: str) -> _RunRows:
     queries = in_byte_order(ids)
     parts = [table[ids[query]] for query in queries]
     docs = [doc for part in parts for doc in part]
     if set(map(type, docs)) - {str}:
         docs = [_text(doc, f"document of {name}") for doc in docs]
     codes = np.repeat(np.arange(len(queries)), [len(part) for part in parts])
-    return _Rows(name, tuple(queries), codes, docs, [value for part in parts for value in part.values()])
+    return _RunRows(name, tuple(queries), codes, docs, [value for part in parts for value in part.values()])
 
 
 def _qrels(query_relevance: Mapping[str, Mapping[str, int]]) -> Qrels:
@@ -428,7 +428,7 @@ def _run(scores: Mapping[str, Mapping[str, float]], answered: Mapping[str, Any])
 _PLAIN = (int, float, np.integer, np.floating, np.bool_)
 
 
-def _numbers(rows: _Rows, what: str) -> Floats:
+def _numbers(rows: _RunRows, what: str) -> Floats:
     """The values as doubles: at once where all are of Python's or NumPy's types, else one by one."""
     if all(issubclass(kind, _PLAIN) for kind in set(map(type, rows.value))):
         try:
@@ -443,7 +443,7 @@ def _numbers(rows: _Rows, what: str) -> Floats:
     return numbers
 
 
-def _number(rows: _Rows, row: int, what: str) -> float:
+def _number(rows: _RunRows, row: int, what: str) -> float:
     value = rows.value[row]
     try:
         if not isinstance(value, (str, bytes)):

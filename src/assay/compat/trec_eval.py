@@ -95,7 +95,7 @@ NICKNAMES = {
 }
 
 
-class Refusal(Exception):
+class Stop(Exception):
     """The program stops: what it says, with which exit code, after printing what."""
 
     def __init__(self, message: str, code: int, printed: str = "") -> None:
@@ -103,7 +103,7 @@ class Refusal(Exception):
         super().__init__(message)
 
 
-class Options(Struct, frozen=True):
+class CommandLine(Struct, frozen=True):
     """The command line, read."""
 
     version: Version
@@ -123,7 +123,7 @@ def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     """Run as the program; gives its exit code."""
     try:
         stdout.write(run_trec_eval(arguments))
-    except Refusal as refusal:
+    except Stop as refusal:
         stdout.write(refusal.printed)
         stderr.write(f"{refusal}\n" if str(refusal) else "")
         return refusal.code
@@ -171,12 +171,12 @@ NUMBERS = {"-l": "level", "-M": "depth", "-N": "docs"}
 ONLY = {"-R": "qrels", "-T": "trec_results", "-Z": None}  # options of which one value or none is supported
 
 
-def parse_options(arguments: Sequence[str]) -> Options:
+def parse_options(arguments: Sequence[str]) -> CommandLine:
     """Read the options as getopt_long does: anywhere, joined or apart, long names shortened."""
     try:
         given, files = getopt.gnu_getopt(list(arguments), "hvqm:cl:nD:JN:M:R:T:oZ:", list(LONG_NAMES))
     except getopt.GetoptError as error:
-        raise Refusal(f"assay trec_eval: {error}\n{usage()}", 1) from None
+        raise Stop(f"assay trec_eval: {error}\n{usage()}", 1) from None
     letters = {f"--{name.rstrip('=')}": letter for name, letter in LONG_NAMES.items()}
     options = [(letters.get(name, name), value) for name, value in given]
     version = _version([value for name, value in options if name == "--as"])
@@ -184,11 +184,9 @@ def parse_options(arguments: Sequence[str]) -> Options:
     measures: list[str] = []
     for name, value in options:
         if name in ("-h", "-v"):
-            raise Refusal(
-                "" if name == "-h" else f"trec_eval version {version.name} (assay)", 0, usage() * (name == "-h")
-            )
+            raise Stop("" if name == "-h" else f"trec_eval version {version.name} (assay)", 0, usage() * (name == "-h"))
         if name in ONLY and value != ONLY[name]:
-            raise Refusal(f"assay trec_eval: {name} {value} is not supported.", 2)
+            raise Stop(f"assay trec_eval: {name} {value} is not supported.", 2)
         if name == "-m":
             _check_measure(value, version)
             measures.append(value)
@@ -196,8 +194,8 @@ def parse_options(arguments: Sequence[str]) -> Options:
         if name in NUMBERS:
             values[NUMBERS[name]] = min(max(c_integer(value), 0), NOT_MET) if name == "-M" else c_integer(value)
     if len(files) != 2:
-        raise Refusal(usage(), 1)
-    return Options(version, files[0], files[1], _families(measures or ["official"], version), **values)
+        raise Stop(usage(), 1)
+    return CommandLine(version, files[0], files[1], _families(measures or ["official"], version), **values)
 
 
 def usage() -> str:
@@ -208,16 +206,16 @@ def usage() -> str:
 def _version(names: list[str]) -> Version:
     name = names[-1] if names else "9.0.8"
     if name not in VERSIONS:
-        raise Refusal(f"assay trec_eval: --as {name}: the versions are {' and '.join(VERSIONS)}.", 1)
+        raise Stop(f"assay trec_eval: --as {name}: the versions are {' and '.join(VERSIONS)}.", 1)
     return VERSIONS[name]
 
 
 def _check_measure(text: str, version: Version) -> None:
     name, dot, params = text.partition(".")
     if dot and not params:
-        raise Refusal(f"trec_eval: improper measure in parameter '{name}'\ntrec_eval: illegal measure '{name}'", 1)
+        raise Stop(f"trec_eval: improper measure in parameter '{name}'\ntrec_eval: illegal measure '{name}'", 1)
     if name not in NICKNAMES and (name not in ORDER or version.name not in ORDER[name].versions):
-        raise Refusal(f"trec_eval: illegal measure '{name}'", 1)
+        raise Stop(f"trec_eval: illegal measure '{name}'", 1)
 
 
 def _families(measures: list[str], version: Version) -> tuple[tuple[Family, str | None], ...]:
@@ -239,7 +237,7 @@ def _families(measures: list[str], version: Version) -> tuple[tuple[Family, str 
 # Columns: what is printed for each measure
 
 
-class Column(Struct, frozen=True):
+class PrintedValue(Struct, frozen=True):
     """One printed value per query, and how the values of all queries become the summary."""
 
     name: str
@@ -253,25 +251,25 @@ class Judging(Struct, frozen=True, eq=False):
 
     judged: JudgedRanking
     missing: Any  # bool per query: the run lacks it
-    options: Options
+    options: CommandLine
 
 
-def columns_of(family: Family, params: str | None, options: Options) -> Iterator[Column]:
+def columns_of(family: Family, params: str | None, options: CommandLine) -> Iterator[PrintedValue]:
     """The columns of one family: one for each cutoff or level, or one in all."""
     if family is RUNID:
-        yield Column("runid", family, lambda judging: None, "text")
+        yield PrintedValue("runid", family, lambda judging: None, "text")
     elif family is RELSTRING:
         length = int(min(c_number(params.split(",")[0]), NOT_MET - 1)) if params else 10
         name = f"relstring_{params}" if params else "relstring"
-        yield Column(name, family, lambda judging: relevance_strings(judging, name, max(0, length)), "text")
+        yield PrintedValue(name, family, lambda judging: relevance_strings(judging, name, max(0, length)), "text")
     else:
         definition, _ = trec_stems()[family.name]
         try:
             settings = list(family.settings(params))
         except ParameterError as error:
-            raise Refusal(f"trec_eval: {error}\ntrec_eval: Cannot initialize measure '{family.name}'", 2) from None
+            raise Stop(f"trec_eval: {error}\ntrec_eval: Cannot initialize measure '{family.name}'", 2) from None
         for suffix, given in settings:
-            yield Column(
+            yield PrintedValue(
                 family.name + suffix,
                 family,
                 _values_of(family, suffix, {**family.fixed, **given}, options),
@@ -279,10 +277,10 @@ def columns_of(family: Family, params: str | None, options: Options) -> Iterator
             )
 
 
-def _values_of(family: Family, suffix: str, given: dict[str, Any], options: Options) -> Callable[[Judging], Floats]:
+def _values_of(family: Family, suffix: str, given: dict[str, Any], options: CommandLine) -> Callable[[Judging], Floats]:
     """The function that computes a column: our measure with trec_eval's parameters, or a quirk."""
     if family.name == "utility" and len(given.get("weights", "1234")) != 4:
-        raise Refusal("trec_eval.calc_utility: improper number of coefficients", 4)
+        raise Stop("trec_eval.calc_utility: improper number of coefficients", 4)
     definition, _ = trec_stems()[family.name]
     params = dict(given)
     if definition.defaults.get("rel") is not None or "rel" in given:
@@ -307,32 +305,32 @@ def _values_of(family: Family, suffix: str, given: dict[str, Any], options: Opti
 # Evaluation
 
 
-def _read(options: Options) -> tuple[Qrels, Run]:
+def _read(options: CommandLine) -> tuple[Qrels, Run]:
     try:
         qrels = read_trec_qrels(options.qrels, options.version.dialect)
         run = read_trec_run(options.run, options.version.dialect)
     except AssayError as error:
-        raise Refusal(f"assay trec_eval: {error}", 2) from None
+        raise Stop(f"assay trec_eval: {error}", 2) from None
     return qrels, run
 
 
-def report(qrels: Qrels, run: Run, options: Options, columns: list[Column]) -> str:
+def report(qrels: Qrels, run: Run, options: CommandLine, columns: list[PrintedValue]) -> str:
     """Everything that is printed."""
     failing = _failing_queries(qrels, run, options)
     if failing:
         query, message = failing
-        raise Refusal(message, 4, _before(qrels, run, options, query, columns) if options.per_query else "")
+        raise Stop(message, 4, _before(qrels, run, options, query, columns) if options.per_query else "")
     try:
         judging = _judge(_evaluated(qrels, run, options), run, options)
     except QuerySetError as error:
-        raise Refusal(f"trec_eval: No queries with both results and relevance info ({error})", 7) from None
+        raise Stop(f"trec_eval: No queries with both results and relevance info ({error})", 7) from None
     lines = list(_query_lines(judging, columns)) if options.per_query else []
     if options.summary:
         lines += _summary_lines(judging, columns, run, qrels)
     return "".join(lines)
 
 
-def _evaluated(qrels: Qrels, run: Run, options: Options) -> Qrels:
+def _evaluated(qrels: Qrels, run: Run, options: CommandLine) -> Qrels:
     """The judgments that the C program looks at: 9.0.8 only those of queries that the run has."""
     if options.version.prints_missing or options.complete:
         return qrels
@@ -349,7 +347,7 @@ def _judgments_of(qrels: Qrels, queries: tuple[str, ...]) -> Qrels:
     )
 
 
-def _judge(qrels: Qrels, run: Run, options: Options) -> Judging:
+def _judge(qrels: Qrels, run: Run, options: CommandLine) -> Judging:
     """Form the rankings: -c keeps judged queries that the run lacks, -M cuts, -J removes unjudged documents."""
     version = options.version
     answered = set(run.queries)
@@ -363,7 +361,7 @@ def _judge(qrels: Qrels, run: Run, options: Options) -> Judging:
     return Judging(judged.only_judged() if options.only_judged else judged, missing, options)
 
 
-def _ranked(qrels: Qrels, run: Run, options: Options) -> JudgedRanking:
+def _ranked(qrels: Qrels, run: Run, options: CommandLine) -> JudgedRanking:
     rules = Rules(scores=options.version.scores, queries="judged" if options.complete else "both", depth=options.depth)
     judgments = index_judgments(qrels, "first")  # repeats that matter have been refused by now
     try:
@@ -374,7 +372,7 @@ def _ranked(qrels: Qrels, run: Run, options: Options) -> JudgedRanking:
         return judge(judgments, _top(run, options, options.depth), rules)  # duplicates below the depth do not matter
 
 
-def _bogus_depth(options: Options) -> int:
+def _bogus_depth(options: CommandLine) -> int:
     """trec_eval 10 gives a query that the run lacks one made-up, unjudged document."""
     return 1 if options.depth is None else min(1, options.depth)
 
@@ -395,7 +393,7 @@ def _nothing_retrieved(judgments: Judgments) -> JudgedRanking:
     )
 
 
-def _failing_queries(qrels: Qrels, run: Run, options: Options) -> tuple[str, str] | None:
+def _failing_queries(qrels: Qrels, run: Run, options: CommandLine) -> tuple[str, str] | None:
     """The first query, in the order of evaluation, at which the C program gives up, and what it says."""
     evaluated = _evaluated(qrels, run, options)
     answered = set(run.queries)
@@ -411,7 +409,7 @@ def _failing_queries(qrels: Qrels, run: Run, options: Options) -> tuple[str, str
     return next(((query, failing[query]) for query in reached if query in failing), None)
 
 
-def _duplicates(qrels: Qrels, run: Run, options: Options) -> dict[str, str]:
+def _duplicates(qrels: Qrels, run: Run, options: CommandLine) -> dict[str, str]:
     """Queries with a document judged or retrieved twice; under -M only the documents within the depth matter."""
     found: dict[str, str] = {}
     try:
@@ -428,7 +426,7 @@ def _duplicates(qrels: Qrels, run: Run, options: Options) -> dict[str, str]:
     return found
 
 
-def _checked(judgments: Judgments, run: Run, options: Options) -> None:
+def _checked(judgments: Judgments, run: Run, options: CommandLine) -> None:
     """Raise DuplicateError if a document within the depth is retrieved twice."""
     rules = Rules(scores=options.version.scores)
     try:
@@ -439,7 +437,7 @@ def _checked(judgments: Judgments, run: Run, options: Options) -> None:
         judge(judgments, _top(run, options, options.depth), rules)
 
 
-def _top(run: Run, options: Options, depth: int) -> Run:
+def _top(run: Run, options: CommandLine, depth: int) -> Run:
     """The first documents of each query, all ties broken by id."""
     with np.errstate(over="ignore"):
         score = run.score.astype(np.float32) if options.version.scores == "float32" else run.score
@@ -454,7 +452,7 @@ def _rows_of(run: Run, rows: Integers) -> Run:
     return replace(run, query=run.query[rows], doc=run.doc[rows], score=run.score[rows], rank=None, lines=None)
 
 
-def _before(qrels: Qrels, run: Run, options: Options, failing: str, columns: list[Column]) -> str:
+def _before(qrels: Qrels, run: Run, options: CommandLine, failing: str, columns: list[PrintedValue]) -> str:
     """What has been printed of the queries that come before the failing one."""
     evaluated = _evaluated(qrels, run, options)
     earlier = tuple(query for query in evaluated.queries if as_bytes(query) < as_bytes(failing))
@@ -470,7 +468,7 @@ def _before(qrels: Qrels, run: Run, options: Options, failing: str, columns: lis
 # Printing
 
 
-def _query_lines(judging: Judging, columns: list[Column]) -> Iterator[str]:
+def _query_lines(judging: Judging, columns: list[PrintedValue]) -> Iterator[str]:
     shown = [(column, column.values(judging)) for column in columns if column.family.single]
     texts = [[_text(column, value) for value in values] for column, values in shown]
     for index, query in enumerate(judging.judged.queries):
@@ -480,7 +478,7 @@ def _query_lines(judging: Judging, columns: list[Column]) -> Iterator[str]:
             yield f"{column.name:<22}\t{query}\t{values[index]}\n"
 
 
-def _text(column: Column, value: Any) -> str:
+def _text(column: PrintedValue, value: Any) -> str:
     if isinstance(value, str):
         return f"'{value}'"
     return f"{int(value)}" if column.family.counts else _number(value)
@@ -491,7 +489,7 @@ def _number(value: float) -> str:
     return "  -nan" if np.isnan(value) else f"{value:6.4f}"
 
 
-def _summary_lines(judging: Judging, columns: list[Column], run: Run, qrels: Qrels) -> Iterator[str]:
+def _summary_lines(judging: Judging, columns: list[PrintedValue], run: Run, qrels: Qrels) -> Iterator[str]:
     for column in columns:
         if column.family is RUNID:
             yield f"{'runid':<22}\tall\t{run.tag}\n"
@@ -499,7 +497,7 @@ def _summary_lines(judging: Judging, columns: list[Column], run: Run, qrels: Qre
             yield f"{column.name:<22}\tall\t{_text(column, _total(column, judging, qrels))}\n"
 
 
-def _total(column: Column, judging: Judging, qrels: Qrels) -> float:
+def _total(column: PrintedValue, judging: Judging, qrels: Qrels) -> float:
     """The summary, summed in the order of the queries as the C program does."""
     values = np.asarray(column.values(judging), np.float64)
     if column.name == "num_rel" and judging.options.complete:

@@ -8,10 +8,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from assay.diagnosis.findings import Column, Evidence, Severity, Table
 from assay.diagnosis.labelled import LabelledRuns
 from assay.diagnosis.material import Material, relevant_grade
-from assay.diagnosis.registry import Found, Missing, look
+from assay.diagnosis.model import Column, Evidence, Severity, Table
+from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.measures import Measure
 from assay.tables import Booleans, Floats
@@ -33,7 +33,7 @@ RELEVANCE = {"R", "SetR", "AP"}
     "figure "
     "out of a wide range should not be compared with one of another paper.",
 )
-def bounds_of_figures(material: Material) -> Found | Missing:
+def bounds_of_figures(material: Material) -> LookResult | CannotLook:
     """How far each figure could be from what full judgments would give.
 
     Why: recall, AP and nDCG are divided by what is known to be relevant. If only the top documents of some systems were
@@ -52,11 +52,11 @@ def bounds_of_figures(material: Material) -> Found | Missing:
     """
     runs, k = material.runs, material.settings.k
     if not material.asked:
-        return Missing("none of the measures asked for rewards a good ranking")
+        return CannotLook("none of the measures asked for rewards a good ranking")
     holes = int(material.holes.sum())
     if not holes:
         words = f"No run has an unjudged document in its first {k}: the figures have no holes there."
-        return Found("fine", words, "A count, without chance.")
+        return LookResult("fine", words, "A count, without chance.")
     columns = list(material.asked)
     rows = _bounds_rows(material, columns)
     widest = max(rows, key=lambda row: row.highest - row.lowest)
@@ -90,7 +90,7 @@ def bounds_of_figures(material: Material) -> Found | Missing:
         "Bounds, not intervals: they say what unknown labels leave open, on top of the chance in the choice of queries."
     )
     severity: Severity = "warning" if widest.highest - widest.lowest >= WIDE else "note"
-    return Found(severity, words, sure, evidence, (table,))
+    return LookResult(severity, words, sure, evidence, (table,))
 
 
 class BoundsRow(Struct, frozen=True):

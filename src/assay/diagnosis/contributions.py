@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from assay.comparison.intervals import Interval, mean_interval
-from assay.diagnosis.findings import Column, Evidence, Severity, Table
 from assay.diagnosis.material import Material
-from assay.diagnosis.registry import Found, Missing, look
+from assay.diagnosis.model import Column, Evidence, Severity, Table
+from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Booleans, Floats
 from assay.validation.registry import plural
@@ -27,7 +27,7 @@ FEW = 5  # runs, with fewer of which most finds are unique
     "run that is "
     "compared, or leave the unique documents of all runs out when you compare a new one with them.",
 )
-def unique_contributions(material: Material) -> Found | Missing:
+def unique_contributions(material: Material) -> LookResult | CannotLook:
     """Runs that owe their figure to documents which only they brought into the pool.
 
     Why: a run that was pooled has its own finds judged; a new run does not. What a run would get had it not taken
@@ -42,9 +42,9 @@ def unique_contributions(material: Material) -> Found | Missing:
     """
     runs, depth = material.runs, material.settings.pool_depth
     if len(runs.systems) < 2:
-        return Missing("unique contributions take two RUNs or more")
+        return CannotLook("unique contributions take two RUNs or more")
     if not material.asked:
-        return Missing("none of the measures asked for rewards a good ranking")
+        return CannotLook("none of the measures asked for rewards a good ranking")
     columns = list(material.asked)
     means = runs.means(material.values)[:, columns]
     found = runs.within(depth) & (runs.pairs.grade > 0)
@@ -85,7 +85,7 @@ def unique_contributions(material: Material) -> Found | Missing:
         for row in rows
     )
     few = "" if enough else f" With fewer than {FEW} runs most finds are unique, and losses look larger than they are."
-    return Found(severity, words, f"Paired t intervals over queries.{few}", evidence, (table,))
+    return LookResult(severity, words, f"Paired t intervals over queries.{few}", evidence, (table,))
 
 
 class LossRow(Struct, frozen=True):

@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.diagnosis.findings import SEVERITIES, Diagnosis, Finding, NotLooked, Settings
 from assay.diagnosis.gaming import WITNESSES
 from assay.diagnosis.inputs import read_presented, read_production, texts_of
 from assay.diagnosis.labelled import LabelledRuns
 from assay.diagnosis.material import Material
+from assay.diagnosis.model import SEVERITIES, Diagnosis, DiagnosisFinding, NotLooked, Settings
 from assay.diagnosis.registry import all_looks, chosen_areas
 from assay.errors import AssayError, MeasureError, did_you_mean, show_id
 from assay.evaluation import DEFAULT_MEASURES, Evaluator
@@ -78,7 +78,7 @@ def diagnose(
         segments=_segments(segments),
     )
     results = [one(material) for one in all_looks() if one.area in areas]
-    findings = [result for result in results if isinstance(result, Finding)]
+    findings = [result for result in results if isinstance(result, DiagnosisFinding)]
     return Diagnosis(
         systems=labelled.systems,
         baseline=labelled.systems[material.baseline],

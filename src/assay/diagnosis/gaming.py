@@ -11,9 +11,9 @@ from assay.comparison.intervals import Interval, mean_interval
 from assay.comparison.segments import differing_means
 from assay.comparison.significance import significance_of
 from assay.diagnosis.figures import mean_of, paired_p
-from assay.diagnosis.findings import Column, Evidence, Severity, Table
 from assay.diagnosis.material import Material
-from assay.diagnosis.registry import Found, Missing, look
+from assay.diagnosis.model import Column, Evidence, Severity, Table
+from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.measures import Measure
 from assay.tables import Booleans, Floats
@@ -29,7 +29,7 @@ WITNESSES = ("nDCG@10", "AP", "RR@10", "R@100", "P@10")  # measures that are loo
     "it. Look at "
     "queries that won by the one and lost by the other (assay compare).",
 )
-def one_measure_at_the_cost_of_others(material: Material) -> Found | Missing:
+def one_measure_at_the_cost_of_others(material: Material) -> LookResult | CannotLook:
     """One measure rises while others, or the share of judged documents, fall.
 
     Why: what is optimised stops being a good measure. A gain at the first rank may be paid with recall, and a gain by
@@ -43,7 +43,7 @@ def one_measure_at_the_cost_of_others(material: Material) -> Found | Missing:
     unjudged documents as not relevant and rises although fewer documents are judged is, if anything, too low.
     """
     if len(material.runs.systems) < 2:
-        return Missing("comparing takes two RUNs or more")
+        return CannotLook("comparing takes two RUNs or more")
     trades = _trades(material)
     base = show_id(material.runs.systems[material.baseline])
     traded = [trade.run for trade in trades.found if trade.worse]
@@ -67,7 +67,7 @@ def one_measure_at_the_cost_of_others(material: Material) -> Found | Missing:
     )
     table = Table(f"Difference to {base}", _TRADE_COLUMNS, tuple(map(astuple, rows)), shown=24)
     advice = _BLIND_ADVICE if blind and not traded else None
-    return Found(severity, _trade_words(base, traded, blind), how, evidence, (table,) if rows else (), advice)
+    return LookResult(severity, _trade_words(base, traded, blind), how, evidence, (table,) if rows else (), advice)
 
 
 class TradeRow(Struct, frozen=True):
@@ -178,7 +178,7 @@ def _some(systems: list[str]) -> str:
     "not used to "
     "tune the system.",
 )
-def gain_from_one_segment(material: Material) -> Found | Missing:
+def gain_from_one_segment(material: Material) -> LookResult | CannotLook:
     """A gain that comes from one segment of the queries only.
 
     Why: a system that was tuned on one kind of query can win the mean while nothing changes for all others.
@@ -193,14 +193,14 @@ def gain_from_one_segment(material: Material) -> Found | Missing:
     """
     runs, settings = material.runs, material.settings
     if material.segments is None:
-        return Missing("needs --segments FILE (query and the segment that it is in)")
+        return CannotLook("needs --segments FILE (query and the segment that it is in)")
     if len(runs.systems) < 2:
-        return Missing("comparing takes two RUNs or more")
+        return CannotLook("comparing takes two RUNs or more")
     if not material.asked:
-        return Missing("none of the measures asked for rewards a good ranking")
+        return CannotLook("none of the measures asked for rewards a good ranking")
     looked = [found for name in material.segments for found in _segment_tests(material, name)]
     if not looked:
-        return Missing(f"no column of --segments FILE has two segments with {FEWEST} judged queries")
+        return CannotLook(f"no column of --segments FILE has two segments with {FEWEST} judged queries")
     gains, rows = _gains(looked, settings.alpha)
     base = show_id(runs.systems[material.baseline])
     evidence = tuple(
@@ -222,10 +222,10 @@ def gain_from_one_segment(material: Material) -> Found | Missing:
         f"{len(looked)} comparisons."
     )
     table = Table("", _SEGMENT_COLUMNS, tuple(map(astuple, rows)))
-    return Found("warning" if rows else "fine", words, how, evidence, (table,) if rows else ())
+    return LookResult("warning" if rows else "fine", words, how, evidence, (table,) if rows else ())
 
 
-class SegmentRow(Struct, frozen=True):
+class OneSegmentGain(Struct, frozen=True):
     """A gain that comes from one segment."""
 
     measure: str
@@ -254,7 +254,7 @@ _SEGMENT_COLUMNS = (
 )
 
 
-def _gains(looked: list[_SegmentTest], alpha: float) -> tuple[int, tuple[SegmentRow, ...]]:
+def _gains(looked: list[_SegmentTest], alpha: float) -> tuple[int, tuple[OneSegmentGain, ...]]:
     """How many gains are sure, and those of them that come from one segment."""
     overall = corrected_p(np.array([found.p for found in looked]))
     differs = corrected_p(np.array([found.p_differs for found in looked]))
@@ -271,7 +271,7 @@ def _gains(looked: list[_SegmentTest], alpha: float) -> tuple[int, tuple[Segment
     return len(gains), rows
 
 
-def _segment_words(row: SegmentRow, base: str, queries: int) -> str:
+def _segment_words(row: OneSegmentGain, base: str, queries: int) -> str:
     share = row.inside * row.queries / (row.gain * queries)
     return (
         f"{show_id(row.run)} gains over {base} by {row.measure} in segment {show_id(row.segment)} "
@@ -297,8 +297,8 @@ class _SegmentTest:
         rest = difference[known & ~members[self.segment]]
         self.outside, self.interval, self.p_outside = mean_of(rest), mean_interval(rest), paired_p(rest)
 
-    def row(self, p_differs: float) -> SegmentRow:
-        return SegmentRow(
+    def row(self, p_differs: float) -> OneSegmentGain:
+        return OneSegmentGain(
             self.measure,
             self.system,
             self.gain,

@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from assay.diagnosis.figures import mean_of, paired_p
-from assay.diagnosis.findings import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.material import Material, relevant_grade
-from assay.diagnosis.registry import Found, Missing, look
+from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
+from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Floats
 from assay.validation.registry import plural
@@ -25,7 +25,7 @@ LISTED = 100  # holes that are kept; a page shows fewer
     "labels",
     advice="Judge the documents listed here: they are the ones that can turn the comparison. Until then call it open.",
 )
-def comparisons_that_holes_decide(material: Material) -> Found | Missing:
+def comparisons_that_holes_decide(material: Material) -> LookResult | CannotLook:
     """Comparisons that unjudged documents could turn.
 
     Why: a difference between two runs may be significant over queries and still hang on documents that nobody looked
@@ -42,11 +42,11 @@ def comparisons_that_holes_decide(material: Material) -> Found | Missing:
     """
     runs, k = material.runs, material.settings.k
     if len(runs.systems) < 2:
-        return Missing("comparing takes two RUNs or more")
+        return CannotLook("comparing takes two RUNs or more")
     if not material.asked:
-        return Missing("none of the measures asked for rewards a good ranking")
+        return CannotLook("none of the measures asked for rewards a good ranking")
     if not material.holes.any():
-        return Found("fine", f"No run has an unjudged document in its first {k}.", "A count, without chance.")
+        return LookResult("fine", f"No run has an unjudged document in its first {k}.", "A count, without chance.")
     base = show_id(runs.systems[material.baseline])
     rows = _turned(material)
     turned = [row for row in rows if row.verdict in ("open", "can be reversed")]
@@ -83,7 +83,7 @@ def comparisons_that_holes_decide(material: Material) -> Found | Missing:
         for row in rows
     )
     sure = "Paired t tests over queries, each on its own; the two columns of holes are extremes, not intervals."
-    return Found(severity, words, sure, evidence, (table, *_deciding(material)) if turned else (table,))
+    return LookResult(severity, words, sure, evidence, (table, *_deciding(material)) if turned else (table,))
 
 
 class TurnedRow(Struct, frozen=True):
@@ -174,7 +174,7 @@ def _pair_name(material: Material, pair: int) -> str:
     "labels",
     advice="Judge these from the top, blind to the run and rank they come from, and diagnose again.",
 )
-def holes_worth_judging(material: Material) -> Found | Missing:
+def holes_worth_judging(material: Material) -> LookResult | CannotLook:
     """Unjudged documents worth judging first.
 
     Why: judging costs. A document that many runs put at the top moves their figures most.
@@ -188,9 +188,9 @@ def holes_worth_judging(material: Material) -> Found | Missing:
     """
     runs, k = material.runs, material.settings.k
     if not material.asked:
-        return Missing("none of the measures asked for rewards a good ranking")
+        return CannotLook("none of the measures asked for rewards a good ranking")
     if not material.holes.any():
-        return Found("fine", f"No run has an unjudged document in its first {k}.", "A count, without chance.")
+        return LookResult("fine", f"No run has an unjudged document in its first {k}.", "A count, without chance.")
     rank = runs.rank[:, material.hole_rows]
     weight = np.where(rank > 0, (1 - PERSISTENCE) * PERSISTENCE ** (np.maximum(rank, 1) - 1.0), 0.0).sum(axis=0)
     order = np.argsort(-weight, kind="stable")[:LISTED]
@@ -202,7 +202,7 @@ def holes_worth_judging(material: Material) -> Found | Missing:
     )
     evidence = (Evidence("unjudged documents at the top", float(count), n=len(runs.queries)),)
     table = _holes_table(material, order.tolist(), weight)
-    return Found("note", words, "A count, without chance; the order is a choice of ours.", evidence, (table,))
+    return LookResult("note", words, "A count, without chance; the order is a choice of ours.", evidence, (table,))
 
 
 def _holes_table(material: Material, places: Sequence[int], weight: Floats) -> Table:

@@ -11,9 +11,9 @@ from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval, mean_interval
 from assay.comparison.significance import significance_of
 from assay.diagnosis.figures import mean_of, shown_p
-from assay.diagnosis.findings import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.material import Material
-from assay.diagnosis.registry import Found, Missing, look
+from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
+from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Floats
 
@@ -28,7 +28,7 @@ FORGIVING = ("AP", "Bpref", "infAP")  # AP, and the measures that do not punish 
     advice="Judge the documents of DIA006 first. Until then report judged@k beside every figure, look at the bounds of "
     "DIA002, and do not compare a run that helped to make the pool with one that did not.",
 )
-def unjudged_at_the_top(material: Material) -> Found | Missing:
+def unjudged_at_the_top(material: Material) -> LookResult | CannotLook:
     """Documents at the top that nobody judged.
 
     Why: a document without a judgment counts as not relevant. A new system that finds what the old ones did not is
@@ -43,7 +43,7 @@ def unjudged_at_the_top(material: Material) -> Found | Missing:
     """
     runs, k = material.runs, material.settings.k
     if np.isnan(material.judged_share).all():
-        return Missing("no run has a document for a judged query")
+        return CannotLook("no run has a document for a judged query")
     rows = _judged_rows(material)
     spread, p = rows[-1].share - rows[0].share, _all_alike(material.judged_share)
     evidence = [Evidence(f"judged@{k} of {show_id(row.run)}", row.share, row.interval, n=row.queries) for row in rows]
@@ -65,7 +65,7 @@ def unjudged_at_the_top(material: Material) -> Found | Missing:
         tuple(map(astuple, rows)),
     )
     severity = _judged_severity(rows[0].share, uneven=uneven)
-    return Found(severity, _judged_words(rows, k, int(material.holes.sum())), how, tuple(evidence), (table,))
+    return LookResult(severity, _judged_words(rows, k, int(material.holes.sum())), how, tuple(evidence), (table,))
 
 
 class JudgedRow(Struct, frozen=True):
@@ -129,7 +129,7 @@ def _all_alike(columns: Floats) -> float | None:
     "the two "
     "runs better while the measures disagree.",
 )
-def measures_for_incomplete_labels(material: Material) -> Found | Missing:
+def measures_for_incomplete_labels(material: Material) -> LookResult | CannotLook:
     """Measures that do not punish unjudged documents tell another story than AP.
 
     Why: bpref looks only at judged documents. Where it orders two runs otherwise than AP, what AP sees may be holes.
@@ -144,7 +144,7 @@ def measures_for_incomplete_labels(material: Material) -> Found | Missing:
     runs = material.runs
     lacking = [name for name in FORGIVING if name not in material.beside]
     if lacking:
-        return Missing(
+        return CannotLook(
             f"there is no {' and no '.join(lacking)} under these conventions and rules; leave --like and --ties out"
         )
     means = runs.means(material.values)[:, [material.beside[name] for name in FORGIVING]]
@@ -153,7 +153,7 @@ def measures_for_incomplete_labels(material: Material) -> Found | Missing:
         words = (
             f"AP {means[0, 0]:.4f}, bpref {means[0, 1]:.4f}, infAP {means[0, 2]:.4f}. One run has no order to change."
         )
-        return Found("note", words, "Means over queries.", tables=(table,), advice="")
+        return LookResult("note", words, "Means over queries.", tables=(table,), advice="")
     swapped = _disagreements(material, means)
     against = [pair for pair in swapped if max(pair.p_ap, pair.p_bpref) < material.settings.alpha]
     tau = kendall_tau(means[:, 0], means[:, 1])
@@ -180,7 +180,7 @@ def measures_for_incomplete_labels(material: Material) -> Found | Missing:
         "Pairs in opposite order (difference = first - second)", _PAIR_COLUMNS, tuple(map(astuple, swapped))
     )
     how = f"Paired t tests over queries, p corrected by Holm over {2 * pairs} comparisons."
-    return Found(severity, words, how, tuple(evidence), (table, opposite) if swapped else (table,))
+    return LookResult(severity, words, how, tuple(evidence), (table, opposite) if swapped else (table,))
 
 
 def _places_table(material: Material, means: Floats) -> Table:

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct
 
-from assay.diagnosis.findings import Settings
 from assay.diagnosis.labelled import LabelledRuns
+from assay.diagnosis.model import Settings
 from assay.tables import Booleans, Floats, Integers
 
 Texts = Mapping[str, str]

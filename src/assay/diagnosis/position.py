@@ -12,10 +12,10 @@ from msgspec.structs import astuple
 from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval
 from assay.diagnosis.figures import shown_p
-from assay.diagnosis.findings import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.labelled import LabelledRuns
 from assay.diagnosis.material import Material
-from assay.diagnosis.registry import Found, Missing, look
+from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
+from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Booleans, Floats, Integers
 
@@ -48,7 +48,7 @@ class Partial(Struct, frozen=True):
     "and compare "
     "the grades (Cohen's kappa, and this look with --presented). Shuffle what assessors see from now on.",
 )
-def grades_fall_with_position(material: Material) -> Found | Missing:
+def grades_fall_with_position(material: Material) -> LookResult | CannotLook:
     """Grades that fall with the position at which a document was shown.
 
     Why: people rate what stands higher as more relevant. Systems that resemble the one whose results were shown then
@@ -71,7 +71,7 @@ def grades_fall_with_position(material: Material) -> Found | Missing:
     position = positions(material.runs, material.presented)
     shown = (position > 0) & material.runs.judged
     if np.count_nonzero(shown) < FEWEST:
-        return Missing(
+        return CannotLook(
             f"fewer than {FEWEST} judged documents are in --presented FILE; are its ids those of the judgments?"
         )
     return _from_presentation(material, position, shown)
@@ -85,17 +85,19 @@ def positions(runs: LabelledRuns, presented: Mapping[str, Mapping[str, int]]) ->
     return np.fromiter((by_query[query].get(doc, 0) for query, doc in rows), np.int64, len(runs.pairs.query))
 
 
-def _from_presentation(material: Material, position: Integers, shown: Booleans) -> Found | Missing:
+def _from_presentation(material: Material, position: Integers, shown: Booleans) -> LookResult | CannotLook:
     runs, settings = material.runs, material.settings
     query = runs.pairs.query[shown]
     used = [number for number in range(len(runs.systems)) if not _is_order(runs.rank[number], position, shown, query)]
     if not used:
-        return Missing("the only RUNs given are the order that was shown; a run of another system is needed beside it")
+        return CannotLook(
+            "the only RUNs given are the order that was shown; a run of another system is needed beside it"
+        )
     proxy = fused(runs.rank[used])[shown]
     grade = runs.pairs.grade[shown]
     found = partial_correlation(query, grade, position[shown], proxy, settings.draws, settings.seed)
     if found is None:
-        return Missing("no query has documents of different grades at different positions")
+        return CannotLook("no query has documents of different grades at different positions")
     falls = _falls(found.p, found.interval, settings.alpha)
     random_order = abs(found.with_proxy) < RANDOM_ORDER
     rivals = {runs.systems[number]: _as_positions(runs.rank[number])[shown] for number in used}
@@ -138,7 +140,7 @@ def _from_presentation(material: Material, position: Integers, shown: Booleans) 
         Evidence("rank correlation of grade and position", found.raw, n=found.queries),
         Evidence("rank correlation of position and relevance as the runs see it", found.with_proxy, n=found.queries),
     )
-    return Found(severity, words, sure, evidence, (by_position(query, grade, position[shown], proxy),))
+    return LookResult(severity, words, sure, evidence, (by_position(query, grade, position[shown], proxy),))
 
 
 def _falls(p: float, interval: Interval | None, alpha: float) -> bool:
@@ -204,14 +206,16 @@ def _is_order(rank: Integers, position: Integers, shown: Booleans, query: Intege
     return size > 0 and float((x * y).sum()) / size >= SAME_ORDER
 
 
-def _from_runs(material: Material) -> Found | Missing:
+def _from_runs(material: Material) -> LookResult | CannotLook:
     runs, settings = material.runs, material.settings
     if len(runs.systems) < 2:
-        return Missing("needs --presented FILE (query, document, position at which it was shown), or two RUNs or more")
+        return CannotLook(
+            "needs --presented FILE (query, document, position at which it was shown), or two RUNs or more"
+        )
     found = {system: _as_if_shown(material, number) for number, system in enumerate(runs.systems)}
     known = [(system, one) for system, one in found.items() if one is not None]
     if not known:
-        return Missing("no run has enough judged documents of different grades; give --presented FILE")
+        return CannotLook("no run has enough judged documents of different grades; give --presented FILE")
     corrected = corrected_p(np.array([one.p for _, one in known]))
     rows = [
         RunRow(system, one.pairs, one.raw, one.with_proxy, one.partial, one.interval, float(p))
@@ -251,7 +255,7 @@ def _from_runs(material: Material) -> Found | Missing:
         for row in rows
     )
     buckets = by_position(runs.pairs.query[pooled], runs.pairs.grade[pooled], best[pooled], fused(runs.rank)[pooled])
-    return Found(
+    return LookResult(
         "note" if falling else "fine",
         words,
         f"Permutation within queries, one-sided, p corrected by Holm over {len(rows)} runs; intervals resample "

@@ -13,9 +13,9 @@ from msgspec import Struct
 from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval
 from assay.diagnosis.figures import shown_p
-from assay.diagnosis.findings import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.material import Material
-from assay.diagnosis.registry import Found, Missing, look
+from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
+from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.diagnosis.texts import alike, normalised, trigrams
 from assay.tables import Floats, Integers
 
@@ -49,10 +49,10 @@ class Traffic(Struct, frozen=True, eq=False, dict=True):
         return max(self.production.values()) > 1
 
 
-def traffic_of(material: Material) -> Traffic | Missing:
+def traffic_of(material: Material) -> Traffic | CannotLook:
     """Test and real queries, or what is missing."""
     if not material.queries or not material.production:
-        return Missing(NEEDS_BOTH)
+        return CannotLook(NEEDS_BOTH)
     test = [normalised(text) for text in _test_queries(material).values()]
     real: Counter[str] = Counter()
     for text, count in material.production.items():
@@ -60,7 +60,7 @@ def traffic_of(material: Material) -> Traffic | Missing:
     real.pop("", None)
     test = [text for text in test if text]
     if not test or not real:
-        return Missing(f"{'--queries' if not test else '--production'} FILE holds no text of a query")
+        return CannotLook(f"{'--queries' if not test else '--production'} FILE holds no text of a query")
     return Traffic(tuple(test), real)
 
 
@@ -80,7 +80,7 @@ def _test_queries(material: Material) -> dict[str, str]:
     "short and long "
     "ones apart (assay compare --segments).",
 )
-def query_length(material: Material) -> Found | Missing:
+def query_length(material: Material) -> LookResult | CannotLook:
     """Test queries of another length than those that people ask.
 
     Why: systems differ on short and long queries. A mean over test queries that are longer than real ones says how
@@ -94,7 +94,7 @@ def query_length(material: Material) -> Found | Missing:
     little for languages written without blanks.
     """
     traffic = traffic_of(material)
-    if isinstance(traffic, Missing):
+    if isinstance(traffic, CannotLook):
         return traffic
     settings = material.settings
     ours = np.bincount([len(text.split()) for text in traffic.test])
@@ -138,7 +138,7 @@ def query_length(material: Material) -> Found | Missing:
         name = str(first) if first == last else f"{first}-{last}" if last else f"{first} and more"
         rows.append((name, *shares))
     table = Table("", (Column("words"), Column("test", "share"), Column("real", "share")), tuple(rows))
-    return Found(severity, words, sure, evidence, (table,))
+    return LookResult(severity, words, sure, evidence, (table,))
 
 
 def distance_and_chance(ours: Integers, real: Integers, draws: int, seed: int) -> tuple[float, float]:
@@ -197,7 +197,7 @@ def welch_interval(first: Integers, second: Integers, confidence: float = 0.95) 
     "and the test "
     "set does not know.",
 )
-def query_vocabulary(material: Material) -> Found | Missing:
+def query_vocabulary(material: Material) -> LookResult | CannotLook:
     """Test queries in other words than those that people use.
 
     Why: a test set about other topics measures another search engine.
@@ -211,7 +211,7 @@ def query_vocabulary(material: Material) -> Found | Missing:
     one.
     """
     traffic = traffic_of(material)
-    if isinstance(traffic, Missing):
+    if isinstance(traffic, CannotLook):
         return traffic
     settings = material.settings
     draws = min(settings.draws, MOST_DRAWS)
@@ -245,7 +245,7 @@ def query_vocabulary(material: Material) -> Found | Missing:
         tuple(seen.telling(20)),
         note="Shares of all words. Most weight in the divergence first.",
     )
-    return Found(severity, words, sure, evidence, (table,) if clear else ())
+    return LookResult(severity, words, sure, evidence, (table,) if clear else ())
 
 
 class _Vocabulary:
@@ -315,7 +315,7 @@ class _Vocabulary:
     "queries",
     advice="Keep one query of each group, or count each group once (a segment of its own, or the mean of the group).",
 )
-def repeated_queries(material: Material) -> Found | Missing:
+def repeated_queries(material: Material) -> LookResult | CannotLook:
     """Test queries that stand more than once, or nearly so.
 
     Why: a question that is asked three times counts three times, and tests take its copies for new evidence:
@@ -329,7 +329,7 @@ def repeated_queries(material: Material) -> Found | Missing:
     """
     texts = _test_queries(material)
     if not texts:
-        return Missing(NEEDS_TEXTS)
+        return CannotLook(NEEDS_TEXTS)
     links = _links({query: normalised(text) for query, text in texts.items()})
     groups = _groups(links)
     extra = sum(len(group) - 1 for group in groups)
@@ -355,7 +355,7 @@ def repeated_queries(material: Material) -> Found | Missing:
         tuple(rows),
     )
     evidence = (Evidence("share of test queries that repeat another one", share, n=len(texts)),)
-    return Found(severity, words, "A count, without chance.", evidence, (table,) if rows else ())
+    return LookResult(severity, words, "A count, without chance.", evidence, (table,) if rows else ())
 
 
 def _links(texts: Mapping[str, str]) -> list[tuple[str, str, str, float]]:
@@ -400,7 +400,7 @@ def _groups(links: Sequence[tuple[str, str, str, float]]) -> list[set[str]]:
     "apart, and "
     "report the two apart.",
 )
-def head_and_tail(material: Material) -> Found | Missing:
+def head_and_tail(material: Material) -> LookResult | CannotLook:
     """Test queries from the head or the tail of the traffic alone.
 
     Why: frequent queries are easy and tuned for; rare ones are where systems differ. A test set of one kind says
@@ -417,10 +417,10 @@ def head_and_tail(material: Material) -> Found | Missing:
     may well leave the head out on purpose.
     """
     traffic = traffic_of(material)
-    if isinstance(traffic, Missing):
+    if isinstance(traffic, CannotLook):
         return traffic
     if not traffic.repeated:
-        return Missing(
+        return CannotLook(
             "no query of --production FILE occurs twice: give counts, or every query as often as it was asked"
         )
     settings = material.settings
@@ -453,7 +453,7 @@ def head_and_tail(material: Material) -> Found | Missing:
         tuple(missing),
         shown=5,
     )
-    return Found(severity, sample.in_words(), how, evidence, (table,) if missing else ())
+    return LookResult(severity, sample.in_words(), how, evidence, (table,) if missing else ())
 
 
 class _Sample:

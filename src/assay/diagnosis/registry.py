@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from assay.diagnosis.findings import AREAS, Area, Evidence, Finding, NotLooked, Severity, Table
+from assay.diagnosis.model import AREAS, Area, DiagnosisFinding, Evidence, NotLooked, Severity, Table
 from assay.errors import AssayError, InputError, did_you_mean
 
 if TYPE_CHECKING:  # whoever only wants the pages need not wait for it
     from assay.diagnosis.material import Material
 
 
-class Found(Struct, frozen=True):
+class LookResult(Struct, frozen=True):
     """What a look found; code, title and usual advice are added by its registration."""
 
     severity: Severity
@@ -30,7 +30,7 @@ class Found(Struct, frozen=True):
     advice: str | None = None  # where it is not the usual one
 
 
-class Missing(Struct, frozen=True):
+class CannotLook(Struct, frozen=True):
     """Why there was nothing to look at."""
 
     reason: str
@@ -42,7 +42,7 @@ class Look(Struct, frozen=True):
     code: str
     area: Area
     advice: str
-    function: Callable[[Material], Found | Missing]
+    function: Callable[[Material], LookResult | CannotLook]
 
     @property
     def page(self) -> list[str]:
@@ -54,13 +54,13 @@ class Look(Struct, frozen=True):
         """What is wrong, in a few words: the first line of the page."""
         return self.page[0].rstrip(".")
 
-    def __call__(self, material: Material) -> Finding | NotLooked:
+    def __call__(self, material: Material) -> DiagnosisFinding | NotLooked:
         """The finding, or why there is none."""
         found = self.function(material)
-        if isinstance(found, Missing):
+        if isinstance(found, CannotLook):
             return NotLooked(self.code, self.area, self.title, found.reason)
         usual = "" if found.severity == "fine" else self.advice
-        return Finding(
+        return DiagnosisFinding(
             code=self.code,
             area=self.area,
             severity=found.severity,
@@ -76,10 +76,10 @@ class Look(Struct, frozen=True):
 LOOKS: dict[str, Look] = {}
 
 
-def look(code: str, area: Area, *, advice: str) -> Callable[[Callable[[Material], Found | Missing]], Look]:
+def look(code: str, area: Area, *, advice: str) -> Callable[[Callable[[Material], LookResult | CannotLook]], Look]:
     """Register a function as the look of this code."""
 
-    def register(function: Callable[[Material], Found | Missing]) -> Look:
+    def register(function: Callable[[Material], LookResult | CannotLook]) -> Look:
         if code in LOOKS:
             raise ValueError(f"there are two looks with the code {code}")
         LOOKS[code] = Look(code, area, advice, function)

@@ -12,9 +12,9 @@ from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval, mean_interval
 from assay.comparison.significance import significance_of
 from assay.diagnosis.figures import mean_of
-from assay.diagnosis.findings import Column, Evidence, Severity, Table
 from assay.diagnosis.material import Material
-from assay.diagnosis.registry import Found, Missing, look
+from assay.diagnosis.model import Column, Evidence, Severity, Table
+from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.diagnosis.texts import jaccard, shingles, words_of
 from assay.errors import show_id
 from assay.tables import Booleans, Integers
@@ -32,7 +32,7 @@ LISTED = 100  # pairs of repeats that are kept
     "measure that "
     "counts a repeated document once.",
 )
-def repeated_documents(material: Material) -> Found | Missing:
+def repeated_documents(material: Material) -> LookResult | CannotLook:
     """The same text more than once at the top.
 
     Why: each copy of a relevant document counts as a success, and readers see the same thing again. A system can gain
@@ -47,10 +47,10 @@ def repeated_documents(material: Material) -> Found | Missing:
     """
     runs, k = material.runs, material.settings.k
     if material.corpus is None:
-        return Missing("needs --corpus FILE with the texts of the documents")
+        return CannotLook("needs --corpus FILE with the texts of the documents")
     found = _repeats(material)
     if found.known == 0:
-        return Missing("--corpus FILE holds none of the documents at the top of the RUNs; are its ids theirs?")
+        return CannotLook("--corpus FILE holds none of the documents at the top of the RUNs; are its ids theirs?")
     rows = _repeat_rows(material, found)
     most = max(rows, key=lambda row: row.share)
     severity: Severity = "warning" if most.share >= OFTEN else "note" if most.share > 0 else "fine"
@@ -73,7 +73,7 @@ def repeated_documents(material: Material) -> Found | Missing:
     )
     top = int(runs.within(k).any(axis=0).sum())
     how = f"t intervals over queries. Texts of {found.known:,} of {top:,} documents at the top are known."
-    return Found(severity, words, how, evidence, _tables(material, rows, found) if most.share else ())
+    return LookResult(severity, words, how, evidence, _tables(material, rows, found) if most.share else ())
 
 
 def _tables(material: Material, rows: list[RepeatRow], found: _Repeats) -> tuple[Table, Table]:
@@ -137,7 +137,7 @@ def _repeat_rows(material: Material, found: _Repeats) -> list[RepeatRow]:
     return rows
 
 
-class Example(Struct, frozen=True):
+class RepeatedPair(Struct, frozen=True):
     """Two documents that say the same."""
 
     query: str
@@ -153,7 +153,7 @@ class _Repeats:
     def __init__(self, systems: int, pairs: int, queries: int) -> None:
         self.repeated: Booleans = np.zeros((systems, pairs), np.bool_)
         self.counts: Integers = np.zeros((systems, queries), np.int64)
-        self.examples: list[Example] = []
+        self.examples: list[RepeatedPair] = []
         self.known = 0
 
 
@@ -174,7 +174,7 @@ def _repeats(material: Material) -> _Repeats:
             sets[doc] = shingles(words_of(text), SHINGLE)
         if sets[doc]:
             by_query.setdefault(int(runs.pairs.query[pair]), []).append(pair)
-    examples: list[Example] = []
+    examples: list[RepeatedPair] = []
     for query, pairs in by_query.items():
         for first, second in combinations(pairs, 2):
             a, b = sets[str(runs.pairs.doc[first])], sets[str(runs.pairs.doc[second])]
@@ -190,7 +190,7 @@ def _repeats(material: Material) -> _Repeats:
                 later = second if runs.rank[run, second] > runs.rank[run, first] else first
                 found.repeated[run, later] = True
             names = str(runs.pairs.doc[second]), str(runs.pairs.doc[first])
-            examples.append(Example(runs.queries[query], *names, likeness, len(both)))
+            examples.append(RepeatedPair(runs.queries[query], *names, likeness, len(both)))
     for run in range(len(runs.systems)):
         found.counts[run] = runs.count(found.repeated[run])
     found.examples = sorted(examples, key=lambda one: (-one.runs, -one.likeness))[:LISTED]

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.arrays import starts
 from assay.fusion.pooled import PooledRuns
-from assay.fusion.registry import Parameter, method
+from assay.fusion.registry import MethodParameter, method
 from assay.tables import Booleans, Floats
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _BLOCK = 1 << 17  # pairs of documents that Condorcet compares at once: they fit
     paper="Cormack, Clarke and Büttcher (2009), Reciprocal Rank Fusion Outperforms Condorcet, SIGIR",
     uses="ranks",
     weights="optional",
-    parameters={"k": Parameter("how little the first ranks stand out", 0)},
+    parameters={"k": MethodParameter("how little the first ranks stand out", 0)},
 )
 def rrf(pooled: PooledRuns, *, k: float = 60) -> Floats:
     """Reciprocal rank fusion: the sum of 1 / (k + rank).
@@ -65,7 +65,7 @@ def isr(pooled: PooledRuns) -> Floats:
     paper=MOURAO,
     uses="ranks",
     weights="optional",
-    parameters={"sigma": Parameter("added to the number of runs; 0.01 gives the paper's logN_ISR", 0)},
+    parameters={"sigma": MethodParameter("added to the number of runs; 0.01 gives the paper's logN_ISR", 0)},
 )
 def logisr(pooled: PooledRuns, *, sigma: float = 0) -> Floats:
     """Inverse square rank with a logarithm: log(runs that found the document + sigma), times the sum of 1 / rank².
@@ -88,7 +88,9 @@ def _inverse_squares(pooled: PooledRuns) -> Floats:
     paper="Bailey, Moffat, Scholer and Thomas (2017), Retrieval Consistency in the Presence of Query Variations, SIGIR",
     uses="ranks",
     weights="optional",
-    parameters={"phi": Parameter("how patient the reader is, as p of rank-biased precision", 0, 1, open_ends=True)},
+    parameters={
+        "phi": MethodParameter("how patient the reader is, as p of rank-biased precision", 0, 1, open_ends=True)
+    },
 )
 def rbc(pooled: PooledRuns, *, phi: float = 0.8) -> Floats:
     """Rank-biased centroid: the sum of (1 - phi) * phi ** (rank - 1).
@@ -270,7 +272,7 @@ def average(pooled: PooledRuns) -> Floats:
     paper="as `interpolation` of Pyserini",
     runs=2,
     zero=True,
-    parameters={"alpha": Parameter("the weight of the first run; the second has 1 - alpha", 0, 1)},
+    parameters={"alpha": MethodParameter("the weight of the first run; the second has 1 - alpha", 0, 1)},
 )
 def interpolation(pooled: PooledRuns, *, alpha: float = 0.5) -> Floats:
     """alpha times the score in the first run, plus 1 - alpha times that in the second.

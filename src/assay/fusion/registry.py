@@ -28,7 +28,7 @@ Uses: TypeAlias = Literal["scores", "ranks"]
 Weights: TypeAlias = Literal["optional", "required", "none"]
 
 
-class Parameter(Struct, frozen=True):
+class MethodParameter(Struct, frozen=True):
     """A number that a method takes: what it means and which values it allows."""
 
     meaning: str
@@ -61,7 +61,7 @@ class Method(Struct, frozen=True, eq=False, dict=True):
     weights: Weights
     runs: int | None  # how many runs it takes; None: any number
     zero: bool  # a document that a run lacks counts as if its score were 0
-    parameters: Mapping[str, Parameter]
+    parameters: Mapping[str, MethodParameter]
     aliases: tuple[str, ...] = ()
 
     @cached_property
@@ -117,7 +117,7 @@ def method(
     weights: Weights = "none",
     runs: int | None = None,
     zero: bool = False,
-    parameters: Mapping[str, Parameter] | None = None,
+    parameters: Mapping[str, MethodParameter] | None = None,
     aliases: tuple[str, ...] = (),
 ) -> Callable[[Compute], Compute]:
     """Make a function a method of fusion."""

@@ -33,7 +33,7 @@ _ID_ADVICE = "Ids are text or whole numbers, never empty: repair or remove these
 NOT_UTF8 = "Convert the file from its own encoding: iconv -f LATIN1 -t UTF-8 OLD > NEW."
 
 
-class Record(Struct, frozen=True):
+class RawRecord(Struct, frozen=True):
     """What stands in one place of a file."""
 
     number: int  # counted from 1
@@ -59,7 +59,7 @@ def is_table(content: Content) -> bool:
     return content.head.startswith(_MAGIC)
 
 
-def scan_records(content: Content, bare: Bare = lambda row: None) -> Iterator[Record | Flaw]:
+def scan_records(content: Content, bare: Bare = lambda row: None) -> Iterator[RawRecord | Flaw]:
     """All records of a content, in its order, and what cannot be read as one.
 
     `bare` is asked about the first row of a table between tabs: the names of its columns, if the row names none itself.
@@ -81,7 +81,7 @@ def scan_records(content: Content, bare: Bare = lambda row: None) -> Iterator[Re
 # JSON Lines
 
 
-def _json_records(chunks: Iterator[Chunk], content: Content) -> Iterator[Record | Flaw]:
+def _json_records(chunks: Iterator[Chunk], content: Content) -> Iterator[RawRecord | Flaw]:
     import msgspec  # several times as fast as json
 
     decode = msgspec.json.Decoder().decode
@@ -96,7 +96,7 @@ def _json_records(chunks: Iterator[Chunk], content: Content) -> Iterator[Record 
             except (ValueError, RecursionError):
                 fields = _decoded_slowly(line, place)
             if isinstance(fields, dict):
-                yield Record(number, place, fields)
+                yield RawRecord(number, place, fields)
             elif number == 1 and _is_opening(line):
                 raise FormatError(
                     "this is one JSON value over many lines or in one list; we read one object per line. "
@@ -135,7 +135,7 @@ def _decoded_slowly(line: bytes, place: int) -> Any:
 # CSV and TSV
 
 
-def _delimited_records(chunks: Iterator[Chunk], content: Content, bare: Bare) -> Iterator[Record | Flaw]:
+def _delimited_records(chunks: Iterator[Chunk], content: Content, bare: Bare) -> Iterator[RawRecord | Flaw]:
     lines = _text_lines(chunks)
     place, header = next((place, line) for place, line in lines if line.strip())
     delimiter = max("\t,;", key=header.count)
@@ -147,7 +147,7 @@ def _delimited_records(chunks: Iterator[Chunk], content: Content, bare: Bare) ->
         names, numbered = list(own), chain([first], numbered)
     for number, (line, row) in enumerate(numbered, 1):
         if len(row) == len(names):
-            yield Record(number, line, dict(zip(names, row, strict=True)))
+            yield RawRecord(number, line, dict(zip(names, row, strict=True)))
         else:
             fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
             what = f"the line has {fields}, the header has {len(names)}: '{show_id(delimiter.join(row))}'"
@@ -199,14 +199,14 @@ def _quoted_rows(lines: Iterator[tuple[int, str]], delimiter: str, content: Cont
 # Parquet and Arrow
 
 
-def _arrow_records(content: Content) -> Iterator[Record | Flaw]:
+def _arrow_records(content: Content) -> Iterator[RawRecord | Flaw]:
     number = 0
     for batch in _batches(content):
         names = batch.schema.names
         columns = [_values(column) for column in batch.columns]
         for row in zip(*columns, strict=True):
             number += 1
-            yield Record(number, None, dict(zip(names, row, strict=True)))
+            yield RawRecord(number, None, dict(zip(names, row, strict=True)))
 
 
 def _values(column: Any) -> list[Any]:
@@ -267,7 +267,7 @@ class Fields:
                 raise InputError(f"columns: there is no '{show_id(role)}'{hint} There are {', '.join(known)}.")
         self._found: dict[str, tuple[str, ...]] | None = None
 
-    def lack(self, record: Record) -> Flaw | None:
+    def lack(self, record: RawRecord) -> Flaw | None:
         """Learn the names from the first record that is shown; what it lacks, if it lacks something."""
         if self._found is not None:
             return None
@@ -287,7 +287,7 @@ class Fields:
             self._found[role] = wanted or there
         return None
 
-    def _lack(self, role: str, record: Record, name: str | None) -> Flaw:
+    def _lack(self, role: str, record: RawRecord, name: str | None) -> Flaw:
         there = ", ".join(map(show_id, record.fields)) or "none"
         if name is not None:
             hint = did_you_mean(name, record.fields) or "."
@@ -297,7 +297,7 @@ class Fields:
         advice = f"Rename one of them (we accept {', '.join(self._known[role])}), or name it: {role}=FIELD."
         return Flaw("columns", what, advice, record.line)
 
-    def id(self, record: Record, role: str = "id") -> str | Flaw:
+    def id(self, record: RawRecord, role: str = "id") -> str | Flaw:
         """The id of a record."""
         for name in (self._found or {}).get(role, ()):
             value = record.fields.get(name)
@@ -310,11 +310,11 @@ class Fields:
                 return Flaw("id", what, _ID_ADVICE, record.line)
         return Flaw("id", f"{_place(record)}there is no id", _ID_ADVICE, record.line)
 
-    def value(self, record: Record, role: str) -> Any:
+    def value(self, record: RawRecord, role: str) -> Any:
         """What stands in a field, as it is; None where there is nothing."""
         return next((record.fields[name] for name in (self._found or {}).get(role, ()) if name in record.fields), None)
 
-    def text(self, record: Record, role: str = "text") -> str | Flaw:
+    def text(self, record: RawRecord, role: str = "text") -> str | Flaw:
         """The text of a record: that of its fields, with a blank between."""
         names = (self._found or {}).get(role, ())
         if len(names) == 1 and type(value := record.fields.get(names[0])) is str:
@@ -365,7 +365,7 @@ def _kind(value: Any) -> str:
     return kinds.get(type(value), f"a {type(value).__name__}")
 
 
-def _place(record: Record) -> str:
+def _place(record: RawRecord) -> str:
     return "" if record.line is not None else f"row {record.number}: "
 
 

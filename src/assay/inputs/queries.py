@@ -12,7 +12,7 @@ from msgspec import Struct
 from assay.errors import InputError, show_id
 from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import BYTE_ORDER_MARK, NO_DATA, decoded, whole_text
-from assay.inputs.fields import Columns, Fields, Flaw, Names, Record, is_table, scan_records
+from assay.inputs.fields import Columns, Fields, Flaw, Names, RawRecord, is_table, scan_records
 
 _ID_NAMES = ("_id", "id", "qid", "query_id", "topic_id", "number", "query-id")
 _TEXT_NAMES = ("text", "query", "title", "question")
@@ -89,13 +89,13 @@ def _has_wide_header(content: Content) -> bool:
 def _table(content: Content, columns: Columns | None) -> Iterator[Query | Flaw]:
     fields = Fields(NAMES, columns, required=("id",))
     for record in scan_records(content):
-        if isinstance(record, Record) and (lack := fields.lack(record)):
+        if isinstance(record, RawRecord) and (lack := fields.lack(record)):
             yield lack
             return  # all others would lack it too
         yield record if isinstance(record, Flaw) else _query(fields, record)
 
 
-def _query(fields: Fields, record: Record) -> Query | Flaw:
+def _query(fields: Fields, record: RawRecord) -> Query | Flaw:
     query, text = fields.id(record), fields.text(record)
     if isinstance(query, Flaw):
         return query

@@ -21,7 +21,7 @@ from assay.rules import Rules
 Adapt = Callable[[Measure], Measure]
 
 
-class Case(Struct, frozen=True, eq=False):
+class Departure(Struct, frozen=True, eq=False):
     """What a tool does differently for some measures."""
 
     when: Callable[[Measure], bool]
@@ -38,16 +38,16 @@ class Convention(Struct, frozen=True, eq=False):
     about: str
     proof: str  # the test that holds it against the tool itself
     rules: Mapping[str, Any] = field(default_factory=dict)
-    cases: tuple[Case, ...] = ()  # the first that applies counts
+    cases: tuple[Departure, ...] = ()  # the first that applies counts
     knows: Callable[[Measure], bool] = lambda measure: True  # whether the tool has the measure, with these parameters
     whole_grades: bool = False  # grades are cut to whole numbers
     decimals: int | None = None  # means are rounded
 
-    def case_of(self, measure: Measure) -> Case:
+    def case_of(self, measure: Measure) -> Departure:
         """What applies to this measure."""
         if not self.knows(measure):
-            return Case(lambda _: True, reports=False, why=f"{self.name} has no such measure")
-        return next((case for case in self.cases if case.when(measure)), Case(lambda _: True))
+            return Departure(lambda _: True, reports=False, why=f"{self.name} has no such measure")
+        return next((case for case in self.cases if case.when(measure)), Departure(lambda _: True))
 
     def rules_for(self, measure: Measure, base: Rules = Rules()) -> Rules:
         """The rules under which the tool computes this measure."""
@@ -108,8 +108,8 @@ _RANX = "Success P R F Rprec Bpref RR AP DCG nDCG IPrec"
 
 # trec_eval has one kind of gain for cutoffs, and no cutoff for recip_rank.
 _TREC_CASES = (
-    Case(named("RR", cut=True), adapt=_without("cutoff"), why="recip_rank knows no cutoff and ignores one"),
-    Case(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
+    Departure(named("RR", cut=True), adapt=_without("cutoff"), why="recip_rank knows no cutoff and ignores one"),
+    Departure(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
 )
 _INPUT_ORDER = {"scores": "float64", "ties": "input"}  # cwl_eval takes documents of equal score as they come
 
@@ -139,7 +139,7 @@ CONVENTIONS: dict[str, Convention] = {
             rules={"queries": "strict"},
             cases=(
                 *_TREC_CASES,
-                Case(
+                Departure(
                     named("IPrec", "IPrecAvg"),
                     adapt=_with(rounding="nearest"),
                     why="recall levels round to the nearest",
@@ -155,43 +155,43 @@ CONVENTIONS: dict[str, Convention] = {
             rules={"scores": "float32"},
             knows=_has(_IR_MEASURES, "norm", "residual", "top"),
             cases=(
-                Case(
+                Departure(
                     named("RR", cut=True),
                     rules={"scores": "float64", "ties": "doc-asc"},
                     why="RR@k comes from another program, which orders ties by id ascending",
                 ),
-                Case(named("Judged"), rules={"scores": "float64", "ties": "doc-asc"}),
-                Case(named("RBP"), rules=_INPUT_ORDER, adapt=_with(depth=1000), why="the sum ends at rank 1000"),
-                Case(
+                Departure(named("Judged"), rules={"scores": "float64", "ties": "doc-asc"}),
+                Departure(named("RBP"), rules=_INPUT_ORDER, adapt=_with(depth=1000), why="the sum ends at rank 1000"),
+                Departure(
                     named("INST", "INSQ", "BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
                     rules=_INPUT_ORDER,
                     adapt=_within_1000,
                     why="nobody looks beyond rank 1000",
                 ),
-                Case(named("NumRel", "NumQ"), rules={"queries": "both"}),
-                Case(
+                Departure(named("NumRel", "NumQ"), rules={"queries": "both"}),
+                Departure(
                     named("Accuracy"),
                     reports=False,
                     why="its Accuracy leaves out queries without a relevant document found, which is not followed here",
                 ),
-                Case(
+                Departure(
                     named("Compat", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "AP_IA", "P_IA"),
                     rules={"scores": "float64", "ties": "doc-asc"},
                 ),
-                Case(named("NRBP", "nNRBP", "StRecall"), rules={"scores": "float64", "ties": "doc-asc"}),
-                Case(
+                Departure(named("NRBP", "nNRBP", "StRecall"), rules={"scores": "float64", "ties": "doc-asc"}),
+                Departure(
                     named("SetF"),
                     adapt=lambda measure: _without("beta")(measure)(beta2=measure.param("beta")),
                     why="its beta is beta squared",
                 ),
-                Case(
+                Departure(
                     named("ERR"),
                     rules={"scores": "float64"},
                     adapt=_with(top=4),
                     why="the highest grade is taken to be 4",
                 ),
-                Case(_exponential, rules={"scores": "float64"}),
-                Case(
+                Departure(_exponential, rules={"scores": "float64"}),
+                Departure(
                     named("F", "CG", "DCG", "R_cap", "Hole", "GMAP"),
                     reports=False,
                     why="ir_measures has no such measure",
@@ -212,12 +212,12 @@ CONVENTIONS: dict[str, Convention] = {
             rules={"scores": "float32", "queries": "both", "self_match": "drop"},
             knows=_has("nDCG AP R P RR R_cap Hole Success", "rel", "norm", "judged_only"),
             cases=(
-                Case(
+                Departure(
                     named("RR", "R_cap", "Hole", "Success"),
                     rules={"scores": "float64", "queries": "judged", "ties": "input"},
                     why="BEIR's own code: ties in the order of the input, mean over all judged queries",
                 ),
-                Case(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
+                Departure(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
             ),
             decimals=5,
         ),
@@ -227,12 +227,12 @@ CONVENTIONS: dict[str, Convention] = {
             "tests/golden/test_conventions.py::test_msmarco_by_its_documented_rules",
             rules={"order": "rank", "ties": "input"},
             cases=(
-                Case(
+                Departure(
                     lambda measure: not _has("RR", "rel", "judged_only")(measure),
                     reports=False,
                     why="MS MARCO's script reports MRR alone",
                 ),
-                Case(named("RR", cut=False), adapt=_with(cutoff=10), why="MRR is cut at 10"),
+                Departure(named("RR", cut=False), adapt=_with(cutoff=10), why="MRR is cut at 10"),
             ),
         ),
     )

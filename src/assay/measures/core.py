@@ -35,7 +35,7 @@ Total = Literal["mean", "sum", "geometric"]
 Needs = Literal["ranking", "strays", "topics"]  # topics: the kernel gets a JudgedTopics
 
 
-class Check(Protocol):
+class Checker(Protocol):
     """Gives the value in its canonical form, or raises ValueError with what is allowed."""
 
     def __call__(self, value: Any, /) -> Any:
@@ -46,7 +46,7 @@ class Parameter(Struct, frozen=True, eq=False):
     """A parameter that measures take: what it means and which values it allows."""
 
     meaning: str
-    check: Check
+    check: Checker
 
 
 class Definition(Struct, frozen=True, eq=False, dict=True):
@@ -404,7 +404,7 @@ def _number(value: Any) -> float | int:
     return int(value) if float(value).is_integer() else float(value)
 
 
-def number_between(low: float, high: float, *, open_ends: bool = False) -> Check:
+def number_between(low: float, high: float, *, open_ends: bool = False) -> Checker:
     """A check for numbers within bounds."""
 
     def check(value: Any) -> float:
@@ -418,7 +418,7 @@ def number_between(low: float, high: float, *, open_ends: bool = False) -> Check
     return check
 
 
-def one_of(*choices: str) -> Check:
+def one_of(*choices: str) -> Checker:
     """A check for one of a few words."""
 
     def check(value: Any) -> str:

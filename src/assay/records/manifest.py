@@ -28,7 +28,7 @@ _OWN_PLACES = ("model", "dataset")
 _INDEX = "index."
 
 
-class Settings(Struct, frozen=True):
+class DeclaredSettings(Struct, frozen=True):
     """What the user tells about the experiment, since no file does."""
 
     dataset: str | None = None
@@ -45,7 +45,7 @@ class Name(Struct, frozen=True):
     created: str
 
 
-def parse_settings(pairs: Iterable[str], notes: Iterable[str] = ()) -> Settings:
+def parse_settings(pairs: Iterable[str], notes: Iterable[str] = ()) -> DeclaredSettings:
     """NAME=VALUE pairs: `model`, `dataset` and `index.NAME` have places of their own, the others are parameters.
 
     >>> parse_settings(["model=e5-base", "k=60", "index.passages=2025-01-31"]).index_snapshots
@@ -63,7 +63,7 @@ def parse_settings(pairs: Iterable[str], notes: Iterable[str] = ()) -> Settings:
         if name not in _OWN_PLACES and name.casefold() in _OWN_PLACES:
             raise InputError(f"--set {name}=...: no such place{did_you_mean(name, _OWN_PLACES)}")
         found[name] = value
-    return Settings(
+    return DeclaredSettings(
         dataset=found.get("dataset"),
         model=found.get("model"),
         parameters={n: v for n, v in found.items() if n not in _OWN_PLACES and not n.startswith(_INDEX)},
@@ -94,7 +94,7 @@ def config_of(
     )
 
 
-def config_hash(config: Config, settings: Settings) -> str:
+def config_hash(config: Config, settings: DeclaredSettings) -> str:
     """One digest for all choices: equal for equal experiments, whatever the order in which they were written."""
     what = {
         "config": msgspec.to_builtins(config),
@@ -106,9 +106,9 @@ def config_hash(config: Config, settings: Settings) -> str:
     return hashlib.sha256(msgspec.json.encode(what, order="sorted")).hexdigest()
 
 
-def settings_of(manifest: ExperimentManifest) -> Settings:
+def settings_of(manifest: ExperimentManifest) -> DeclaredSettings:
     """The settings that a manifest keeps."""
-    return Settings(
+    return DeclaredSettings(
         manifest.dataset, manifest.model, manifest.parameters, manifest.index_snapshots, tuple(manifest.notes)
     )
 
@@ -123,9 +123,9 @@ def name_experiment(digest: str, now: datetime | None = None) -> Name:
     return Name(f"{now:%Y%m%dT%H%M%SZ}-{digest[:8]}", timestamp(now))
 
 
-def hidden_settings(settings: Settings, secrets: Secrets) -> Settings:
+def hidden_settings(settings: DeclaredSettings, secrets: Secrets) -> DeclaredSettings:
     """The settings without their secrets."""
-    return Settings(
+    return DeclaredSettings(
         dataset=None if settings.dataset is None else as_text(secrets.hide(settings.dataset)),
         model=None if settings.model is None else as_text(secrets.hide(settings.model)),
         parameters=_texts(secrets.hide_pairs(settings.parameters)),
@@ -139,7 +139,7 @@ def build_manifest(
     *,
     command: Sequence[str],
     config: Config,
-    settings: Settings,
+    settings: DeclaredSettings,
     runs: Sequence[str],
     inputs: Sequence[Digest],
     metadata: Mapping[str, Any],

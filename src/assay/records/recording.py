@@ -18,7 +18,7 @@ from assay.records.curves import NO_CURVES, curves_of
 from assay.records.identity import Stamp, file_digest, identity_of, name_of, refuse_changed, stamps, unread_identity
 from assay.records.ir_metadata import Metadata
 from assay.records.manifest import (
-    Settings,
+    DeclaredSettings,
     build_manifest,
     config_hash,
     config_of,
@@ -69,7 +69,7 @@ class Experiment(Struct, frozen=True):
     qrels: str  # path
     folder: str | None = None  # where reports go; None writes none
     command: Sequence[str] = ()
-    settings: Settings = field(default_factory=Settings)
+    settings: DeclaredSettings = field(default_factory=DeclaredSettings)
     targets: Targets | None = None
     baseline: str | None = None  # what uplifts are over, if asked for: one of the runs, or a folder with a report
     qrels_format: str = "auto"

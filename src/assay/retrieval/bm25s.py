@@ -108,16 +108,16 @@ class BM25s(SearchesWhatItOpens, Struct, frozen=True):
             build.finish(ids)
 
     @contextmanager
-    def open(self, folder: Path) -> Iterator[_Searcher]:
+    def open(self, folder: Path) -> Iterator[_BM25sSearcher]:
         """The index, ready to be asked."""
         stored = open_index(folder, self.settings)
         place = stored.folder / "bm25s"
         there = place.is_dir()  # not where no document has a term
         engine = _bm25s().BM25.load(place, load_corpus=False, show_progress=False) if there else None
-        yield _Searcher(stored, engine, make_analyser(self.language))
+        yield _BM25sSearcher(stored, engine, make_analyser(self.language))
 
 
-class _Searcher(Struct, frozen=True):
+class _BM25sSearcher(Struct, frozen=True):
     stored: StoredIndex
     engine: Any  # None where no document has a term
     analyser: TextAnalyzer

@@ -91,11 +91,11 @@ class TantivyBM25(SearchesWhatItOpens, Struct, frozen=True):
             build.finish(ids)
 
     @contextmanager
-    def open(self, folder: Path) -> Iterator[_Searcher]:
+    def open(self, folder: Path) -> Iterator[_TantivySearcher]:
         """The index, ready to be asked."""
         stored = open_index(folder, self.settings)
         index = self._open(stored.folder / "tantivy")
-        yield _Searcher(stored, index.schema, index.searcher(), make_analyser(self.language))
+        yield _TantivySearcher(stored, index.schema, index.searcher(), make_analyser(self.language))
 
     def _open(self, place: Path) -> tantivy.Index:
         library = tantivy_library()
@@ -107,7 +107,7 @@ class TantivyBM25(SearchesWhatItOpens, Struct, frozen=True):
         return index
 
 
-class _Searcher(Struct, frozen=True):
+class _TantivySearcher(Struct, frozen=True):
     stored: StoredIndex
     schema: tantivy.Schema
     engine: tantivy.Searcher

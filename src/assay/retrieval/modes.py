@@ -16,7 +16,7 @@ from assay.retrieval.hybrid import hybrid
 from assay.tables import Run
 
 
-class Mode(Struct, frozen=True):
+class ModeKind(Struct, frozen=True):
     """A way to search that can be asked for by name."""
 
     name: str
@@ -42,7 +42,7 @@ class Mode(Struct, frozen=True):
 _FUSED_MODES = ("lexical", "vector")
 
 
-class Fused(Struct, frozen=True):
+class Hybrid(Struct, frozen=True):
     """A hybrid: no retriever, but a fusion of the runs of other modes."""
 
     modes: tuple[str, ...] = _FUSED_MODES
@@ -73,22 +73,22 @@ class Fused(Struct, frozen=True):
 
 
 _ALL = (
-    Mode("lexical", "BM25 on tantivy: the words of the query", "assay.retrieval.lexical:TantivyBM25", "lexical"),
-    Mode("bm25s", "BM25 with parameters and variants of one's own", "assay.retrieval.bm25s:BM25s", "lexical"),
-    Mode("vector", "exact search by vectors of a model", "assay.retrieval.dense:Dense", "dense", needs_model=True),
-    Mode(
+    ModeKind("lexical", "BM25 on tantivy: the words of the query", "assay.retrieval.lexical:TantivyBM25", "lexical"),
+    ModeKind("bm25s", "BM25 with parameters and variants of one's own", "assay.retrieval.bm25s:BM25s", "lexical"),
+    ModeKind("vector", "exact search by vectors of a model", "assay.retrieval.dense:Dense", "dense", needs_model=True),
+    ModeKind(
         "approximate",
         "approximate search by vectors, as a live system does it",
         "assay.retrieval.approximate:Approximate",
         "dense",
         needs_model=True,
     ),
-    Mode("hybrid", "the runs of other modes fused", "assay.retrieval.modes:Fused", fuses=True),
+    ModeKind("hybrid", "the runs of other modes fused", "assay.retrieval.modes:Fused", fuses=True),
 )
-MODES: dict[str, Mode] = {mode.name: mode for mode in _ALL}
+MODES: dict[str, ModeKind] = {mode.name: mode for mode in _ALL}
 
 
-def find_mode(name: str) -> Mode:
+def find_mode(name: str) -> ModeKind:
     """The mode of this name."""
     if name not in MODES:
         raise RetrievalError(
@@ -112,7 +112,7 @@ def make_retriever(mode: str, settings: Mapping[str, Any] | None = None) -> Retr
     return made
 
 
-def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Fused:
+def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Hybrid:
     """The fusion of a hybrid mode, its settings checked; a method's parameters stand beside the others.
 
     >>> make_fused("hybrid", {"modes": ["bm25s", "vector"], "k": 20}).parameters
@@ -132,7 +132,7 @@ def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Fused:
         raise FusionError(
             f"weights cannot be {weights!r}; they are a list of numbers, one for each of {', '.join(modes)}."
         )
-    fused = Fused(
+    fused = Hybrid(
         tuple(modes),
         method.name,
         given.get("norm"),
@@ -143,7 +143,7 @@ def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Fused:
     return fused
 
 
-def _refuse_unknown(mode: Mode, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+def _refuse_unknown(mode: ModeKind, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     for name in given:
         if name not in known:
             hint = did_you_mean(name, known)

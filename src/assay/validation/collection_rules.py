@@ -19,7 +19,7 @@ from assay.inputs.documents import Document
 from assay.inputs.fields import Flaw
 from assay.inputs.queries import Query
 from assay.tables import Qrels
-from assay.validation.findings import SHOWN, Example, Tally
+from assay.validation.findings import SHOWN, FindingExample, Tally
 from assay.validation.registry import Said, plural, rule
 
 _ROLE_WORDS = {"corpus": "documents", "queries": "queries", "qrels": "judgments"}
@@ -399,7 +399,7 @@ def unknown_query(facts: CollectionFacts) -> Iterator[About]:
     if not unknown:
         return
     lines = _first_lines(facts.qrels, [facts.qrels.queries[code] for code in facts.qrels.query.tolist()], set(unknown))
-    examples = tuple(Example("", lines.get(query), show_id(query)) for query in _by_line(unknown, lines)[:SHOWN])
+    examples = tuple(FindingExample("", lines.get(query), show_id(query)) for query in _by_line(unknown, lines)[:SHOWN])
     if len(unknown) == len(facts.qrels.queries):
         words = f"none of the {len(unknown):,} judged queries is among the queries, which begin with "
         said = Said(words + (some_of(list(facts.queries)) or "nothing"), len(unknown), examples, "error")
@@ -429,7 +429,7 @@ def unknown_document(facts: CollectionFacts) -> Iterator[About]:
         return
     lines = _first_lines(qrels, qrels.doc.tolist(), unknown)
     first = _by_line(sorted(unknown), lines)
-    examples = tuple(Example(f"document {show_id(doc)}", lines.get(doc)) for doc in first[:SHOWN])
+    examples = tuple(FindingExample(f"document {show_id(doc)}", lines.get(doc)) for doc in first[:SHOWN])
     judged = len(set(qrels.doc.tolist()))
     relevant = len({doc for doc, rel in zip(qrels.doc.tolist(), qrels.rel.tolist(), strict=True) if rel > 0} & unknown)
     if len(unknown) == judged:

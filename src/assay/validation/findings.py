@@ -12,7 +12,7 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first
 SHOWN = 5  # examples of one finding
 
 
-class Example(Struct, frozen=True):
+class FindingExample(Struct, frozen=True):
     """One place where a finding holds."""
 
     text: str = ""  # what stands there, fit to be shown
@@ -30,7 +30,7 @@ class Finding(Struct, frozen=True):
     fix: str
     file: str
     count: int
-    examples: tuple[Example, ...] = ()
+    examples: tuple[FindingExample, ...] = ()
 
     @property
     def line(self) -> int | None:
@@ -82,15 +82,15 @@ class Tally:
 
     def __init__(self) -> None:
         self.count = 0
-        self.examples: list[Example] = []
+        self.examples: list[FindingExample] = []
 
-    def add(self, example: Example, count: int = 1) -> None:
+    def add(self, example: FindingExample, count: int = 1) -> None:
         """One more place, or as many as are said."""
         self.count += count
         if len(self.examples) < SHOWN:
             self.examples.append(example)
 
-    def extend(self, examples: Iterable[Example]) -> None:
+    def extend(self, examples: Iterable[FindingExample]) -> None:
         """More places."""
         for example in examples:
             self.add(example)

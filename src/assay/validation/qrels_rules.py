@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from assay.errors import show_id, some_of
-from assay.validation.findings import SHOWN, Example
+from assay.validation.findings import SHOWN, FindingExample
 from assay.validation.matching import near_matches, twins
 from assay.validation.registry import Said, alike, lacking, plural, rule
 
@@ -77,7 +77,7 @@ def comments(facts: QrelsFacts) -> Iterator[Said]:
     "{count} {document is|documents are} judged more than once for a query, alike",
     fix="Remove the repeats (--fix does).",
 )
-def repeated_judgments(rows: QueryRows, facts: QrelsFacts) -> list[Example]:
+def repeated_judgments(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     """The same judgment stands more than once.
 
     Why: a document would count twice among the relevant ones. trec_eval refuses it, other tools keep the last.
@@ -93,7 +93,7 @@ def repeated_judgments(rows: QueryRows, facts: QrelsFacts) -> list[Example]:
     "{count} {document has|documents have} conflicting judgments",
     fix="Decide which grade counts (the last assessor's, the majority's), rebuild the qrels, and write down how.",
 )
-def conflicting_judgments(rows: QueryRows, facts: QrelsFacts) -> list[Example]:
+def conflicting_judgments(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     """A document has two grades for the same query.
 
     Why: which one counts depends on the tool, and so do the figures.
@@ -102,7 +102,7 @@ def conflicting_judgments(rows: QueryRows, facts: QrelsFacts) -> list[Example]:
     return _repeats(rows, same=False)
 
 
-def _repeats(rows: QueryRows, *, same: bool) -> list[Example]:
+def _repeats(rows: QueryRows, *, same: bool) -> list[FindingExample]:
     if len(set(rows.docs)) == len(rows.docs):
         return []
     first: dict[tuple[bytes, bytes], int] = {}
@@ -162,7 +162,7 @@ def letter_grades(text: str) -> str | None:
     "{count} {grade is|grades are} negative",
     fix="They count as not relevant; TREC uses -1 and -2 for spam and the like.",
 )
-def negative_grades(rows: QueryRows, facts: QrelsFacts) -> list[Example]:
+def negative_grades(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     """A grade is below 0.
 
     Why: it counts as judged and not relevant. Exponential gains must not be computed from it.
@@ -180,7 +180,7 @@ def negative_grades(rows: QueryRows, facts: QrelsFacts) -> list[Example]:
     "{count} {grade is|grades are} not a whole number",
     fix="trec_eval cuts them to whole numbers, so that 0.5 is 0: scale the grades, or say which tool was used.",
 )
-def fractional_grades(rows: QueryRows, facts: QrelsFacts) -> list[Example]:
+def fractional_grades(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     """A grade has a fraction.
 
     Why: we keep it, trec_eval cuts it; relevant is what reaches 1 (rel=1), so that 0.5 is not.
@@ -200,7 +200,7 @@ def fractional_grades(rows: QueryRows, facts: QrelsFacts) -> list[Example]:
     "{count} {grade is|grades are} huge",
     fix="Is it the right column? No scale that people judge on goes over a few levels.",
 )
-def huge_grades(rows: QueryRows, facts: QrelsFacts) -> list[Example]:
+def huge_grades(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     """A grade is so high that it can hardly be meant.
 
     Why: one such grade decides every graded measure; over 2**31 trec_eval reads another number.
@@ -284,7 +284,7 @@ def nothing_relevant(facts: QrelsFacts) -> Iterator[Said]:
     none = sorted(query for query, grades in facts.grades.items() if max(grades) < 1)
     if none:
         shown = tuple(
-            Example(f"{len(facts.grades[query])} judged", facts.first_line.get(query), show_id(query))
+            FindingExample(f"{len(facts.grades[query])} judged", facts.first_line.get(query), show_id(query))
             for query in none[:SHOWN]
         )
         words = plural("{count} {query has|queries have} no relevant document", len(none))

@@ -17,7 +17,7 @@ from assay.formats.lines import Layout, Rows, Shape, even_rows, header_shape
 from assay.formats.names import Kind, find_roles, is_header
 from assay.formats.sources import Content
 from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, is_utf8, lines_of, whole_lines, wide_encoding
-from assay.validation.findings import Example, Tally
+from assay.validation.findings import FindingExample, Tally
 from assay.validation.registry import Rule, Scope, rules_of
 
 SHOWN_LENGTH = 100  # of a line
@@ -72,7 +72,7 @@ class Tallies:
             said = rule.check(line)
             if said is not None:
                 query = decoded(line.tokens[0]) if line.tokens else None
-                self[rule.code].add(Example(said, number, None if query is None else show_id(query)))
+                self[rule.code].add(FindingExample(said, number, None if query is None else show_id(query)))
                 self.damaged |= set() if query is None else {query}
                 return
 
@@ -81,7 +81,7 @@ class Tallies:
         for rule in self._rules["value"]:
             said = rule.check(text)
             if said is not None:
-                self[rule.code].add(Example(said, number, show_id(query)))
+                self[rule.code].add(FindingExample(said, number, show_id(query)))
                 self.damaged.add(query)
                 return
 
@@ -90,7 +90,7 @@ class Tallies:
         for rule in self._rules["query"]:
             self._extend(rule, rule.check(rows, facts))
 
-    def _extend(self, rule: Rule, examples: Iterable[Example]) -> None:
+    def _extend(self, rule: Rule, examples: Iterable[FindingExample]) -> None:
         if examples:
             self[rule.code].extend(examples)
 
@@ -140,10 +140,10 @@ class TextReader:
     def _start(self, chunk: Chunk) -> Chunk:
         data = chunk.data
         if data.startswith(BYTE_ORDER_MARK):
-            self._tallies[self._code("063")].add(Example("a byte order mark", 1))
+            self._tallies[self._code("063")].add(FindingExample("a byte order mark", 1))
             data = data.removeprefix(BYTE_ORDER_MARK)
         if b"\n" not in data[:-1] and b"\r" in data[:-1].rstrip(b"\r"):
-            self._tallies[self._code("066")].add(Example("carriage returns are the only line ends", 1))
+            self._tallies[self._code("066")].add(FindingExample("carriage returns are the only line ends", 1))
             data = data.rstrip(b"\r\n").replace(b"\r", b"\n") + b"\n"
         return Chunk(data, chunk.line)
 
@@ -177,7 +177,7 @@ class TextReader:
             tokens = raw.split()
             is_first = self.shape is None and bool(tokens)
             if is_first and self._is_header(tokens, raw, number):
-                self._tallies[self._code("008")].add(Example(show_id(decoded(raw), SHOWN_LENGTH), number))
+                self._tallies[self._code("008")].add(FindingExample(show_id(decoded(raw), SHOWN_LENGTH), number))
                 continue
             shape = self.shape or self._shape(tokens, raw)
             self.shape = shape if tokens else self.shape
@@ -228,7 +228,7 @@ def narrowed(content: Content, tallies: Tallies) -> Content:
     encoding = wide_encoding(content.head)
     if encoding is None:
         return content
-    tallies["RUN003" if tallies.kind == "run" else "QRL003"].add(Example(f"the text is {encoding}", 1))
+    tallies["RUN003" if tallies.kind == "run" else "QRL003"].add(FindingExample(f"the text is {encoding}", 1))
     data = b"".join(transcoded(content.blocks(), encoding))
     return Content(io.BytesIO(data), content.name, content.stem)
 
@@ -279,9 +279,9 @@ class QueryRows:
             row -= len(lines)
         return None
 
-    def example(self, row: int, text: str) -> Example:
+    def example(self, row: int, text: str) -> FindingExample:
         """A row as an example."""
-        return Example(text, self.line(row), show_id(self.query))
+        return FindingExample(text, self.line(row), show_id(self.query))
 
     def doc(self, row: int) -> str:
         """A document's id as it may be shown."""

@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from assay.errors import InputError, did_you_mean, show_id, some_of
-from assay.validation.findings import SHOWN, Example, Severity
+from assay.validation.findings import SHOWN, FindingExample, Severity
 from assay.validation.matching import Match
 
 Kind: TypeAlias = Literal["run", "qrels", "collection"]
@@ -35,7 +35,7 @@ class Said(Struct, frozen=True):
 
     message: str
     count: int = 1
-    examples: tuple[Example, ...] = ()
+    examples: tuple[FindingExample, ...] = ()
     severity: Severity | None = None  # where it depends on what was found
 
 
@@ -145,7 +145,7 @@ def lacking(wanted: Iterable[str], there: frozenset[str], words: str) -> Iterato
     """Those of some ids that are not there."""
     missing = sorted(set(wanted) - there)
     if missing:
-        shown = tuple(Example("", None, show_id(query)) for query in missing[:SHOWN])
+        shown = tuple(FindingExample("", None, show_id(query)) for query in missing[:SHOWN])
         yield Said(f"{plural('{count} ' + words, len(missing))}: {some_of(missing)}", len(missing), shown)
 
 
@@ -153,7 +153,7 @@ def alike(matches: Sequence[Match], words: str, both: str = "'{}' here, '{}' the
     """Ids that are nearly the same, if there are any."""
     if matches:
         shown = tuple(
-            Example(f"{both.format(show_id(m.ours), show_id(m.theirs))}: {m.differ_by}", None, show_id(m.ours))
+            FindingExample(f"{both.format(show_id(m.ours), show_id(m.theirs))}: {m.differ_by}", None, show_id(m.ours))
             for m in matches[:SHOWN]
         )
         yield Said(plural("{count} " + words, len(matches)), len(matches), shown)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import show_id, some_of
 from assay.formats.text import decoded, is_utf8
-from assay.validation.findings import SHOWN, Example
+from assay.validation.findings import SHOWN, FindingExample
 from assay.validation.matching import difference, fold, near_matches
 from assay.validation.registry import Said, alike, lacking, plural, rule
 
@@ -34,7 +34,7 @@ FEW_JUDGED = 0.5
     fix="Re-run the generation, and check that it is a run: six columns (query Q0 document rank score tag), or another "
     "of our formats.",
 )
-def unreadable(facts: RunFacts) -> Iterable[Example]:
+def unreadable(facts: RunFacts) -> Iterable[FindingExample]:
     """The file is no run that we read.
 
     Why: nothing in it can be scored. It may be an archive, binary data, damaged by a copy, or in a format of its own.
@@ -98,7 +98,7 @@ def several_tags(facts: RunFacts) -> Iterator[Said]:
     if len(facts.tags) > 1:
         first, *others = facts.tags
         words = f"the first tag is '{show_id(first)}'"
-        shown = tuple(Example(f"'{show_id(tag)}'; {words}", facts.tag_lines.get(tag)) for tag in others[:SHOWN])
+        shown = tuple(FindingExample(f"'{show_id(tag)}'; {words}", facts.tag_lines.get(tag)) for tag in others[:SHOWN])
         yield Said(f"{len(facts.tags):,} run tags in one file: {some_of(list(facts.tags))}", len(facts.tags), shown)
 
 
@@ -112,7 +112,7 @@ def several_tags(facts: RunFacts) -> Iterator[Said]:
     "{count} {score is|scores are} too large for 32-bit floats",
     fix="trec_eval 9 keeps scores in 32 bits, where these are infinite and equal: rescale them.",
 )
-def beyond_float32(rows: QueryRows, facts: RunFacts) -> list[Example]:
+def beyond_float32(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """A score is larger than a 32-bit float can hold.
 
     Why: trec_eval 9 makes it infinite, so that all such documents are tied, and ordered by their ids.
@@ -132,7 +132,7 @@ def beyond_float32(rows: QueryRows, facts: RunFacts) -> list[Example]:
     fix="Re-run the generation so that each document is listed once. Chunks of the same document: collapse them first. "
     "--fix drops rows that are the same in all but the rank.",
 )
-def repeated_documents(rows: QueryRows, facts: RunFacts) -> list[Example]:
+def repeated_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """A document stands more than once in the ranking of a query.
 
     Why: counted twice it makes recall greater than 1 in careless tools; trec_eval and we refuse it.
@@ -164,7 +164,7 @@ def repeated_documents(rows: QueryRows, facts: RunFacts) -> list[Example]:
     "{count} {rank is|ranks are} not a whole number",
     fix="Ranks are 1, 2, 3 and so on. We rank by score, so that nothing depends on them here; other tools may go by them.",
 )
-def rank_no_number(rows: QueryRows, facts: RunFacts) -> list[Example]:
+def rank_no_number(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """The rank column holds something that is no whole number.
 
     Why: is it the column that we think it is? We and trec_eval rank by score; MS MARCO's script goes by the rank.
@@ -186,7 +186,7 @@ def rank_no_number(rows: QueryRows, facts: RunFacts) -> list[Example]:
     "{count} {rank stands|ranks stand} more than once in a query",
     fix="Number the documents of each query 1, 2, 3 by falling score (--fix does it where the ranks agree with the scores).",
 )
-def repeated_ranks(rows: QueryRows, facts: RunFacts) -> list[Example]:
+def repeated_ranks(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Two documents of a query have the same rank.
 
     Why: whoever goes by the rank has to guess which comes first. TREC refuses such a run.
@@ -211,7 +211,7 @@ def repeated_ranks(rows: QueryRows, facts: RunFacts) -> list[Example]:
     "{count} {query's|queries'} ranks do not begin at 1",
     fix="Number them from 1 (--fix does it).",
 )
-def first_rank(rows: QueryRows, facts: RunFacts) -> list[Example]:
+def first_rank(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """The lowest rank of a query is not 1.
 
     Why: ranks that begin at 0 are common and make every cutoff by rank off by one; others mean that rows are missing.
@@ -230,7 +230,7 @@ def first_rank(rows: QueryRows, facts: RunFacts) -> list[Example]:
     "{count} {query's|queries'} ranks have gaps",
     fix="Are rows missing? If not, number them anew (--fix does it).",
 )
-def rank_gaps(rows: QueryRows, facts: RunFacts) -> list[Example]:
+def rank_gaps(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """The ranks of a query are not consecutive.
 
     Why: a gap may be a row that was lost or filtered.
@@ -254,7 +254,7 @@ def rank_gaps(rows: QueryRows, facts: RunFacts) -> list[Example]:
     fix="Which order was meant? We and trec_eval go by the score; --order rank goes by the rank column. Write scores that "
     "fall with the rank.",
 )
-def rank_against_score(rows: QueryRows, facts: RunFacts) -> list[Example]:
+def rank_against_score(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """A document with a higher rank number has a higher score.
 
     Why: the file says two orders. Distances written as scores, or scores of another stage, look like this; tools differ
@@ -310,7 +310,7 @@ def note_ties(rows: QueryRows, facts: RunFacts) -> None:
     words = plural("{count} {document shares|documents share} a score with one above", len(ordered) - distinct)
     if across:
         words += f", across rank {', '.join(map(str, across))}"
-    facts.tied.add(Example(words, rows.line(0), show_id(rows.query)))
+    facts.tied.add(FindingExample(words, rows.line(0), show_id(rows.query)))
 
 
 @rule(
@@ -320,7 +320,7 @@ def note_ties(rows: QueryRows, facts: RunFacts) -> None:
     "{count} {query has|queries have} scores that differ only beyond 32 bits",
     fix="trec_eval 9 takes them for ties and orders them by document id (`--scores float32` does the same).",
 )
-def float32_ties(rows: QueryRows, facts: RunFacts) -> list[Example]:
+def float32_ties(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Scores that are different become equal as 32-bit floats.
 
     Why: trec_eval 9 reads scores into 32 bits; its figures may then differ from ours and from trec_eval 10's.
@@ -333,7 +333,7 @@ def float32_ties(rows: QueryRows, facts: RunFacts) -> list[Example]:
     with np.errstate(over="ignore"):
         narrow = np.asarray(rows.scores).astype(np.float32)
     lost = len(set(rows.scores)) - len(np.unique(narrow))
-    return [Example(f"{lost} fewer distinct scores", rows.line(0), show_id(rows.query))] if lost else []
+    return [FindingExample(f"{lost} fewer distinct scores", rows.line(0), show_id(rows.query))] if lost else []
 
 
 @rule(
@@ -343,7 +343,7 @@ def float32_ties(rows: QueryRows, facts: RunFacts) -> list[Example]:
     "{count} {query has|queries have} the same score for all documents",
     fix="Does the system score at all? Its order here is that of the document ids.",
 )
-def constant_scores(rows: QueryRows, facts: RunFacts) -> list[Example]:
+def constant_scores(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """All documents of a query have the same score.
 
     Why: the ranking is then the order of the ids, which is no ranking. A scorer that failed, or a filter without
@@ -352,7 +352,7 @@ def constant_scores(rows: QueryRows, facts: RunFacts) -> list[Example]:
     """
     if len(rows) < 2 or not facts.has_scores or len(set(rows.scores)) > 1:
         return []
-    return [Example(f"{len(rows)} documents with score {rows.scores[0]:g}", rows.line(0), show_id(rows.query))]
+    return [FindingExample(f"{len(rows)} documents with score {rows.scores[0]:g}", rows.line(0), show_id(rows.query))]
 
 
 @rule(
@@ -371,7 +371,9 @@ def same_lists(facts: RunFacts) -> Iterator[Said]:
     groups = [queries for queries in facts.same_lists.values() if len(queries) > 1]
     if groups:
         count = sum(map(len, groups))
-        shown = tuple(Example(f"the same as {some_of(group[1:])}", None, show_id(group[0])) for group in groups[:SHOWN])
+        shown = tuple(
+            FindingExample(f"the same as {some_of(group[1:])}", None, show_id(group[0])) for group in groups[:SHOWN]
+        )
         yield Said(f"{count:,} queries share their ranking with another one", count, shown)
 
 
@@ -385,7 +387,7 @@ def same_lists(facts: RunFacts) -> Iterator[Said]:
     "{count} {query has|queries have} more documents than allowed",
     fix="Cut the run: the limit is on documents per query.",
 )
-def too_deep(rows: QueryRows, facts: RunFacts) -> list[Example]:
+def too_deep(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """A query has more documents than the limit that was asked for.
 
     Why: a submission that is deeper than the track allows is refused, or cut by others in their own way.
@@ -416,7 +418,7 @@ def shallow(facts: RunFacts) -> Iterator[Said]:
     few = {query: depth for query, depth in facts.depths.items() if depth < SHALLOW <= usual}
     if few:
         shown = tuple(
-            Example(f"{depth} of usually {usual:g} documents", None, show_id(query))
+            FindingExample(f"{depth} of usually {usual:g} documents", None, show_id(query))
             for query, depth in list(few.items())[:SHOWN]
         )
         words = plural(
@@ -525,7 +527,7 @@ def near_queries(facts: RunFacts) -> Iterator[Said]:
     "{count} judged {document matches|documents match} a retrieved one only when written in another way",
     fix="Write document ids in the same way in run and judgments: as they are, these count as not retrieved.",
 )
-def near_documents(rows: QueryRows, facts: RunFacts) -> list[Example]:
+def near_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """A judged document that the run seems to lack is there, written a little differently.
 
     Why: ids are compared byte by byte, so that a found document counts as missed.

@@ -11,7 +11,7 @@ from assay.errors import show_id
 from assay.formats.names import WORDS
 from assay.formats.numbers import number
 from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, is_utf8, lines_of
-from assay.validation.findings import Example
+from assay.validation.findings import FindingExample
 from assay.validation.registry import Said, plural, rule
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ _UNDERSCORES = re.compile(r"[+-]?\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?", re.ASC
 _COMMA = re.compile(r"[+-]?\d+(?:[.,]\d+)*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
 
-def lines_where(chunk: Chunk, holds: Callable[[bytes], object]) -> list[Example]:
+def lines_where(chunk: Chunk, holds: Callable[[bytes], object]) -> list[FindingExample]:
     """The lines of a chunk for which something holds."""
     numbered = enumerate(lines_of(chunk.data), chunk.line)
-    return [Example(show_id(decoded(line), 100), number) for number, line in numbered if holds(line)]
+    return [FindingExample(show_id(decoded(line), 100), number) for number, line in numbered if holds(line)]
 
 
 # Text
@@ -44,7 +44,7 @@ def lines_where(chunk: Chunk, holds: Callable[[bytes], object]) -> list[Example]
     "the text is in a wide encoding",
     fix="Convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW (--fix does it).",
 )
-def wide_encoding(chunk: Chunk) -> list[Example]:
+def wide_encoding(chunk: Chunk) -> list[FindingExample]:
     """The text is UTF-16 or UTF-32.
 
     Why: half or more of its bytes are zeros for whoever expects UTF-8, so that evaluators find no data or wrong ids.
@@ -62,7 +62,7 @@ def wide_encoding(chunk: Chunk) -> list[Example]:
     fix="Convert the file from its own encoding: iconv -f LATIN1 -t UTF-8 OLD > NEW. Do the same to the other files, "
     "or ids that look alike will not match.",
 )
-def not_utf8(chunk: Chunk) -> list[Example]:
+def not_utf8(chunk: Chunk) -> list[FindingExample]:
     r"""Bytes that are not UTF-8.
 
     Why: the ids are compared byte by byte; the same id in Latin-1 and in UTF-8 is two ids, and the document counts as
@@ -81,7 +81,7 @@ def not_utf8(chunk: Chunk) -> list[Example]:
     "{count} {line holds|lines hold} control characters",
     fix="Find out where they come from, and take them out on both sides: they are part of the ids now.",
 )
-def control_characters(chunk: Chunk) -> list[Example]:
+def control_characters(chunk: Chunk) -> list[FindingExample]:
     r"""Control characters inside ids.
 
     Why: nobody sees them, but they make another id of it. They come from binary data, or from terminals' colours.
@@ -99,7 +99,7 @@ def control_characters(chunk: Chunk) -> list[Example]:
     "{count} {line holds a NUL byte|lines hold NUL bytes}",
     fix="No id or number has NUL: find out what was lost there, then remove them with tr -d '\\000' < OLD > NEW.",
 )
-def nul_bytes(chunk: Chunk) -> list[Example]:
+def nul_bytes(chunk: Chunk) -> list[FindingExample]:
     r"""NUL bytes.
 
     Why: C programs such as trec_eval take the rest of the text for nothing, so that it is cut in silence.
@@ -117,7 +117,7 @@ def nul_bytes(chunk: Chunk) -> list[Example]:
     "{count} {line has a carriage return|lines have carriage returns} that no line feed follows",
     fix="Convert old Mac line ends with tr '\\r' '\\n' < OLD > NEW (--fix does it where there are no others).",
 )
-def carriage_returns(chunk: Chunk) -> list[Example]:
+def carriage_returns(chunk: Chunk) -> list[FindingExample]:
     """A carriage return in the middle of a line, or as the only kind of line end.
 
     Why: most programs do not end a line there, so that several rows become one, of which all but the first are lost.
@@ -135,7 +135,7 @@ def carriage_returns(chunk: Chunk) -> list[Example]:
     "the file begins with a byte order mark",
     fix="Remove it: sed '1s/^\\xef\\xbb\\xbf//' OLD > NEW (--fix does).",
 )
-def byte_order_mark(chunk: Chunk) -> list[Example]:
+def byte_order_mark(chunk: Chunk) -> list[FindingExample]:
     r"""A byte order mark at the start of the file.
 
     Why: we drop it, but trec_eval makes it part of the first query's id, which then matches nothing.
@@ -151,7 +151,7 @@ def byte_order_mark(chunk: Chunk) -> list[Example]:
     "{count} {line begins|lines begin} with a byte order mark in the middle of the file",
     fix="Remove them: sed 's/^\\xef\\xbb\\xbf//' OLD > NEW.",
 )
-def inner_marks(chunk: Chunk) -> list[Example]:
+def inner_marks(chunk: Chunk) -> list[FindingExample]:
     r"""A byte order mark in the middle of the file, where files were joined.
 
     Why: it is an invisible part of the query's id, which then matches nothing.
@@ -160,7 +160,7 @@ def inner_marks(chunk: Chunk) -> list[Example]:
     if BYTE_ORDER_MARK not in chunk.data:
         return []
     return [
-        Example("a byte order mark", number)
+        FindingExample("a byte order mark", number)
         for number, line in enumerate(lines_of(chunk.data), chunk.line)
         if line.startswith(BYTE_ORDER_MARK)
     ]
@@ -173,7 +173,7 @@ def inner_marks(chunk: Chunk) -> list[Example]:
     "{count} {line has|lines have} characters that cannot be seen",
     fix="Take them out on both sides: they are part of the ids now.",
 )
-def invisible_characters(chunk: Chunk) -> list[Example]:
+def invisible_characters(chunk: Chunk) -> list[FindingExample]:
     """No-break spaces, zero-width and other invisible characters inside ids.
 
     Why: they look like nothing or like a blank, but neither end a column nor match an id without them.
@@ -182,7 +182,7 @@ def invisible_characters(chunk: Chunk) -> list[Example]:
     if chunk.data.isascii() or not _INVISIBLE.search(decoded(chunk.data).removeprefix("\ufeff")):
         return []
     return [
-        Example(_with_names(decoded(line)), number)
+        FindingExample(_with_names(decoded(line)), number)
         for number, line in enumerate(lines_of(chunk.data), chunk.line)
         if _INVISIBLE.search(decoded(line).removeprefix("\ufeff"))
     ]
@@ -201,7 +201,7 @@ def _with_names(line: str) -> str:
     "{count} {line ends|lines end} with a blank",
     fix="Harmless here; programs that split at single blanks see one column more. --fix removes them.",
 )
-def trailing_blanks(chunk: Chunk) -> list[Example]:
+def trailing_blanks(chunk: Chunk) -> list[FindingExample]:
     """Blanks at the end of lines.
 
     Why: pandas and others that take every blank for the end of a column see an empty one more, and refuse the file.
@@ -421,7 +421,7 @@ def no_line_end(facts: FileFacts) -> Iterator[Said]:
     Example: the file ends with 'sys' and not with a line feed.
     """
     if facts.rows and not facts.ended:
-        yield Said("the last line has no line end", 1, (Example("", facts.lines),))
+        yield Said("the last line has no line end", 1, (FindingExample("", facts.lines),))
 
 
 @rule(
@@ -456,4 +456,4 @@ def queries_apart(facts: FileFacts) -> Iterator[Said]:
     """
     if facts.apart:
         words = "{count} {query has|queries have} rows that do not stand together"
-        yield Said(plural(words, facts.apart), facts.apart, (Example("", None, facts.first_apart),))
+        yield Said(plural(words, facts.apart), facts.apart, (FindingExample("", None, facts.first_apart),))

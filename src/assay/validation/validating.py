@@ -26,7 +26,7 @@ from assay.formats.text import decoded, refuse_other_files
 from assay.inputs.queries import read_queries
 from assay.tables import Qrels, Run
 from assay.validation.facts import FileFacts, Options, Partners, QrelsFacts, RunFacts
-from assay.validation.findings import SEVERITIES, Example, Finding, Severity, Validation
+from assay.validation.findings import SEVERITIES, Finding, FindingExample, Severity, Validation
 from assay.validation.matching import known_by
 from assay.validation.profiles import find_profile
 from assay.validation.reading import QueryRows, Tallies, TextReader, narrowed
@@ -147,13 +147,13 @@ def _partners(qrels: Any, queries: Any, tallies: Tallies) -> Partners:
         try:
             table = as_qrels(qrels)
         except AssayError as error:
-            tallies[code].add(Example(str(error)))
+            tallies[code].add(FindingExample(str(error)))
     if queries is not None:
         _refuse_unopenable(queries)
         try:
             topics = frozenset(read_queries(queries) if _is_path(queries) else map(str, queries))
         except AssayError as error:
-            tallies[code].add(Example(str(error)))
+            tallies[code].add(FindingExample(str(error)))
     return Partners(table, topics)
 
 
@@ -238,7 +238,7 @@ def _unreadable(error: InputError, facts: FileFacts | None, tallies: Tallies) ->
     message = str(error)
     place = ":".join(str(part) for part in (error.source, error.line) if part is not None)
     tallies["RUN001" if tallies.kind == "run" else "QRL001"].add(
-        Example(message.removeprefix(f"{place}: "), error.line)
+        FindingExample(message.removeprefix(f"{place}: "), error.line)
     )
     if facts is not None:
         facts.format = "unreadable"
@@ -535,7 +535,7 @@ def _gravest_first(finding: Finding) -> tuple[int, str]:
     return SEVERITIES.index(finding.severity), finding.code
 
 
-def _finding(code: str, facts: FileFacts, count: int, examples: tuple[Example, ...], message: str) -> Finding:
+def _finding(code: str, facts: FileFacts, count: int, examples: tuple[FindingExample, ...], message: str) -> Finding:
     rule = RULES[code]
     severity = "error" if code in facts.options.graver else rule.severity
     return Finding(code, severity, rule.title, message, rule.fix, facts.file, count, examples)

@@ -11,7 +11,7 @@ from msgspec import Struct, to_builtins
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, PairRecord
 from assay.report.benchmark.words import milliseconds
-from assay.report.comparison.charts import MOST_ROWS, Row, forest
+from assay.report.comparison.charts import MOST_ROWS, ForestRow, forest
 from assay.report.drawing.charts import Chart
 from assay.report.drawing.vega import BLUE, COLOUR, GREEN, ORANGE, PLOT_HEIGHT, PURPLE, TEXT, Spec, axis, framed, span
 
@@ -38,7 +38,9 @@ def _hues(report: BenchmarkReport) -> dict[str, str]:
 def _means(report: BenchmarkReport) -> Chart | None:
     hues = _hues(report)
     rows = [
-        Row(f"{show_id(measure, 16)}, {show_id(mode.name, 12)}", mean, mode.intervals.get(measure), hues[mode.name])
+        ForestRow(
+            f"{show_id(measure, 16)}, {show_id(mode.name, 12)}", mean, mode.intervals.get(measure), hues[mode.name]
+        )
         for measure in report.measures
         for mode in report.modes
         if (mean := mode.metrics.get(measure)) is not None
@@ -56,7 +58,7 @@ def _means(report: BenchmarkReport) -> Chart | None:
     return Chart("means", "Means and their intervals", words, _mean_rows(rows[:MOST_ROWS]))
 
 
-def _mean_rows(rows: Sequence[Row]) -> Spec:
+def _mean_rows(rows: Sequence[ForestRow]) -> Spec:
     data = [
         {
             "place": place,
@@ -93,7 +95,9 @@ def _differences(report: BenchmarkReport) -> Chart | None:
     pairs = [pair for pair in (report.comparison.pairs if report.comparison else ()) if pair.difference is not None]
     if not pairs or report.comparison is None:
         return None
-    rows = [Row(_name(pair), pair.difference or 0.0, pair.interval, _TONES.get(pair.verdict, BLUE)) for pair in pairs]
+    rows = [
+        ForestRow(_name(pair), pair.difference or 0.0, pair.interval, _TONES.get(pair.verdict, BLUE)) for pair in pairs
+    ]
     sure = sum(pair.verdict in _TONES for pair in pairs)
     words = (
         f"{sure} of {len(pairs)} differences to {show_id(report.comparison.baseline, 30)} are more than chance after "

@@ -55,7 +55,7 @@ def charts_of(comparison: Comparison) -> tuple[Chart, ...]:
     )
 
 
-class Row(Struct, frozen=True):
+class ForestRow(Struct, frozen=True):
     """One line of a forest plot."""
 
     label: str
@@ -65,7 +65,7 @@ class Row(Struct, frozen=True):
 
 
 def _differences(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
-    rows = [Row(_name(pair, comparison), pair.difference, pair.interval, _tone(pair)) for pair in pairs]
+    rows = [ForestRow(_name(pair, comparison), pair.difference, pair.interval, _tone(pair)) for pair in pairs]
     sure = [pair for pair in pairs if pair.verdict in _TONES]
     said = "; ".join(
         f"{_name(pair, comparison)} {words.signed(pair.difference)} ({words.interval_of(pair.interval)})"
@@ -105,7 +105,7 @@ def _segments(comparison: Comparison, found: SegmentComparison, number: int) -> 
     several = len([pair for pair in found.segments[0].pairs if pair.measure == measure]) > 1
     paradoxes = [paradox for paradox in words.sure_paradoxes(found) if paradox.measure == measure]
     rows = [
-        Row(
+        ForestRow(
             f"{show_id(segment.name, 24)}{f', {show_id(pair.system, 16)}' if several else ''}",
             pair.difference,
             pair.interval,
@@ -127,7 +127,7 @@ def _drawn(rows: Sequence[object]) -> str:
     return f" The first {MOST_ROWS} of {len(rows):,} are drawn." if len(rows) > MOST_ROWS else ""
 
 
-def forest(rows: Sequence[Row]) -> Spec:
+def forest(rows: Sequence[ForestRow]) -> Spec:
     """One line per difference: a point on its interval, and where 0 is."""
     low, high = _span(value for row in rows for value in (row.difference, *(row.interval or ())))
     data = [

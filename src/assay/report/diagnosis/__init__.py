@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay.diagnosis.findings import Diagnosis
+from assay.diagnosis.model import Diagnosis
 from assay.report.diagnosis.documents import render_json, render_markdown
 from assay.report.diagnosis.text import render_text
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from assay.diagnosis.findings import Diagnosis, Finding, Table
+from assay.diagnosis.model import Diagnosis, DiagnosisFinding, Table
 from assay.report.diagnosis.text import GIVES_WAY
 from assay.report.diagnosis.words import cells_of, headline, not_looked_at, notes_of
 from assay.report.drawing import markdown
@@ -28,7 +28,7 @@ def render_json(diagnosis: Diagnosis) -> str:
     return json.dumps(_finite(document), indent=2, allow_nan=False) + "\n"
 
 
-def _finding_object(finding: Finding) -> dict[str, Any]:
+def _finding_object(finding: DiagnosisFinding) -> dict[str, Any]:
     tables = [
         {
             "title": table.title,

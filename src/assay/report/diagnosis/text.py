@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from assay.diagnosis.findings import Column, Diagnosis, Finding, Kind, Table
+from assay.diagnosis.model import Column, Diagnosis, DiagnosisFinding, Kind, Table
 from assay.report.diagnosis.words import cells_of, headline, not_looked_at, notes_of
 from assay.report.drawing.terminal import printed, terminal_width
 
@@ -35,7 +35,7 @@ def _listed(head: str, items: list[str], width: int) -> list[str]:
     return [f"\n{head}\n", *(_wrapped(item, "- ", width) for item in items)] if items else []
 
 
-def _finding_lines(finding: Finding, width: int) -> Iterator[str]:
+def _finding_lines(finding: DiagnosisFinding, width: int) -> Iterator[str]:
     from rich.text import Text
 
     head = _wrapped(f"{finding.severity:<9}{finding.title} [{finding.code}]", "", width, _INDENT)

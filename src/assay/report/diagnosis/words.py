@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from assay.diagnosis.findings import Cell, Column, Diagnosis, Kind, Table
+from assay.diagnosis.model import Cell, Column, Diagnosis, Kind, Table
 from assay.errors import show_id
 
 _LONGEST = 200  # characters of a cell

@@ -14,7 +14,7 @@ from assay.records.model import EvaluationReport, FindingRecord
 from assay.report.drawing.markdown import bullets, plain, table
 from assay.report.drawing.words import Facts, count_of, where
 from assay.report.evaluation.charts import charts_of
-from assay.report.evaluation.sheet import Sheet, lowest_first, main_measure, sheet_of, show_value
+from assay.report.evaluation.sheet import EvaluationSheet, lowest_first, main_measure, sheet_of, show_value
 
 EXTREMES = 10  # queries at each end
 
@@ -39,7 +39,7 @@ def render_report_markdown(report: EvaluationReport, chart_files: Mapping[str, s
     return "\n\n".join(parts) + "\n"
 
 
-def _head(report: EvaluationReport, sheet: Sheet) -> Iterator[str]:
+def _head(report: EvaluationReport, sheet: EvaluationSheet) -> Iterator[str]:
     yield f"# Evaluation of {plain(sheet.run)}"
     yield plain(sheet.lede)
     facts = ["**Complete**" if report.complete else "**Not complete**"]
@@ -52,7 +52,7 @@ def _head(report: EvaluationReport, sheet: Sheet) -> Iterator[str]:
         yield bullets(plain(reason) for reason in sheet.incomplete_because)
 
 
-def _measures(sheet: Sheet) -> Iterator[str]:
+def _measures(sheet: EvaluationSheet) -> Iterator[str]:
     yield "## Measures"
     targets = ["status", "target"] if sheet.targets else []
     head = ["measure", "mean", sheet.interval_name, *targets, "notes"]
@@ -69,7 +69,7 @@ def _measures(sheet: Sheet) -> Iterator[str]:
     yield table(head, rows, numbers=(1, 2))
 
 
-def _findings(sheet: Sheet) -> Iterator[str]:
+def _findings(sheet: EvaluationSheet) -> Iterator[str]:
     yield "## Findings"
     if not sheet.findings:
         yield "None."

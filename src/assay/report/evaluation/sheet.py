@@ -47,7 +47,7 @@ class FindingGroup(Struct, frozen=True):
     findings: tuple[FindingRecord, ...]
 
 
-class Sheet(Struct, frozen=True):
+class EvaluationSheet(Struct, frozen=True):
     """A report, ready to be printed."""
 
     run: str
@@ -68,11 +68,11 @@ class Sheet(Struct, frozen=True):
     experiment: Facts
 
 
-def sheet_of(report: EvaluationReport) -> Sheet:
+def sheet_of(report: EvaluationReport) -> EvaluationSheet:
     """Everything but the charts and the values of queries."""
     confidences = {measure.confidence for measure in report.measures}
     one = len(confidences) == 1
-    return Sheet(
+    return EvaluationSheet(
         run=show_id(report.run.name),
         qrels=show_id(report.qrels.name),
         lede=_lede(report),

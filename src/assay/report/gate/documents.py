@@ -17,7 +17,7 @@ from assay.gate.deciding import Decision
 from assay.gate.gating import Gate
 from assay.report.drawing import markdown
 from assay.report.drawing.github import annotation
-from assay.report.gate.words import HEAD, TEXTS, Reason, cells_of, headline, notes_of, reasons_of, sentence, shown
+from assay.report.gate.words import HEAD, TEXTS, RuleReason, cells_of, headline, notes_of, reasons_of, sentence, shown
 
 SCHEMA = "assay/gate/1"
 _GITHUB_LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning"}
@@ -121,7 +121,7 @@ def _all_doubts(gate: Gate) -> list[str]:
     return ["\n".join(shown(caution.words) for caution in gate.cautions)] if gate.cautions else []
 
 
-def _junit_case(case: Reason) -> str:
+def _junit_case(case: RuleReason) -> str:
     head = f'<testcase classname="assay.gate" name={_attribute(case.name)}>'
     if case.status == "pass":
         return f"{head}<system-out>{_xml(case.words)}</system-out></testcase>"

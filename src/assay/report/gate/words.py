@@ -42,7 +42,7 @@ def notes_of(gate: Gate) -> Iterator[str]:
     yield gate.conventions
 
 
-class Reason(Struct, frozen=True):
+class RuleReason(Struct, frozen=True):
     """A rule or target, and why it came out so."""
 
     status: Status
@@ -51,15 +51,15 @@ class Reason(Struct, frozen=True):
     warns: bool = False  # it passes, with a warning
 
 
-def reasons_of(gate: Gate, *, full: bool = False) -> Iterator[Reason]:
+def reasons_of(gate: Gate, *, full: bool = False) -> Iterator[RuleReason]:
     """All rules and targets; with `full`, the figures of a rule stand in its words."""
     for decision in gate.decisions:
         figures = _figures(decision) if full else ""
-        yield Reason(decision.status, shown(str(decision.rule)), figures + decision.words)
+        yield RuleReason(decision.status, shown(str(decision.rule)), figures + decision.words)
     for target in gate.targets:
         warns = target.target_status == "warn"
         words = shown(target.words) + (", within a tenth of the goal: a warning" if warns else "")
-        yield Reason(target.status, shown(f"target {target.measure}"), words, warns)
+        yield RuleReason(target.status, shown(f"target {target.measure}"), words, warns)
 
 
 def _figures(decision: Decision) -> str:

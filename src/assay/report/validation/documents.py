@@ -11,7 +11,7 @@ from assay._version import __version__
 from assay.errors import show_id
 from assay.report.drawing.github import annotation
 from assay.report.validation.text import place_in_words
-from assay.validation.findings import Example, Finding, Validation
+from assay.validation.findings import Finding, FindingExample, Validation
 from assay.validation.fixing import Repair, Repairs
 from assay.validation.registry import Rule, all_rules
 
@@ -75,7 +75,7 @@ def render_github(
     """One workflow command for each example, which GitHub shows beside the line."""
     lines = []
     for finding in validation.findings:
-        for example in finding.examples or (Example(),):
+        for example in finding.examples or (FindingExample(),):
             place = {"file": finding.file} | ({} if example.line is None else {"line": str(example.line)})
             place["title"] = f"{finding.code} {finding.title}"
             words = f"{finding.message}. {place_in_words(example)}{finding.fix}"
@@ -109,13 +109,13 @@ def _sarif_rule(rule: Rule) -> dict[str, Any]:
 
 
 def _sarif_result(finding: Finding) -> dict[str, Any]:
-    def location(example: Example) -> dict[str, Any]:
+    def location(example: FindingExample) -> dict[str, Any]:
         place: dict[str, Any] = {"artifactLocation": {"uri": _text(finding.file)}}
         if example.line is not None:
             place["region"] = {"startLine": example.line}
         return {"physicalLocation": place, "message": {"text": place_in_words(example).strip() or finding.message}}
 
-    places = finding.examples or (Example(),)
+    places = finding.examples or (FindingExample(),)
     return {
         "ruleId": finding.code,
         "level": finding.severity,

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 
 from assay.errors import show_id, some_of
-from assay.validation.findings import SEVERITIES, Example, Finding, Validation
+from assay.validation.findings import SEVERITIES, Finding, FindingExample, Validation
 from assay.validation.fixing import Repairs
 
 WIDTH = 100
@@ -65,7 +65,7 @@ def _finding_lines(finding: Finding, file: str) -> Iterator[str]:
     yield from wrapped(finding.fix, _INDENT)
 
 
-def place_in_words(example: Example) -> str:
+def place_in_words(example: FindingExample) -> str:
     """Where an example is, and what stands there."""
     places = [] if example.line is None else [f"line {example.line}"]
     places += [] if example.query is None else [f"query {example.query}"]

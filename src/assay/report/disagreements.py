@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from assay.conventions import ConventionRow
+from assay.disagreements import ConventionRow
 from assay.report.drawing.markdown import escape
 
 SCHEMA = "assay/conventions/1"

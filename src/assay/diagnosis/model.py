@@ -55,7 +55,7 @@ class Table(Struct, frozen=True):
         return [dict(zip((column.name for column in self.columns), row, strict=True)) for row in self.rows]
 
 
-class Finding(Struct, frozen=True):
+class DiagnosisFinding(Struct, frozen=True):
     """What one look found: what was measured, how sure it is, and what to do."""
 
     code: str
@@ -105,16 +105,16 @@ class Diagnosis(Struct, frozen=True):
     queries: int
     judgments: int
     settings: Settings
-    findings: tuple[Finding, ...]
+    findings: tuple[DiagnosisFinding, ...]
     not_looked_at: tuple[NotLooked, ...]
 
-    def __getitem__(self, code: str) -> Finding:
+    def __getitem__(self, code: str) -> DiagnosisFinding:
         for finding in self.findings:
             if finding.code == code.upper():
                 return finding
         raise KeyError(code)
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[DiagnosisFinding]:
         return iter(self.findings)
 
     def count(self, severity: Severity) -> int:
