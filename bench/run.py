@@ -16,13 +16,12 @@ from pathlib import Path
 
 import datasets
 import environments
+import report
 from cases import CASES, GROWTH, PEERS, Case
 from contest import Machinery, check, race
 from environments import OURS
 from measure import ProcessFailed, own_peak_mb
 from targets import verdicts
-
-import report
 
 RESULTS = Path(__file__).resolve().parent / "results"
 SECONDS, SHORT_SECONDS = 30, 4  # about as long each contestant of a case is run in all
