@@ -44,8 +44,8 @@ namespace {
 
 // Ranks one query's {document: score}.
 //
-// If few documents are judged, each is looked up in the dict, and the other documents count only as scores. If many are,
-// a table of the judged documents is probed with each document of the dict. Ids are compared only where scores are equal.
+// If few documents are judged, each is looked up in the dict, and the other documents count only as scores. If many
+// are, each document of the dict is looked up in a table of the judged ones. Ids are compared only if scores are equal.
 class DictRanking {
  public:
   DictRanking(const DictIndex& with, const RankingRules& rules) : with_(with), rules_(rules), list_(rules) {}
@@ -65,7 +65,8 @@ class DictRanking {
       if (list_.rearranged()) replace_rows();
     }
     const size_t before = hits.hits.size();
-    write_hits(list_, placed_, rules_.ties, [this](uint32_t row) { return bytes_of(keys_[row], arena_); }, hits.hits);
+    const auto id_of_row = [this](uint32_t row) { return bytes_of(keys_[row], arena_); };
+    write_hits(list_, placed_, rules_.ties, id_of_row, hits.hits);
     hits.queries.push({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
     arena_.clear();
   }

@@ -17,7 +17,7 @@ class JudgedTable {
   // Prefetches its memory.
   void fetch_slots() const { fetch(slots_.data(), slots_.size()); }
 
-  // False if no judged document has this hash. The filter sets one bit per document and is small enough to stay in cache.
+  // False if no judged document has this hash. The filter sets one bit per document and stays in cache.
   ASSAY_INLINE bool may_hold(uint64_t full) const { return sieve_[word_of(full)] & bit_of(full); }
 
   // The judgment with this hash for which `is_it` is true, or kNone.

@@ -63,8 +63,8 @@ class Joiner {
     if (2 * ++used_ > mask_) grow();
   }
 
-  // Adds consecutive documents, which makes reading a run a tenth faster: nearly all of them are new, and adding a new one
-  // needs only registers and the table.
+  // Adds consecutive documents, which makes reading a run a tenth faster: nearly all of them are new, and adding a new
+  // one needs only registers and the table.
   void add_all(const Documents& documents, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
       if (!rules_.drop_self_match) i = enter(documents, i, count);
@@ -82,7 +82,8 @@ class Joiner {
     list_.arrange();
     place_matches();
     const size_t before = hits.hits.size();
-    write_hits(list_, found_, rules_.ties, [this](uint32_t row) { return ids_[row]; }, hits.hits);
+    const auto id_of_row = [this](uint32_t row) { return ids_[row]; };
+    write_hits(list_, found_, rules_.ties, id_of_row, hits.hits);
     hits.queries.push({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
     expected_ = list_.size();
     ids_.clear();  // their memory may be reused from here on

@@ -101,8 +101,8 @@ class Judgments {
   void open_query(Bytes query);
   void add(Bytes doc);
 
-  // Puts the judgments in order and returns the number that each one gets, or nothing if all keep theirs. Throws NotPlain
-  // if a document is judged twice for a query: the Python path then reports it or chooses one.
+  // Puts the judgments in order and returns the number that each one gets, or nothing if all keep theirs. Throws
+  // NotPlain if a document is judged twice for a query: the Python path then reports it or chooses one.
   std::vector<uint32_t> finish();
 
   size_t queries() const { return queries_.size(); }
@@ -131,7 +131,7 @@ class Judgments {
   void refuse_duplicates() const;
 
   Arena arena_;
-  IdTable queries_;  // numbered in input order
+  IdTable queries_;                                    // numbered in input order
   std::vector<uint32_t> number_place_, place_number_;  // number to place in byte order, and back
   Rows<Bytes> docs_;
   Rows<uint32_t> query_;  // the query number of each judgment; only while building

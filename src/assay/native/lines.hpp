@@ -185,8 +185,8 @@ class Lines {
     return regular;
   }
 
-  // Reduces each run of blanks to one, a line feed if the run has one, and drops those at the start of the text. Returns
-  // the new size.
+  // Reduces each run of blanks to one, a line feed if the run has one, and drops those at the start of the text.
+  // Returns the new size.
   size_t squeeze(char* text, size_t size) const {
     char* out = text;
     size_t moved = 0;  // how much of the text has been copied
@@ -207,8 +207,8 @@ class Lines {
     return static_cast<size_t>(out - text) + size - moved;
   }
 
-  // Refuses what squeezing would lose: blank lines and empty columns that matter, and blanks before a '#', which make the
-  // line data rather than a comment.
+  // Refuses what squeezing would lose: blank lines and empty columns that matter, and blanks before a '#', which make
+  // the line data rather than a comment.
   void refuse_blanks(Bytes run, std::ptrdiff_t feeds, bool at_begin) const {
     const char* last = run.end() - 1;
     if (feeds + at_begin > 1 && !layout_.blank_lines) throw NotPlain();
@@ -220,8 +220,8 @@ class Lines {
     }
   }
 
-  // No id or number contains NUL. A carriage return without a line feed is refused; where the dialect allows it, only the
-  // first line is checked, because the text may have no line feeds at all (old Mac line ends).
+  // No id or number contains NUL. A carriage return without a line feed is refused; where the dialect allows it, only
+  // the first line is checked, because the text may have no line feeds at all (old Mac line ends).
   void refuse_control_characters(const char* text, size_t size) const {
     const auto holds = [text, size](char c) { return std::memchr(text, c, size) != nullptr; };
     if (holds('\0')) throw NotPlain();
@@ -232,7 +232,8 @@ class Lines {
       size = feed ? static_cast<size_t>(static_cast<const char*>(feed) - text) + 1 : size;
     }
     const char* end = text + size;
-    for (const char* p = text; (p = static_cast<const char*>(std::memchr(p, '\r', static_cast<size_t>(end - p)))); p++) {
+    for (const char* p = text; (p = static_cast<const char*>(std::memchr(p, '\r', static_cast<size_t>(end - p))));
+         p++) {
       if (p[1] != '\r' && p[1] != '\n') throw NotPlain();
     }
   }

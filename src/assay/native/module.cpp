@@ -185,11 +185,13 @@ PyObject* read_judgments_face(PyObject* args) {
   for (size_t i = 0; i <= queries; i++) start[i] = judgments->starts()[i];
   for (size_t i = 0; i < grades.size(); i++) grade[i] = pool[i] = grades[i];
   for (size_t i = 0; i < queries; i++) {
-    if (start[i] < start[i + 1]) std::sort(&pool[start[i]], &pool[start[i]] + (start[i + 1] - start[i]), std::greater<>());
+    if (start[i] == start[i + 1]) continue;
+    std::sort(&pool[start[i]], &pool[start[i]] + (start[i + 1] - start[i]), std::greater<>());
   }
   Ref ids = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(queries)));
   for (uint32_t i = 0; i < queries; i++) PyTuple_SetItem(ids.get(), i, text_of(judgments->query(i)).release());
-  return Py_BuildValue("NNNNN", capsule_of(std::move(judgments), kJudgments), ids.release(), start.release(), grade.release(), pool.release());
+  return Py_BuildValue("NNNNN", capsule_of(std::move(judgments), kJudgments), ids.release(), start.release(),
+                       grade.release(), pool.release());
 }
 
 // index_judgments(queries, start, docs) -> judgments
@@ -249,7 +251,9 @@ PyObject* join_file_face(PyObject* args) {
   PyObject *capsule, *layout, *rules;
   int file, threads, all_at_once;
   unsigned long long size;
-  if (!PyArg_ParseTuple(args, "OiKOOip", &capsule, &file, &size, &layout, &rules, &threads, &all_at_once)) throw Stopped();
+  if (!PyArg_ParseTuple(args, "OiKOOip", &capsule, &file, &size, &layout, &rules, &threads, &all_at_once)) {
+    throw Stopped();
+  }
   const Judgments& judgments = judgments_of(capsule);
   const Layout columns = layout_of(layout);
   const RankingRules ranking = rules_of(rules);
@@ -404,8 +408,8 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_kernel", "See assay.native.", 0, functions, nullptr, nullptr,
-                          nullptr, nullptr};
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_kernel", "See assay.native.", 0, functions, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 }  // namespace assay

@@ -5,8 +5,8 @@
 
 namespace assay {
 
-// The input is not plain: it may be wrong, or valid in a way that only the Python readers support. They read it again from
-// the start and report what is wrong, with file and line. So plain input pays nothing for good error messages.
+// The input is not plain: it may be wrong, or valid in a way that only the Python readers support. They read it again
+// from the start and report what is wrong, with file and line. So plain input pays nothing for good error messages.
 struct NotPlain : std::exception {
   const char* what() const noexcept override { return "not plain input"; }
 };

@@ -1,5 +1,5 @@
-// How each kind of processor finds blanks: which of 64 bytes are blank, and the positions of the set bits. Independent of
-// lines. Only tokens.cpp includes it.
+// How each kind of processor finds blanks: which of 64 bytes are blank, and the positions of the set bits. Independent
+// of lines. Only tokens.cpp includes it.
 #pragma once
 
 #include <cstdint>

@@ -267,7 +267,9 @@ void join_file(const Judgments& judgments, int file, uint64_t size, const Layout
   Shared shared(judgments, layout, rules);
   std::vector<Part> parts(bounds.size() - 1);
   std::vector<std::unique_ptr<FilePart>> sources;
-  for (size_t i = 0; i < parts.size(); i++) sources.push_back(std::make_unique<FilePart>(file, bounds[i], bounds[i + 1]));
+  for (size_t i = 0; i < parts.size(); i++) {
+    sources.push_back(std::make_unique<FilePart>(file, bounds[i], bounds[i + 1]));
+  }
   std::vector<std::thread> others;
   others.reserve(parts.size());  // so that only starting a thread can fail below
   for (size_t i = 1; i < parts.size(); i++) {

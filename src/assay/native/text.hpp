@@ -25,8 +25,7 @@ struct Join {
 using Interrupt = std::function<void()>;
 
 // Fills the judgments and returns their grades in the same order.
-Rows<double> read_judgments(Source& source, const Layout& layout, const Interrupt& interrupt,
-                                   Judgments& judgments);
+Rows<double> read_judgments(Source& source, const Layout& layout, const Interrupt& interrupt, Judgments& judgments);
 
 // Joins a run in which the lines of each query stand together. Needs only the memory of the longest ranking. Throws
 // Interleaved if a query continues after another one.

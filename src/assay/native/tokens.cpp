@@ -31,7 +31,9 @@ ASSAY_INLINE Found find_blanks(const char* text, size_t size, uint32_t* place) {
   return {place, lines, doubled != 0};
 }
 
-Found find_blanks_plain(const char* text, size_t size, uint32_t* place) { return find_blanks<Plain>(text, size, place); }
+Found find_blanks_plain(const char* text, size_t size, uint32_t* place) {
+  return find_blanks<Plain>(text, size, place);
+}
 
 #if defined(ASSAY_WIDE)
 ASSAY_AVX2 Found find_blanks_avx2(const char* text, size_t size, uint32_t* place) {

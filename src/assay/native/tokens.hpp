@@ -36,10 +36,10 @@ bool use_instructions(const std::string& name);  // false if the processor lacks
 // The index of a text of whole lines in which one blank ends each token: the position of every blank.
 class TextIndex {
  public:
-  static constexpr uint32_t kBefore = std::numeric_limits<uint32_t>::max();  // the position of a line feed just before the text
+  static constexpr uint32_t kBefore = std::numeric_limits<uint32_t>::max();  // a line feed just before the text
 
-  // False if two blanks are adjacent or the text begins with one: then the text must be squeezed and indexed again. `size`
-  // is below 2^32; up to 64 bytes after the text are read.
+  // False if two blanks are adjacent or the text begins with one: then the text must be squeezed and indexed again.
+  // `size` is below 2^32; up to 64 bytes after the text are read.
   bool build(const char* text, size_t size);
 
   void clear() { end_ = nullptr; }

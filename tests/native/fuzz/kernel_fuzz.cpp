@@ -1,6 +1,6 @@
-// A libFuzzer target for the part of the kernel that does not use Python. Each input is a layout, rules, and the texts of
-// judgments and of a run. It looks for crashes, and for results that differ from those of reference.hpp or between the
-// ways to call the kernel. See run.py.
+// A libFuzzer target for the part of the kernel that does not use Python. Each input is a layout, rules, and the texts
+// of judgments and of a run. It looks for crashes, and for results that differ from those of reference.hpp or between
+// the ways to call the kernel. See run.py.
 //
 // The input: eight bytes of choices (see `decode`), the judgments, kSeparator, the run.
 
@@ -34,9 +34,9 @@ constexpr const char* kUsualJudgments = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n";  //
 struct Case {
   Layout judged, retrieved;
   RankingRules rules;
-  unsigned step;     // the most bytes given at a time; 0: as many as requested
-  unsigned threads;  // besides 1
-  unsigned stop_at;  // the call of `interrupt` that ends the work; 0: none
+  unsigned step;             // the most bytes given at a time; 0: as many as requested
+  unsigned threads;          // besides 1
+  unsigned stop_at;          // the call of `interrupt` that ends the work; 0: none
   std::string instructions;  // the instruction set that finds blanks
   std::string qrels, run;
 };
@@ -69,14 +69,14 @@ Layout columns(int query, int doc, int value, int rank, int tag, uint32_t width,
 
 const Layout kJudged[] = {columns(0, 2, 3, -1, -1, 4), columns(0, 1, 2, -1, -1, 3)};  // TREC, BEIR
 const Layout kRetrieved[] = {
-    columns(0, 2, 4, 3, 5, 6),                        // TREC
-    columns(0, 2, 4, 3, 5, 6, true),                  // the same, but lines may be longer
-    columns(0, 2, 4, 3, 5, 7),                        // one column more
-    columns(0, 1, 2, -1, -1, 3),                      // BEIR
-    columns(0, 1, -1, 2, -1, 3),                      // MS MARCO: a rank, no score
-    columns(0, 2, 4, 3, 5, 31),                       // wider than any file
-    columns(1, 0, 2, -1, 3, 4),                       // the query is not first
-    columns(0, 3, 2, 1, -1, 4),                       // the document is last
+    columns(0, 2, 4, 3, 5, 6),        // TREC
+    columns(0, 2, 4, 3, 5, 6, true),  // the same, but lines may be longer
+    columns(0, 2, 4, 3, 5, 7),        // one column more
+    columns(0, 1, 2, -1, -1, 3),      // BEIR
+    columns(0, 1, -1, 2, -1, 3),      // MS MARCO: a rank, no score
+    columns(0, 2, 4, 3, 5, 31),       // wider than any file
+    columns(1, 0, 2, -1, 3, 4),       // the query is not first
+    columns(0, 3, 2, 1, -1, 4),       // the document is last
 };
 
 Layout dialect(Layout layout, uint8_t bits) {
@@ -104,14 +104,16 @@ Case decode(const uint8_t* data, size_t size) {
     given.rules.by_rank_column = choice[5] & 1;
     given.rules.ties_by_rank_column = choice[5] & 2;
   }
-  if (given.rules.ties_by_rank_column) given.rules.ties = assay::Ties::as_they_came;  // as the Python callers do
-  if (given.retrieved.value >= 0 && !given.rules.need_ranks()) given.retrieved.rank = -1;  // as the Python callers do
+  // As the Python callers do.
+  if (given.rules.ties_by_rank_column) given.rules.ties = assay::Ties::as_they_came;
+  if (given.retrieved.value >= 0 && !given.rules.need_ranks()) given.retrieved.rank = -1;
   const std::vector<std::string> at_hand = assay::instructions();
   given.instructions = at_hand[choice[5] / 4 % at_hand.size()];
   given.step = choice[6];
   given.threads = choice[7] % 5;
   given.stop_at = choice[7] / 16;
-  const std::string text(reinterpret_cast<const char*>(data) + std::min(size, kChoices), size - std::min(size, kChoices));
+  const std::string text(reinterpret_cast<const char*>(data) + std::min(size, kChoices),
+                         size - std::min(size, kChoices));
   const size_t end = text.find(kSeparator);
   given.qrels = end == std::string::npos ? kUsualJudgments : text.substr(0, end + 1);
   given.run = end == std::string::npos ? text : text.substr(end + std::strlen(kSeparator));
@@ -198,9 +200,8 @@ using Way = decltype(assay::join_stream);
 
 Answer ask(Way way, const Judgments& judgments, const Case& given, unsigned step, unsigned stop_at = 0) {
   Pieces source(given.run, step);
-  return answer_of(judgments, [&](Join& join) {
-    way(judgments, source, given.retrieved, given.rules, stopping_at(stop_at), join);
-  });
+  return answer_of(
+      judgments, [&](Join& join) { way(judgments, source, given.retrieved, given.rules, stopping_at(stop_at), join); });
 }
 
 // An in-memory file with the text of the run.
@@ -214,7 +215,8 @@ int file_of(const std::string& text) {
 Answer ask_file(const Judgments& judgments, const Case& given, unsigned threads, unsigned stop_at = 0) {
   const int file = file_of(given.run);
   return answer_of(judgments, [&](Join& join) {
-    assay::join_file(judgments, file, given.run.size(), given.retrieved, given.rules, threads, stopping_at(stop_at), join);
+    assay::join_file(judgments, file, given.run.size(), given.retrieved, given.rules, threads, stopping_at(stop_at),
+                     join);
   });
 }
 
@@ -230,7 +232,8 @@ struct TableRows {
 Answer ask_table(const Judgments& judgments, const Case& given, const reference::Rows& run) {
   std::vector<uint32_t> places;
   for (const reference::Row& row : run.rows) {
-    places.push_back(judgments.find({row.query.data(), row.query.size()}, places.empty() ? assay::kNone : places.back()));
+    places.push_back(
+        judgments.find({row.query.data(), row.query.size()}, places.empty() ? assay::kNone : places.back()));
   }
   TableRows rows{run.rows};
   return answer_of(judgments, [&](Join& join) { assay::join_rows(judgments, places, rows, given.rules, join); });
@@ -305,7 +308,8 @@ void check_lines(const Case& given, const std::string& text, const Layout& layou
       return column < 0 ? std::string() : row[static_cast<size_t>(column)];
     };
     for (const reference::Texts& row : rows) {
-      expected.push_back({token(row, layout.query), token(row, layout.doc), token(row, layout.value), token(row, layout.rank)});
+      expected.push_back(
+          {token(row, layout.query), token(row, layout.doc), token(row, layout.value), token(row, layout.rank)});
     }
     require(rows.empty() || token(rows.back(), layout.tag) == tag, given, "the tag is that of the last line");
   } catch (const reference::Refused&) {
@@ -338,7 +342,7 @@ std::unique_ptr<Judgments> read_judgments(const Case& given, std::vector<referen
   assay::Rows<double> grades;
   try {
     Pieces source(given.qrels, given.step);
-    grades = assay::read_judgments(source, given.judged, [] {}, *judgments);
+    grades = assay::read_judgments(source, given.judged, stopping_at(0), *judgments);
   } catch (const assay::NotPlain&) {
     const bool plain = !refused && reference::plain_text(given.qrels);
     const auto rows = plain ? reference::data_lines(given.qrels, given.judged) : std::vector<reference::Texts>();
@@ -376,7 +380,8 @@ Expected expected_of(const Case& given, const std::vector<reference::Judgment>& 
     const reference::Rows& run = expected.run = reference::read_run(given.run, given.retrieved);
     std::set<std::string> judged;
     for (const auto& judgment : judgments) judged.insert(judgment.query);
-    expected.judged_together = reference::contiguous(run.rows, [&](const std::string& query) { return judged.count(query); });
+    expected.judged_together =
+        reference::contiguous(run.rows, [&](const std::string& query) { return judged.count(query); });
     expected.joined = reference::join(judgments, run, given.retrieved, given.rules);
     expected.no_excuse = reference::plain_text(given.run);
     for (const reference::Texts& row : reference::data_lines(given.run, given.retrieved)) {
@@ -415,7 +420,8 @@ void check_run(const Case& given, const Judgments& judgments, const std::vector<
 
   if (!expected.refused) {
     Answer table = ask_table(judgments, given, expected.run);
-    table.joined.unjudged = expected.joined.unjudged, table.joined.tag = expected.joined.tag;  // not part of this result
+    table.joined.unjudged = expected.joined.unjudged;  // tables have neither of the two
+    table.joined.tag = expected.joined.tag;
     require(table.finished() && expected.joined == table.joined, given, "a table gives what the reference gives");
   }
 

@@ -264,8 +264,8 @@ inline Joined join(const std::vector<Judgment>& judged, const Rows& run, const L
       const auto same = [&](const Row& row) { return row.score == list[i].score; };
       const auto first = std::find_if(list.begin(), list.end(), same) - list.begin();
       const auto count = std::count_if(list.begin(), list.end(), same);
-      joined.hits.push_back({place, i + 1, static_cast<uint32_t>(first + 1), static_cast<uint32_t>(first + count),
-                             found->second});
+      joined.hits.push_back(
+          {place, i + 1, static_cast<uint32_t>(first + 1), static_cast<uint32_t>(first + count), found->second});
     }
     place++;
   }
