@@ -20,6 +20,7 @@ help:
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "Installing assay into .venv ..."
 	@$(PIP) install -c constraints.txt -e '.[all]'
+	@$(BIN)/assay --version
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q .venv/lib src || true
 	@touch $@
 

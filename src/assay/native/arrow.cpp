@@ -10,7 +10,7 @@ void refuse_nulls(const ArrowArray& array) {
   const auto* valid = array.n_buffers > 0 ? static_cast<const unsigned char*>(array.buffers[0]) : nullptr;
   if (array.null_count == 0 || !valid) return;
   if (array.null_count > 0) throw NotPlain();
-  for (int64_t i = array.offset; i < array.offset + array.length; i++) {  // nobody counted
+  for (int64_t i = array.offset; i < array.offset + array.length; i++) {  // null_count is -1: not known
     if (!(valid[i / 8] >> (i % 8) & 1)) throw NotPlain();
   }
 }
@@ -27,7 +27,7 @@ Bytes text_at(const ArrowArray& array, int64_t row) {
   return {static_cast<const char*>(array.buffers[2]) + begin, static_cast<size_t>(end - begin)};
 }
 
-// A view is its length and, up to 12 bytes, the text itself; else the number of a buffer and the place in it.
+// A view is a length followed by the text itself if that is at most 12 bytes, or else by a buffer number and an offset.
 Bytes view_at(const ArrowArray& array, int64_t row) {
   const char* view = static_cast<const char*>(array.buffers[1]) + 16 * (array.offset + row);
   int32_t length, buffer, offset;

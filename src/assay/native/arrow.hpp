@@ -1,4 +1,4 @@
-// Columns of the Arrow C data interface, as far as runs need them: texts, and numbers. Knows no ranking.
+// Text and number columns of the Arrow C data interface, as far as runs need them. Independent of rankings.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "bytes.hpp"
 #include "outcome.hpp"
 
-// The three structures are laid down in the Arrow specification; every library has its own copy of them.
+// The Arrow specification defines these three structures, and every library carries its own copy.
 extern "C" {
 struct ArrowSchema {
   const char* format;
@@ -44,10 +44,10 @@ struct ArrowArrayStream {
 
 namespace assay {
 
-// Anything unusual (a null, another type) is NotPlain.
+// Throws NotPlain for anything unusual, such as a null or another type.
 class NumberColumn {
  public:
-  // The numbers themselves; those of a dictionary are only codes, and must be asked for as such.
+  // `codes` must be true for the codes of a dictionary column, and false for plain numbers.
   NumberColumn(const ArrowSchema& schema, const ArrowArray& array, bool codes = false);
   double number(int64_t row) const;
   int64_t whole_number(int64_t row) const;
@@ -68,11 +68,11 @@ class TextColumn {
 
   Kind kind_;
   const ArrowArray* array_;
-  std::vector<NumberColumn> codes_;     // of a dictionary: one column, or none
-  std::vector<TextColumn> dictionary_;  // its texts
+  std::vector<NumberColumn> codes_;     // only for a dictionary: one column
+  std::vector<TextColumn> dictionary_;  // the texts that the codes refer to
 };
 
-// All batches of a stream, held until it goes.
+// All batches of a stream. Releases them when it is destroyed.
 class ArrowTable {
  public:
   explicit ArrowTable(ArrowArrayStream& stream);

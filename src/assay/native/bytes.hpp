@@ -1,4 +1,4 @@
-// Ids as bytes: comparing, hashing and keeping them. Knows no file and no ranking.
+// Ids as bytes: compare, hash and store them. Independent of files and rankings.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-// For the few functions that run once per line: a call would pass their values through memory.
+// For the few functions that run once per line, where a call would pass the values through memory.
 #if defined(__GNUC__) || defined(__clang__)
 #define ASSAY_INLINE inline __attribute__((always_inline))
 #define ASSAY_RARE __attribute__((noinline, cold))
@@ -27,13 +27,13 @@ namespace assay {
 
 constexpr size_t kCacheLine = 64;
 
-// Asks for memory that is looked at soon, here and there: the processor foresees only what is read from front to back.
+// Prefetches memory that is about to be read in random order: the processor predicts only sequential reads.
 template <class T>
 void fetch(const T* first, size_t count) {
   for (size_t i = 0; i < count; i += kCacheLine / sizeof(T)) ASSAY_FETCH(first + i);
 }
 
-// A piece of memory that somebody else keeps.
+// A view of memory owned by someone else.
 struct Bytes {
   const char* data = nullptr;
   size_t size = 0;
@@ -53,7 +53,7 @@ inline uint64_t load4(const char* p) {
   return value;
 }
 
-// Most ids have 4 to 16 bytes: two loads that may overlap see all of them, without a loop.
+// Most ids have 4 to 16 bytes: two loads, which may overlap, cover them without a loop.
 ASSAY_INLINE bool equal(Bytes a, Bytes b) {
   if (a.size != b.size) return false;
   const size_t n = a.size;
@@ -62,7 +62,7 @@ ASSAY_INLINE bool equal(Bytes a, Bytes b) {
   return ((load4(a.data) ^ load4(b.data)) | (load4(a.data + n - 4) ^ load4(b.data + n - 4))) == 0;
 }
 
-// Byte order, which is what trec_eval's strcmp compares.
+// Byte order, as trec_eval's strcmp has it.
 inline int compare(Bytes a, Bytes b) {
   const int order = std::memcmp(a.data, b.data, std::min(a.size, b.size));
   if (order != 0) return order;
@@ -79,7 +79,7 @@ inline uint64_t mixed(uint64_t a, uint64_t b) {
 #endif
 }
 
-// Another one for each process, so that no file can be made whose ids all collide. No result depends on it.
+// Random in each process, so that nobody can prepare a file whose ids all collide. No result depends on it.
 inline const uint64_t hash_seed = (static_cast<uint64_t>(std::random_device{}()) << 32) ^ std::random_device{}();
 
 ASSAY_INLINE uint64_t hash(Bytes id) {
@@ -104,9 +104,9 @@ ASSAY_INLINE uint64_t hash(Bytes id) {
   return mixed(first ^ state ^ kOne, last ^ kTwo);
 }
 
-// A vector of plain values. Its push() takes the value in registers: std::vector's takes a reference, so that it goes
-// through memory, which costs a tenth of the time that a line takes. And it grows where it stands if it can, or moves
-// by its pages, where std::vector touches new memory and copies.
+// A vector of trivially copyable values. push() takes its value in registers, whereas std::vector::push_back() takes a
+// reference and so goes through memory, which costs a tenth of the time per line. realloc() can grow it in place or by
+// remapping pages, whereas std::vector allocates and copies.
 template <class T>
 class Rows {
   static_assert(std::is_trivially_copyable<T>::value, "moved as bytes");
@@ -164,7 +164,7 @@ class Rows {
   size_t size_ = 0, capacity_ = 0;
 };
 
-// Keeps copies of ids; they stay where they are until the arena goes.
+// Stores copies of ids. A copy keeps its address until the arena is cleared or destroyed.
 class Arena {
  public:
   Bytes copy(Bytes id) {
@@ -176,7 +176,7 @@ class Arena {
     return {place, id.size};
   }
 
-  // Forgets all ids, but not the first block: the next query needs it again.
+  // Frees all ids but keeps the first block, which the next query needs again.
   void clear() {
     if (blocks_.size() > 1) blocks_.resize(1);
     next_ = blocks_.empty() ? nullptr : blocks_[0].get();
@@ -189,7 +189,7 @@ class Arena {
   void make_room(size_t needed) {
     const size_t size = std::max(needed, kBlock);
     if (blocks_.empty()) first_size_ = size;
-    blocks_.emplace_back(new char[size]);  // not zeroed, as make_unique does
+    blocks_.emplace_back(new char[size]);  // make_unique would zero it
     next_ = blocks_.back().get();
     free_ = size;
   }

@@ -7,7 +7,7 @@ namespace assay {
 
 namespace {
 
-// The exact same text, whichever object holds it.
+// Whether two str objects hold the same text.
 bool same(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a, b) == 0; }
 
 }  // namespace
@@ -42,10 +42,10 @@ const JudgedTable& DictIndex::table(uint32_t place) const {
 
 namespace {
 
-// One query's {document: score}.
+// Ranks one query's {document: score}.
 //
-// Few judged documents are looked up in the dict, and the others are only scores. Where there are many, they wait in a
-// table for the documents of the dict to come by. Ids are looked at only where scores are equal.
+// If few documents are judged, each is looked up in the dict, and the other documents count only as scores. If many
+// are, each document of the dict is looked up in a table of the judged ones. Ids are compared only if scores are equal.
 class DictRanking {
  public:
   DictRanking(const DictIndex& with, const RankingRules& rules) : with_(with), rules_(rules), list_(rules) {}
@@ -65,19 +65,20 @@ class DictRanking {
       if (list_.rearranged()) replace_rows();
     }
     const size_t before = hits.hits.size();
-    write_hits(list_, placed_, rules_.ties, [this](uint32_t row) { return bytes_of(keys_[row], arena_); }, hits.hits);
+    const auto id_of_row = [this](uint32_t row) { return bytes_of(keys_[row], arena_); };
+    write_hits(list_, placed_, rules_.ties, id_of_row, hits.hits);
     hits.queries.push({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
     arena_.clear();
   }
 
-  // A query that nobody judged: only to see that keys and scores are what they should be.
+  // A query without judgments: only checks its keys and scores.
   void pass(PyObject* documents) {
     read(documents, [](PyObject*, uint32_t) {});
   }
 
  private:
-  // The rows of judged documents. Those that may be judged are put down first, without a branch: whether the next
-  // document is one of them nobody foresees, and a wrong guess costs as much as all the rest.
+  // Finds the rows of judged documents. Candidates are collected first, without a branch: the processor cannot predict
+  // whether the next document is one, and a wrong prediction costs as much as all the rest.
   void find_judged(PyObject* documents, uint32_t place) {
     const JudgedTable& table = with_.table(place);
     candidates_.resize(static_cast<size_t>(PyDict_Size(documents)) + 1);
@@ -96,7 +97,7 @@ class DictRanking {
     }
   }
 
-  // Reading the dict has pushed all this out of the processor's caches.
+  // Reading the dict has evicted all this from the processor's caches.
   static void fetch_judged(const JudgedTable& table, const JudgedDocuments& judged) {
     table.fetch_slots();
     fetch(judged.ids, judged.count);
@@ -108,11 +109,11 @@ class DictRanking {
     if (const char* data = PyUnicode_AsUTF8AndSize(key, &size)) {
       return equal({data, static_cast<size_t>(size)}, with_.judgments.doc(judgment));
     }
-    PyErr_Clear();  // it holds bytes that were no UTF-8
+    PyErr_Clear();  // the id has bytes that were not valid UTF-8
     return same(PyList_GetItem(with_.docs, judgment), key);
   }
 
-  // All keys and scores.
+  // Reads all keys and scores.
   template <class Visit>
   void read(PyObject* documents, Visit visit) {
     const auto size = static_cast<size_t>(PyDict_Size(documents));
@@ -137,7 +138,7 @@ class DictRanking {
     return number;
   }
 
-  // Only types that run no code of others when their number is asked for: that could change the dict.
+  // Accepts only types whose conversion to a number runs no user code, which could change the dict.
   ASSAY_RARE void check_type(PyObject* value) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(with_.numbers); i++) {
       if (PyTuple_GetItem(with_.numbers, i) != reinterpret_cast<PyObject*>(Py_TYPE(value))) continue;
@@ -153,7 +154,7 @@ class DictRanking {
     throw NotPlain();
   }
 
-  // False if too many documents share the scores of the judged ones, among which each would have to be looked for.
+  // Returns false if so many documents share a score with a judged one that searching among them would take too long.
   bool look_up(PyObject* documents, const JudgedDocuments& judged) {
     size_t patience = 4 * size_t{list_.size()};
     for (uint32_t i = judged.first; i < judged.first + judged.count; i++) {
@@ -174,7 +175,7 @@ class DictRanking {
     return true;
   }
 
-  // From rows to places in the list.
+  // Turns rows into places in the list.
   void replace_rows() {
     std::vector<uint32_t> place_of_row(list_.size());
     for (uint32_t place = 0; place < list_.size(); place++) place_of_row[list_.row_at(place)] = place;
@@ -193,10 +194,10 @@ class DictRanking {
 
   const DictIndex& with_;
   const RankingRules rules_;
-  // What PyObject_Hash would look up again for each document.
+  // Saves the lookup that PyObject_Hash does for each document.
   const hashfunc hash_of_text_ = reinterpret_cast<hashfunc>(PyType_GetSlot(&PyUnicode_Type, Py_tp_hash));
   RankedList list_;
-  std::vector<PyObject*> keys_;  // of each row; the dict holds them
+  std::vector<PyObject*> keys_;  // by row; the dict owns them
   std::vector<double> scores_;
   std::vector<Candidate> candidates_;
   Rows<Found> placed_;
@@ -216,7 +217,7 @@ void join_dict(const DictIndex& with, PyObject* run, const RankingRules& rules, 
   for (Py_ssize_t position = 0; PyDict_Next(run, &position, &query, &documents);) {
     if (Py_TYPE(query) != &PyUnicode_Type || Py_TYPE(documents) != &PyDict_Type) throw NotPlain();
     if (!PyUnicode_GetLength(query)) throw NotPlain();
-    if (!PyDict_Size(documents)) continue;  // a query without documents is no query of the run
+    if (!PyDict_Size(documents)) continue;  // a query without documents does not count as part of the run
     any = true;
     PyObject* place = PyDict_GetItemWithError(with.place, query);
     if (!place && PyErr_Occurred()) throw Stopped();

@@ -1,4 +1,4 @@
-// Runs as dicts of dicts, {query: {document: score}}.
+// Joins runs given as dicts of dicts, {query: {document: score}}.
 #pragma once
 
 #include "judgments.hpp"
@@ -8,19 +8,19 @@
 
 namespace assay {
 
-// The judged documents of one query by the hashes that Python knows already.
+// The judged documents of one query, keyed by the hashes that Python has already computed.
 class JudgedTable {
  public:
   void fill(PyObject* docs, const JudgedDocuments& judged);
   bool empty() const { return slots_.empty(); }
 
-  // Asks for its memory.
+  // Prefetches its memory.
   void fetch_slots() const { fetch(slots_.data(), slots_.size()); }
 
-  // False if no judged document has such a hash. One bit for each document, small enough to stay near the processor.
+  // False if no judged document has this hash. The filter sets one bit per document and stays in cache.
   ASSAY_INLINE bool may_hold(uint64_t full) const { return sieve_[word_of(full)] & bit_of(full); }
 
-  // The judgment with such a hash that is the one, or kNone.
+  // The judgment with this hash for which `is_it` is true, or kNone.
   template <class IsIt>
   uint32_t find(uint64_t full, IsIt is_it) const {
     const size_t mask = slots_.size() - 1;
@@ -44,21 +44,21 @@ class JudgedTable {
   std::vector<uint64_t> sieve_;
 };
 
-// What dicts are joined with: the judgments, and what Python knows of them. Made once, for many runs.
+// What dicts are joined with: the judgments, and the Python objects that go with them. Made once, for many runs.
 class DictIndex {
  public:
-  // `capsule` keeps the judgments.
+  // `capsule` keeps the judgments alive.
   DictIndex(Ref capsule, const Judgments& judgments, Ref docs, Ref place, Ref numbers);
 
   const JudgedTable& table(uint32_t place) const;
 
   const Judgments& judgments;
-  PyObject* const docs;     // list of the judged documents, in the order of the judgments
-  PyObject* const place;    // dict: query -> place among the judged
-  PyObject* const numbers;  // tuple of the types whose values are taken for numbers
+  PyObject* const docs;     // list: the judged documents, in the order of the judgments
+  PyObject* const place;    // dict: query -> its place among the judged queries
+  PyObject* const numbers;  // tuple: the types accepted as numbers
 
  private:
-  mutable std::vector<JudgedTable> tables_;  // of each query, filled when it is first asked for; Python's lock is held
+  mutable std::vector<JudgedTable> tables_;  // by query, filled on first use, under the GIL
   const Ref kept_[4];
 };
 

@@ -1,4 +1,4 @@
-// Joins the ranking of one query with its judgments, ids being bytes: begin query, add document, end query.
+// Joins the ranking of one query with its judgments, by ids as bytes: begin a query, add its documents, end it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// Columns of documents.
+// Documents, column by column.
 struct Documents {
   const Bytes* ids;
   const uint64_t* hashes;
@@ -26,7 +26,7 @@ class Joiner {
  public:
   explicit Joiner(const RankingRules& rules) : rules_(rules), list_(rules) {}
 
-  // Ids of documents must stay where they are until end() or keep_ids().
+  // The memory of document ids must stay valid until end() or keep_ids().
   void begin(Bytes query, const JudgedDocuments& judged) {
     query_ = query;
     judged_ = judged;
@@ -37,8 +37,8 @@ class Joiner {
     make_table();
   }
 
-  // One probe joins the document and finds it if it came before: judged documents wait in the table, and those that
-  // have come take their place.
+  // One probe both joins a document and detects a repeat: the table starts with the judged documents, and each document
+  // that comes is entered or takes the place of its judged entry.
   ASSAY_INLINE void add(Bytes id, double score, int64_t rank) { add(id, hash(id), score, rank); }
 
   ASSAY_INLINE void add(Bytes id, uint64_t full, double score, int64_t rank) {
@@ -63,8 +63,8 @@ class Joiner {
     if (2 * ++used_ > mask_) grow();
   }
 
-  // Some documents that follow each other, which takes a tenth off the time of a run: nearly all are new, and what is left
-  // to do for each of those needs only registers and the table.
+  // Adds consecutive documents, which makes reading a run a tenth faster: nearly all of them are new, and adding a new
+  // one needs only registers and the table.
   void add_all(const Documents& documents, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
       if (!rules_.drop_self_match) i = enter(documents, i, count);
@@ -72,7 +72,7 @@ class Joiner {
     }
   }
 
-  // The memory of the ids is about to be used for something else.
+  // Copies the ids, because their memory is about to be reused.
   void keep_ids() {
     for (; kept_from_ < ids_.size(); kept_from_++) ids_[kept_from_] = arena_.copy(ids_[kept_from_]);
   }
@@ -82,15 +82,16 @@ class Joiner {
     list_.arrange();
     place_matches();
     const size_t before = hits.hits.size();
-    write_hits(list_, found_, rules_.ties, [this](uint32_t row) { return ids_[row]; }, hits.hits);
+    const auto id_of_row = [this](uint32_t row) { return ids_[row]; };
+    write_hits(list_, found_, rules_.ties, id_of_row, hits.hits);
     hits.queries.push({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
     expected_ = list_.size();
-    ids_.clear();  // nobody keeps them from here on
+    ids_.clear();  // their memory may be reused from here on
     kept_from_ = 0;
     arena_.clear();
   }
 
-  // After end(): whether the ranks that made the scores are 1, 2, 3 ... without repeats.
+  // After end(), for scores made from ranks: whether the ranks are 1, 2, 3 and so on, without repeats.
   bool ranks_from_one() const {
     for (uint32_t place = 1; place < list_.size(); place++) {
       if (list_.score_at(place) == list_.score_at(place - 1)) return false;
@@ -101,7 +102,7 @@ class Joiner {
  private:
   struct Slot {
     uint32_t tag;
-    uint32_t entry;  // kNone, or a judged document that has not come, or a row with kCame
+    uint32_t entry;  // kNone, or a judged document that has not come yet, or a row with kCame set
   };
   struct Match {
     uint32_t row, judged;
@@ -109,7 +110,7 @@ class Joiner {
   static constexpr uint32_t kCame = uint32_t{1} << 31;
   static constexpr uint32_t kMostRows = kCame - 2;
 
-  // Adds documents up to the first that may have come before; returns its place.
+  // Adds documents up to the first that may be a repeat, and returns the place of that one.
   uint32_t enter(const Documents& documents, uint32_t begin, uint32_t end) {
     if (list_.size() > kMostRows - (end - begin)) throw NotPlain();
     while (2 * (used_ + end - begin) > mask_) grow();
@@ -141,7 +142,7 @@ class Joiner {
     ids_.push(id);
   }
 
-  // The same document once more: a repeat is refused, or the first or the best of them counts.
+  // A repeated document: refused, or the first or the best one counts.
   ASSAY_RARE void add_again(size_t slot, Bytes id, double score, int64_t rank) {
     if (rules_.duplicates == Duplicates::refuse) throw NotPlain();
     if (rules_.duplicates == Duplicates::first) return;
@@ -170,7 +171,7 @@ class Joiner {
     list_.remove(keep);
   }
 
-  // The judged documents by their places in the list.
+  // Puts the judged documents in the order of their places in the list.
   void place_matches() {
     found_.clear();
     if (!list_.rearranged()) {
@@ -188,7 +189,7 @@ class Joiner {
     std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) { return a.place < b.place; });
   }
 
-  // Room for the judged documents and as many others as the query before had.
+  // Makes room for the judged documents and for as many others as the previous query had.
   void make_table() {
     size_t size = 64;
     while (size < 3 * (size_t{judged_.count} + expected_)) size *= 2;
@@ -200,7 +201,7 @@ class Joiner {
     }
   }
 
-  // Filled with kNone by the byte, which is the fastest way.
+  // Fills it with kNone byte by byte, which is the fastest way.
   void empty_table(size_t size) {
     table_.resize(size);
     std::memset(static_cast<void*>(table_.data()), 0xff, size * sizeof(Slot));
@@ -226,7 +227,7 @@ class Joiner {
   RankedList list_;
   Bytes query_;
   JudgedDocuments judged_;
-  Rows<Bytes> ids_;  // of each row
+  Rows<Bytes> ids_;  // by row
   std::vector<Match> matches_;
   Rows<Found> found_;
   std::vector<uint32_t> dropped_, place_of_row_;

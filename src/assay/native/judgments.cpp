@@ -8,7 +8,7 @@
 namespace assay {
 
 void Judgments::open_query(Bytes query) {
-  if (open_ != kNone && equal(queries_[open_], query)) return;  // most files keep a query together
+  if (open_ != kNone && equal(queries_[open_], query)) return;  // in most files the lines of a query stand together
   const size_t before = queries_.size();
   open_ = queries_.insert(query);
   if (queries_.size() > before) queries_.relocate_last(arena_.copy(query));
@@ -57,7 +57,7 @@ std::vector<uint32_t> Judgments::group_by_query() {
 }
 
 void Judgments::refuse_duplicates() const {
-  constexpr uint32_t kFew = 8;  // so many are compared each with each
+  constexpr uint32_t kFew = 8;  // up to this many are compared pairwise
   IdTable seen;
   for (uint32_t place = 0; place < queries(); place++) {
     const JudgedDocuments documents = this->documents(place);

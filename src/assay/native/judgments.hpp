@@ -1,4 +1,4 @@
-// Judgments made ready for joining with runs: built once, read by many runs and threads. Knows no file and no ranking.
+// Judgments indexed for joining: built once, used for many runs and threads. Independent of files and rankings.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,12 @@ namespace assay {
 
 constexpr uint32_t kNone = ~uint32_t{0};
 
-// Ids and their numbers: 0, 1, 2 in the order in which they came. The ids are kept by somebody else.
+// Numbers ids 0, 1, 2 and so on in the order in which they come. Someone else owns the ids.
 //
-// As long as each comes behind the one before in byte order, as in most files, no table is needed to see that it is
-// new.
+// As long as they come in ascending byte order, as in most files, each is known to be new without a table.
 class IdTable {
  public:
-  // The number of an id, which gets the next one if it is new.
+  // The number of an id; a new id gets the next number.
   uint32_t insert(Bytes id) {
     if (slots_.empty() && (ids_.empty() || compare(ids_[ids_.size() - 1], id) < 0)) {
       ids_.push(id);
@@ -33,20 +32,20 @@ class IdTable {
     return slots_[slot].number;
   }
 
-  // After the last insert, for find().
+  // Call it after the last insert and before find().
   void finish() {
     if (slots_.empty()) make_table();
   }
 
   uint32_t find(Bytes id) const { return slots_[find_slot(id, hash(id))].number; }
 
-  // A table is let go: emptying it again and again could take longer than filling it did.
+  // Frees the table: emptying a large one again and again could take longer than filling it.
   void clear() {
     slots_ = {};
     ids_.clear();
   }
 
-  // Lets the last inserted id be kept elsewhere.
+  // Points the last inserted id to another copy of it.
   void relocate_last(Bytes id) { ids_[ids_.size() - 1] = id; }
 
   size_t size() const { return ids_.size(); }
@@ -54,7 +53,7 @@ class IdTable {
 
  private:
   struct Slot {
-    uint32_t tag;  // the upper half of the hash: ids are compared only where it is equal
+    uint32_t tag;  // the upper half of the hash: ids are compared only if it matches
     uint32_t number;
   };
 
@@ -67,7 +66,7 @@ class IdTable {
     return slot;
   }
 
-  // A table with room for as many ids again.
+  // Makes a table with room for twice as many ids.
   void make_table() {
     size_t size = 64;
     while (size < 4 * ids_.size()) size *= 2;
@@ -78,43 +77,42 @@ class IdTable {
     }
   }
 
-  std::vector<Slot> slots_;  // none as long as ids come in order, then a power of two of them, at most half used
+  std::vector<Slot> slots_;  // empty while ids come in order; then a power of two, at most half full
   Rows<Bytes> ids_;
 };
 
-// The judged documents of one query: what a ranking is joined with.
+// The judged documents of one query, with which a ranking is joined.
 struct JudgedDocuments {
   const Bytes* ids = nullptr;
   uint32_t count = 0;
   uint32_t first = 0;  // the number of the first one among all judgments
 };
 
-// Puts values where they belong: the one at i goes to moved[i]. In place it would take half as long again where there are
-// millions.
+// Moves the value at i to moved[i]. With millions of values, doing it in place would take one and a half times as long.
 template <class T>
 void rearrange(Rows<T>& values, const std::vector<uint32_t>& moved) {
   const std::vector<T> as_they_came(values.begin(), values.begin() + moved.size());
   for (size_t i = 0; i < moved.size(); i++) values[moved[i]] = as_they_came[i];
 }
 
-// Judgments are numbered by query, in byte order, and within a query as they came in.
+// Judgments are numbered by query, in byte order, and within a query in input order.
 class Judgments {
  public:
   void open_query(Bytes query);
   void add(Bytes doc);
 
-  // Puts all in order, which `moved` tells: the number that each judgment gets, or nothing if they keep theirs. Throws
-  // NotPlain where a document is judged twice for a query: the Python path says which, or chooses one.
+  // Puts the judgments in order and returns the number that each one gets, or nothing if all keep theirs. Throws
+  // NotPlain if a document is judged twice for a query: the Python path then reports it or chooses one.
   std::vector<uint32_t> finish();
 
   size_t queries() const { return queries_.size(); }
   size_t size() const { return docs_.size(); }
   Bytes query(uint32_t place) const { return queries_[place_number_[place]]; }
   Bytes doc(size_t number) const { return docs_[number]; }
-  const std::vector<uint32_t>& starts() const { return start_; }  // query i has start[i] up to start[i + 1]
+  const std::vector<uint32_t>& starts() const { return start_; }  // query i has judgments start[i] to start[i + 1] - 1
 
-  // The place of a query among all, or kNone. Runs and judgments often have their queries in the same order, so the
-  // one that came after the `previous` is tried first.
+  // The place of a query in byte order, or kNone. Runs and judgments often have their queries in the same order, so the
+  // query after `previous` is tried first.
   uint32_t find(Bytes query, uint32_t previous) const {
     const uint32_t guess = previous == kNone ? 0 : place_number_[previous] + 1;
     if (guess < queries_.size() && equal(queries_[guess], query)) return number_place_[guess];
@@ -133,10 +131,10 @@ class Judgments {
   void refuse_duplicates() const;
 
   Arena arena_;
-  IdTable queries_;  // numbered as they came in
-  std::vector<uint32_t> number_place_, place_number_;  // from number to place in byte order, and back
+  IdTable queries_;                                    // numbered in input order
+  std::vector<uint32_t> number_place_, place_number_;  // number to place in byte order, and back
   Rows<Bytes> docs_;
-  Rows<uint32_t> query_;  // of each judgment, by number; only while building
+  Rows<uint32_t> query_;  // the query number of each judgment; only while building
   std::vector<uint32_t> start_;
   uint32_t open_ = kNone;
 };

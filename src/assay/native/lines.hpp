@@ -1,4 +1,4 @@
-// The data lines of a text in columns, one after the other, from a buffer of constant size. Knows no ranking.
+// Reads the data lines of a text in columns, through a buffer of constant size. Independent of rankings.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace assay {
 
-// Which column holds what, and what the dialect takes for granted: see formats/dialects.py and formats/lines.py.
+// Which column holds what, and what the dialect allows: see formats/dialects.py and formats/lines.py.
 struct Layout {
-  int query = 0, doc = 2, value = 4, rank = -1, tag = -1;  // -1: there is none, or nobody asks
+  int query = 0, doc = 2, value = 4, rank = -1, tag = -1;  // -1: absent or not needed
   uint32_t width = 6;
   bool or_more = false;        // lines may be longer
-  bool blank_lines = true;     // they are allowed
-  bool comments = true;        // a line that starts with '#' is no data
-  bool stray_returns = false;  // a carriage return inside a line is a blank like others
+  bool blank_lines = true;     // blank lines are allowed
+  bool comments = true;        // a line that starts with '#' is a comment
+  bool stray_returns = false;  // a carriage return inside a line counts as a blank
   bool keep_mark = false;      // a byte order mark is part of the first id
-  bool whole_values = false;   // values are cut toward zero, as trec_eval reads grades
+  bool whole_values = false;   // values are truncated toward zero, as trec_eval reads grades
   bool header = false;         // the first line names the columns
-  bool tabs_only = false;      // only tabs end a column, and quotes mean something: a text with others is not plain
+  bool tabs_only = false;      // only tabs separate columns; text with quotes or other blanks is not plain
 };
 
 inline bool has_mark(const char* p) { return std::memcmp(p, "\xef\xbb\xbf", 3) == 0; }
 
-// The memory in which a text is looked at: a quarter of a megabyte, and its index. Kept for the next text of the same
-// thread, for asking the system for its pages takes a tenth of the time of a small file.
+// The memory through which a text is read: a quarter of a megabyte, and its index. Kept for the next text of the same
+// thread, because getting the pages from the system takes a tenth of the time for a small file.
 class TextBuffer {
  public:
   TextBuffer() : held_(std::move(spare_)) {
@@ -39,7 +39,7 @@ class TextBuffer {
     held_->index.clear();
   }
   ~TextBuffer() {
-    if (held_->memory.size() == kUsual) spare_ = std::move(held_);  // not what a long line has made larger
+    if (held_->memory.size() == kUsual) spare_ = std::move(held_);  // but not one that grew for a long line
   }
   TextBuffer(const TextBuffer&) = delete;
   TextBuffer& operator=(const TextBuffer&) = delete;
@@ -50,8 +50,8 @@ class TextBuffer {
   TextIndex& index() { return held_->index; }
 
  private:
-  static constexpr size_t kChunk = 1 << 18;     // with its index, about a megabyte; more is not faster
-  static constexpr size_t kSlack = 2 * kBlock;  // before and behind: whoever looks at a token may look there
+  static constexpr size_t kChunk = 1 << 18;     // about a megabyte with its index; more is not faster
+  static constexpr size_t kSlack = 2 * kBlock;  // before and after: code that reads a token may read a little beyond it
   static constexpr size_t kUsual = kSlack + kChunk + kSlack;
 
   struct Held {
@@ -65,13 +65,13 @@ class TextBuffer {
 
 class Lines {
  public:
-  // `refill` is called before the buffer is overwritten: whoever points into it must let go.
+  // `refill` is called before the buffer is overwritten, so that pointers into it can be dropped.
   Lines(Source& source, const Layout& layout, bool at_start, std::function<void()> refill)
       : source_(source), layout_(layout), refill_(std::move(refill)), at_start_(at_start) {
     if (layout.header && at_start) skip_line();
   }
 
-  // The next data lines, a few at once; none at the end. Tokens are valid until the next refill.
+  // The next data lines, several at a time; none at the end. Tokens are valid until the next refill.
   ASSAY_INLINE LineBatch next_batch() {
     for (;;) {
       while (blank_ < index_.end()) {
@@ -98,18 +98,18 @@ class Lines {
     return &line_;
   }
 
-  // After the last line: its run tag, if there is such a column.
+  // After the last line: its run tag, if the layout has that column.
   const std::string& last_tag() const { return last_tag_; }
 
  private:
-  // Leaves the first data line out.
+  // Skips the first data line.
   void skip_line() {
     for (bool skipped = false; !skipped && (blank_ < index_.end() || fill());) {
-      if (blank_ < index_.end()) skipped = next_uncertain();  // a text of nothing but blanks has no lines
+      if (blank_ < index_.end()) skipped = next_uncertain();  // a text of only blanks has no lines
     }
   }
 
-  // In a regular text: how many lines hold data beyond doubt, from here on.
+  // In a regular text: how many of the next lines certainly hold data.
   ASSAY_INLINE uint32_t plain_lines() const {
     const auto left = static_cast<size_t>(index_.end() - blank_) / layout_.width;
     const auto most = static_cast<uint32_t>(std::min<size_t>(left, LineBatch::kMost));
@@ -120,7 +120,7 @@ class Lines {
     return most;
   }
 
-  // Takes a line of any kind: where it stands in the index, or null if it holds no data.
+  // Takes a line of any kind: its position in the index, or null if it holds no data.
   ASSAY_RARE const uint32_t* next_uncertain() {
     const uint32_t* line = blank_++;
     while (text_[*blank_] != '\n') blank_++;
@@ -133,7 +133,7 @@ class Lines {
     return line;
   }
 
-  // Reads on behind the beginning of an unfinished line; false at the end of the source.
+  // Reads more text after an unfinished line; false at the end of the source.
   ASSAY_RARE bool fill() {
     remember_tag();
     if (ended_) return false;
@@ -141,7 +141,7 @@ class Lines {
     if (unfinished_) std::memmove(buffer_.begin(), buffer_.begin() + whole_, unfinished_);
     size_t filled = unfinished_;
     for (;;) {
-      if (filled == buffer_.room()) buffer_.double_room();  // one line as long as the buffer
+      if (filled == buffer_.room()) buffer_.double_room();  // one line fills the buffer
       const size_t got = source_.read(buffer_.begin() + filled, buffer_.room() - filled);
       ended_ = got == 0;
       if (ended_ && filled && buffer_.begin()[filled - 1] != '\n') buffer_.begin()[filled++] = '\n';
@@ -150,13 +150,13 @@ class Lines {
       if (whole_ || ended_) break;
     }
     unfinished_ = filled - whole_;
-    if (!whole_) return false;  // nothing at all, as in the part of a thread that got none
+    if (!whole_) return false;  // nothing at all, as when a thread's part is empty
     if (whole_ >= TextIndex::kBefore - kBlock) throw NotPlain();
     start_text();
     return true;
   }
 
-  // Up to where the buffer holds whole lines, if the new bytes end one.
+  // The end of the last whole line in the buffer, or 0 if the new bytes do not end one.
   size_t whole_lines(size_t filled, size_t got) {
     for (size_t end = filled + got; end > filled; end--) {
       if (buffer_.begin()[end - 1] == '\n') return end;
@@ -176,7 +176,7 @@ class Lines {
     regular_ = is_regular();
   }
 
-  // Whether all lines have the width of the layout, which then nobody needs to look at.
+  // Whether every line has the width of the layout, so that lines need no check one by one.
   bool is_regular() const {
     const auto blanks = static_cast<size_t>(index_.end() - index_.begin());
     if (blanks != index_.lines() * layout_.width) return false;
@@ -185,11 +185,11 @@ class Lines {
     return regular;
   }
 
-  // Leaves one of several blanks that stand side by side, a line feed if there is one among them, and none where the
-  // text begins. Returns the size that is left.
+  // Reduces each run of blanks to one, a line feed if the run has one, and drops those at the start of the text.
+  // Returns the new size.
   size_t squeeze(char* text, size_t size) const {
     char* out = text;
-    size_t moved = 0;  // up to where the text has been taken over
+    size_t moved = 0;  // how much of the text has been copied
     for (const uint32_t *first = index_.begin(), *last; first <= index_.end(); first = last + 1) {
       for (last = first; last < index_.end() && last[1] == *last + 1;) last++;
       if (last == first) continue;
@@ -207,8 +207,8 @@ class Lines {
     return static_cast<size_t>(out - text) + size - moved;
   }
 
-  // What squeezing would lose: empty lines and columns that mean something, and that a line with a '#' behind blanks
-  // is no comment.
+  // Refuses what squeezing would lose: blank lines and empty columns that matter, and blanks before a '#', which make
+  // the line data rather than a comment.
   void refuse_blanks(Bytes run, std::ptrdiff_t feeds, bool at_begin) const {
     const char* last = run.end() - 1;
     if (feeds + at_begin > 1 && !layout_.blank_lines) throw NotPlain();
@@ -220,8 +220,8 @@ class Lines {
     }
   }
 
-  // No id or number has NUL. A carriage return before another character would swallow what follows; where the dialect
-  // allows that, one in the first line may still be that of a text without line feeds.
+  // No id or number contains NUL. A carriage return without a line feed is refused; where the dialect allows it, only
+  // the first line is checked, because the text may have no line feeds at all (old Mac line ends).
   void refuse_control_characters(const char* text, size_t size) const {
     const auto holds = [text, size](char c) { return std::memchr(text, c, size) != nullptr; };
     if (holds('\0')) throw NotPlain();
@@ -232,7 +232,8 @@ class Lines {
       size = feed ? static_cast<size_t>(static_cast<const char*>(feed) - text) + 1 : size;
     }
     const char* end = text + size;
-    for (const char* p = text; (p = static_cast<const char*>(std::memchr(p, '\r', static_cast<size_t>(end - p)))); p++) {
+    for (const char* p = text; (p = static_cast<const char*>(std::memchr(p, '\r', static_cast<size_t>(end - p))));
+         p++) {
       if (p[1] != '\r' && p[1] != '\n') throw NotPlain();
     }
   }
@@ -249,13 +250,13 @@ class Lines {
   std::function<void()> refill_;
   TextBuffer buffer_;
   const char* text_ = nullptr;
-  size_t whole_ = 0, unfinished_ = 0;  // bytes in the buffer: of whole lines, and of the one behind them
+  size_t whole_ = 0, unfinished_ = 0;  // bytes in the buffer: of whole lines, and of the unfinished line after them
   TextIndex& index_ = buffer_.index();
-  const uint32_t* blank_ = nullptr;  // before the next line
+  const uint32_t* blank_ = nullptr;  // the blank before the next line
   bool regular_ = false;
-  const uint32_t* last_ = nullptr;  // before the last data line
+  const uint32_t* last_ = nullptr;  // the blank before the last data line
   std::string last_tag_;
-  LineBatch batch_;  // of which next() has taken so many lines
+  LineBatch batch_;  // next() has returned the first `taken_` lines of it
   uint32_t taken_ = 0;
   Line line_;
   bool at_start_, ended_ = false;

@@ -1,9 +1,9 @@
-// The Python face of the kernel: takes arguments apart, calls, and gives columns as bytes. Computes nothing.
+// The Python interface of the kernel: unpacks arguments, calls, and returns columns as bytes. Computes nothing.
 //
-// Every function gives None where the input is not plain; the caller then takes the NumPy path, which gives the same
-// values, or the error with its line. native/__init__.py says what arguments and results mean.
+// Every function returns None if the input is not plain; the caller then takes the NumPy path, which computes the same
+// values or reports the error with its line. The Python modules in this folder document arguments and results.
 
-#include "python.hpp"  // first, as Python asks
+#include "python.hpp"  // first, as Python requires
 
 #include <functional>
 #include <string>
@@ -77,7 +77,7 @@ RankingRules rules_of(PyObject* given) {
   return rules;
 }
 
-// A source that calls read(size) of Python, for pieces that Python finds room for among the memory it has.
+// A source that calls a Python read(size), in pieces small enough for Python to reuse their memory.
 Stream stream_of(PyObject* read, Unlocked& unlocked) {
   static constexpr size_t kPiece = 1 << 16;
   return Stream([read, &unlocked](char* into, size_t space) {
@@ -107,7 +107,7 @@ Interrupt interrupt_of(Unlocked& unlocked) {
 
 // Results
 
-// A column that is filled in place.
+// A bytes object that is filled in place as a column.
 template <class T>
 class Column {
  public:
@@ -122,7 +122,7 @@ class Column {
   T* data_;
 };
 
-// The hits in the order of the queries.
+// The result of a join, with the hits in the order of the queries.
 PyObject* result_of(const Judgments& judgments, const Join& join) {
   struct Place {
     const Hits* part = nullptr;
@@ -185,11 +185,13 @@ PyObject* read_judgments_face(PyObject* args) {
   for (size_t i = 0; i <= queries; i++) start[i] = judgments->starts()[i];
   for (size_t i = 0; i < grades.size(); i++) grade[i] = pool[i] = grades[i];
   for (size_t i = 0; i < queries; i++) {
-    if (start[i] < start[i + 1]) std::sort(&pool[start[i]], &pool[start[i]] + (start[i + 1] - start[i]), std::greater<>());
+    if (start[i] == start[i + 1]) continue;
+    std::sort(&pool[start[i]], &pool[start[i]] + (start[i + 1] - start[i]), std::greater<>());
   }
   Ref ids = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(queries)));
   for (uint32_t i = 0; i < queries; i++) PyTuple_SetItem(ids.get(), i, text_of(judgments->query(i)).release());
-  return Py_BuildValue("NNNNN", capsule_of(std::move(judgments), kJudgments), ids.release(), start.release(), grade.release(), pool.release());
+  return Py_BuildValue("NNNNN", capsule_of(std::move(judgments), kJudgments), ids.release(), start.release(),
+                       grade.release(), pool.release());
 }
 
 // index_judgments(queries, start, docs) -> judgments
@@ -249,7 +251,9 @@ PyObject* join_file_face(PyObject* args) {
   PyObject *capsule, *layout, *rules;
   int file, threads, all_at_once;
   unsigned long long size;
-  if (!PyArg_ParseTuple(args, "OiKOOip", &capsule, &file, &size, &layout, &rules, &threads, &all_at_once)) throw Stopped();
+  if (!PyArg_ParseTuple(args, "OiKOOip", &capsule, &file, &size, &layout, &rules, &threads, &all_at_once)) {
+    throw Stopped();
+  }
   const Judgments& judgments = judgments_of(capsule);
   const Layout columns = layout_of(layout);
   const RankingRules ranking = rules_of(rules);
@@ -268,7 +272,7 @@ PyObject* join_file_face(PyObject* args) {
 #endif
 }
 
-// Rows of a table of ours: documents are Python's texts.
+// Rows of a Run table: documents are Python strings.
 struct TableRows {
   PyObject* const* docs;
   const double* scores;
@@ -367,13 +371,13 @@ PyObject* use_instructions_face(PyObject* args) {
   Py_RETURN_NONE;
 }
 
-// C++'s exceptions end here.
+// Turns C++ exceptions into Python results and errors.
 template <PyObject* (*Function)(PyObject*)>
 PyObject* guarded(PyObject*, PyObject* args) {
   try {
     return Function(args);
   } catch (const NotPlain&) {
-    if (PyErr_Occurred()) return nullptr;  // an interrupt came at the same time
+    if (PyErr_Occurred()) return nullptr;  // an interrupt arrived at the same time
     Py_RETURN_NONE;
   } catch (const Interleaved&) {
     if (PyErr_Occurred()) return nullptr;
@@ -404,8 +408,8 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_kernel", "See assay.native.", 0, functions, nullptr, nullptr,
-                          nullptr, nullptr};
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_kernel", "See assay.native.", 0, functions, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 }  // namespace assay

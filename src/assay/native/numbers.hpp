@@ -1,4 +1,4 @@
-// Numbers, strictly and exactly: ordinary decimals such as 3, -0.5 or 1.2e-3, as formats/numbers.py reads them.
+// Strict and exact number reading: ordinary decimals such as 3, -0.5 or 1.2e-3, as in formats/numbers.py.
 #pragma once
 
 #include <charconv>
@@ -20,7 +20,7 @@ inline constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1
 
 inline constexpr uint64_t kWholePowers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
-// Reads digits onto a mantissa, and moves on. More than 19 digits overflow it: callers count them.
+// Appends digits to a mantissa and returns where they end. More than 19 digits overflow it: callers must count them.
 inline const char* read_digits(const char* p, const char* end, uint64_t& mantissa) {
   while (p < end) {
     const auto digit = static_cast<uint64_t>(static_cast<unsigned char>(*p)) - '0';
@@ -36,7 +36,7 @@ ASSAY_RARE inline double read_any_number(const char* p, const char* end, bool ne
   for (const char* q = p; q < end; q++) {
     const char c = *q;
     const bool ordinary = (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
-    if (!ordinary) throw NotPlain();  // also nan, infinity and hexadecimals, which the library would read
+    if (!ordinary) throw NotPlain();  // also nan, infinity and hexadecimals, which the library accepts
   }
   if (p == end || *p == '+' || *p == '-') throw NotPlain();
   double value = 0;
@@ -44,7 +44,7 @@ ASSAY_RARE inline double read_any_number(const char* p, const char* end, bool ne
   const auto [stop, error] = std::from_chars(p, end, value);
   if (error != std::errc() || stop != end) throw NotPlain();
 #else
-  const std::string text(p, end);  // strtod goes by the locale, but then stops at the point and is not at the end
+  const std::string text(p, end);  // in another locale strtod stops at the point, which is refused below
   char* stop = nullptr;
   value = std::strtod(text.c_str(), &stop);
   if (stop != text.c_str() + text.size()) throw NotPlain();
@@ -53,8 +53,8 @@ ASSAY_RARE inline double read_any_number(const char* p, const char* end, bool ne
   return negative ? -value : value;
 }
 
-// The number that a token is. A whole mantissa up to 2^53 divided by a power of ten up to 10^22 is correctly rounded,
-// because both are exact as doubles.
+// The value of a token. A whole mantissa up to 2^53 divided by a power of ten up to 10^22 is correctly rounded, because
+// both are exact as doubles.
 inline double read_decimal(Bytes token) {
   const char *p = token.data, *end = token.end();
   const bool negative = p < end && *p == '-';
@@ -75,7 +75,7 @@ inline double read_decimal(Bytes token) {
   return negative ? -value : value;
 }
 
-// The number that eight digits are, the first in the lowest byte; `digits` holds their values, not their characters.
+// The value of eight digits, the first in the lowest byte. `digits` holds their values, not their characters.
 inline uint64_t eight_digits(uint64_t digits) {
   digits = digits * 10 + (digits >> 8);  // pairs, in every other byte
   const uint64_t even = (digits & 0x000000ff000000ff) * 0x000f424000000064;
@@ -83,16 +83,16 @@ inline uint64_t eight_digits(uint64_t digits) {
   return (even + odd) >> 32;
 }
 
-// Most scores are up to seven digits, a point and up to eight digits. These are read without a loop: the digits before
-// the point and those behind it are moved to the end of eight bytes each, with zeros in front.
+// Most scores have up to seven digits, a point and up to eight digits. They are read without a loop: the digits before
+// the point and those after it are each shifted to the end of eight bytes, with zeros in front.
 //
-// Eight bytes before and behind the token may be read: it stands in a line.
+// Reads up to eight bytes before and after the token, which the text buffer allows.
 ASSAY_INLINE double read_number(Bytes token) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   const bool negative = token.size && *token.data == '-';
   const char* first = token.data + negative;
   const uint64_t start = load8(first);
-  const uint64_t other = start ^ ('.' * kEach);  // the point is where this has a zero byte
+  const uint64_t other = start ^ ('.' * kEach);  // has a zero byte where the point is
   const uint64_t point = (other - kEach) & ~other & (0x80 * kEach);
   const uint32_t whole = point ? lowest_bit(point) / 8 : 8;
   const int64_t decimals = token.end() - first - whole - 1;
@@ -111,13 +111,13 @@ ASSAY_INLINE double read_number(Bytes token) {
   return read_decimal(token);
 }
 
-// The grade as trec_eval's atol reads it, cut toward zero; no exponent.
+// A grade as trec_eval's atol reads it, truncated toward zero. An exponent is refused.
 inline double read_whole_grade(Bytes token) {
   if (std::memchr(token.data, 'e', token.size) || std::memchr(token.data, 'E', token.size)) throw NotPlain();
   return std::trunc(read_number(token)) + 0.0;  // no negative zero
 }
 
-constexpr int64_t kExact = int64_t{1} << 53;  // up to here doubles hold all whole numbers
+constexpr int64_t kExact = int64_t{1} << 53;  // doubles hold all whole numbers up to here
 
 // A rank: digits and nothing else.
 inline int64_t read_rank(Bytes token) {

@@ -1,17 +1,17 @@
-// What the kernel says when it does not finish the work: somebody else must.
+// The ways in which the kernel can stop before it has finished.
 #pragma once
 
 #include <exception>
 
 namespace assay {
 
-// The input is not plain: it may be wrong, or well-formed in a way that only the Python readers know. They read it again
-// from the start and say what is wrong, with file and line. So plain input pays nothing for good messages.
+// The input is not plain: it may be wrong, or valid in a way that only the Python readers support. They read it again
+// from the start and report what is wrong, with file and line. So plain input pays nothing for good error messages.
 struct NotPlain : std::exception {
   const char* what() const noexcept override { return "not plain input"; }
 };
 
-// A query goes on after another one has begun: the run must be gathered in memory first.
+// A query continues after another one has begun: the run must be gathered in memory first.
 struct Interleaved : std::exception {
   const char* what() const noexcept override { return "interleaved queries"; }
 };

@@ -1,5 +1,5 @@
-// How each kind of processor finds blanks: which of 64 bytes they are, and the places of the bits that are set. Knows no
-// lines; included by tokens.cpp alone.
+// How each kind of processor finds blanks: which of 64 bytes are blank, and the positions of the set bits. Independent
+// of lines. Only tokens.cpp includes it.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 #endif
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define ASSAY_WIDE 1  // wider instructions can be built, and are used where the processor has them
+#define ASSAY_WIDE 1  // wider instructions can be compiled, and are used if the processor has them
 #define ASSAY_AVX2 __attribute__((target("avx2,bmi,popcnt")))
 #define ASSAY_AVX512 __attribute__((target("avx2,bmi,popcnt,avx512f,avx512bw,avx512vbmi2")))
 #endif
 
 namespace assay {
 
-// One bit for each of 64 bytes, the first byte lowest.
+// One bit for each of 64 bytes, the lowest bit for the first byte.
 struct Masks {
-  uint64_t blank;    // what C's isspace calls so, line feeds among them
+  uint64_t blank;    // isspace() in the C locale, which includes line feeds
   uint64_t newline;  // line feed
 };
 
@@ -32,9 +32,9 @@ ASSAY_INLINE uint32_t count_bits(uint64_t bits) {
   return static_cast<uint32_t>(bits * kEach >> 56);
 }
 
-constexpr uint32_t kSpare = 64;  // so many places more may be written, in vain, than a text has
+constexpr uint32_t kSpare = 64;  // up to this many positions more than needed may be written
 
-// A loop whose length nobody foresees costs more than some writes in vain.
+// A loop of unpredictable length costs more than a few needless writes.
 template <class Processor>
 ASSAY_INLINE uint32_t* write_one_by_one(uint32_t* place, uint64_t bits, uint32_t offset) {
   constexpr uint32_t kAtOnce = 12;
@@ -44,7 +44,7 @@ ASSAY_INLINE uint32_t* write_one_by_one(uint32_t* place, uint64_t bits, uint32_t
   return place + count;
 }
 
-// What all have.
+// Works on every processor.
 struct Plain {
   static ASSAY_INLINE Masks masks(const char* p) {
 #if defined(__SSE2__)
@@ -52,7 +52,7 @@ struct Plain {
     const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t'), feed = _mm_set1_epi8('\n');
     for (int part = 0; part < 4; part++) {
       const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16 * part));
-      const __m128i above_tab = _mm_sub_epi8(bytes, tab);  // 0 to 4 for the blanks from tab to carriage return
+      const __m128i above_tab = _mm_sub_epi8(bytes, tab);  // 0 to 4 for tab to carriage return
       const __m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(above_tab, _mm_set1_epi8(4)), above_tab);
       const auto bits = [part](__m128i mask) {
         return static_cast<uint64_t>(static_cast<uint32_t>(_mm_movemask_epi8(mask))) << (16 * part);
@@ -71,7 +71,7 @@ struct Plain {
     return masks;
 #endif
   }
-  // The place of the lowest bit, which may be any number where there is none.
+  // The position of the lowest set bit; any number if none is set.
   static ASSAY_INLINE uint32_t lowest(uint64_t bits) { return lowest_bit(bits | uint64_t{1} << 63); }
   static ASSAY_INLINE uint32_t* write_places(uint32_t* place, uint64_t bits, uint32_t offset) {
     return write_one_by_one<Plain>(place, bits, offset);
@@ -79,7 +79,7 @@ struct Plain {
 };
 
 #if defined(ASSAY_WIDE)
-// What nearly all have.
+// Nearly all x86 processors have it.
 struct Avx2 {
   ASSAY_AVX2 static inline Masks masks(const char* p) {
     Masks masks{0, 0};
@@ -101,7 +101,7 @@ struct Avx2 {
   }
 };
 
-// What servers have since about 2020: the places of all bits come out of one instruction.
+// Servers have it since about 2020: one instruction gives the positions of all set bits.
 struct Avx512 {
   ASSAY_AVX512 static inline Masks masks(const char* p) {
     const __m512i bytes = _mm512_loadu_si512(p);
@@ -110,7 +110,7 @@ struct Avx512 {
     return {control | _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(' ')),
             _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\n'))};
   }
-  // All places at once, 16 of them in one write, which is what 64 bytes of a usual run have at most.
+  // Computes all positions at once and writes 16 of them, as many as 64 bytes of a usual run have; more only if needed.
   ASSAY_AVX512 static inline uint32_t* write_places(uint32_t* place, uint64_t bits, uint32_t offset) {
     const uint32_t count = count_bits(bits);
     const __m512i places = _mm512_maskz_compress_epi8(bits, every_place());
@@ -122,7 +122,7 @@ struct Avx512 {
     }
     return place + count;
   }
-  // With masks that take everything: without, GCC 12 warns of what its own header leaves unset.
+  // The masks select everything: without them GCC 12 warns about variables that its own header leaves unset.
   template <int Part>
   ASSAY_AVX512 static inline void write_16(uint32_t* place, __m512i places, uint32_t offset) {
     const __m512i wide = _mm512_maskz_cvtepu8_epi32(0xffff, _mm512_maskz_extracti32x4_epi32(0xf, places, Part));

@@ -1,4 +1,4 @@
-// Python's objects, as the kernel meets them. Only the limited API, so that one build serves all versions from 3.11 on.
+// Python objects for the kernel. Uses only the limited API, so that one build serves all versions from 3.11 on.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -26,13 +26,13 @@ class Ref {
   }
   ~Ref() { Py_XDECREF(object_); }
 
-  // The object of a call that gives none if it fails.
+  // The result of a call that returns null on failure.
   static Ref checked(PyObject* object) {
     if (!object) throw Stopped();
     return Ref(object);
   }
 
-  // One more reference to an object that somebody else owns.
+  // A new reference to an object that someone else owns.
   static Ref borrowed(PyObject* object) {
     Py_INCREF(object);
     return Ref(object);
@@ -45,7 +45,7 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
-// The memory of an array, for as long as this lives.
+// The memory of an array, valid as long as the View exists.
 class View {
  public:
   View(PyObject* object, Py_ssize_t item_size) {
@@ -70,7 +70,7 @@ class View {
   Py_buffer buffer_;
 };
 
-// Other Python threads run while this lives.
+// Releases the GIL while it exists.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -78,7 +78,7 @@ class Unlocked {
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
 
-  // Calls a function that needs Python.
+  // Calls a function with the GIL held.
   template <class Function>
   auto with_python(Function function) {
     struct Relock {
@@ -97,7 +97,7 @@ inline Ref text_of(Bytes bytes) {
   return Ref::checked(PyUnicode_DecodeUTF8(bytes.data, static_cast<Py_ssize_t>(bytes.size), "surrogateescape"));
 }
 
-// The bytes of an id as they stood in the file. Text with bytes that were no UTF-8 is written into the arena.
+// The bytes of an id as they were in the file. If they are not valid UTF-8, they are written to the arena.
 inline Bytes bytes_of(PyObject* text, Arena& arena) {
   Py_ssize_t size = 0;
   if (const char* data = PyUnicode_AsUTF8AndSize(text, &size)) return {data, static_cast<size_t>(size)};
@@ -109,7 +109,7 @@ inline Bytes bytes_of(PyObject* text, Arena& arena) {
     throw NotPlain();
   }
   const Bytes bytes = arena.copy({data, static_cast<size_t>(size)});
-  if (PyUnicode_Compare(text_of(bytes).get(), text) != 0) throw NotPlain();  // escapes of what would have been text
+  if (PyUnicode_Compare(text_of(bytes).get(), text) != 0) throw NotPlain();  // surrogates that spell valid UTF-8
   return bytes;
 }
 

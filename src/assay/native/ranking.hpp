@@ -1,4 +1,4 @@
-// The ranking of one query: begin, add documents, end. Gives the rank and tie span of each judged document.
+// The ranking of one query, and the rank and tie span of each judged document in it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace assay {
 enum class Ties { by_id_down, by_id_up, as_they_came };
 enum class Duplicates { refuse, first, best };
 
-// The rules that decide about ranks; see Rules in judged.py, which says what they mean.
+// The rules that affect ranks. `Rules` in rules.py says what they mean.
 struct RankingRules {
   Ties ties = Ties::by_id_down;
   Duplicates duplicates = Duplicates::refuse;
@@ -26,7 +26,7 @@ struct RankingRules {
   bool need_ranks() const { return by_rank_column || ties_by_rank_column; }
 };
 
-// The judged documents that were retrieved, and how many were retrieved in all; queries one after the other.
+// The judged documents that were retrieved, and how many documents were retrieved, query by query.
 struct Hits {
   struct Query {
     uint32_t place;
@@ -41,7 +41,7 @@ struct Hits {
   Rows<Hit> hits;
 };
 
-// Documents of one query, as far as their order goes: scores and, where the rules ask for them, rank columns.
+// What the order of one query's documents depends on: scores and, if the rules need them, ranks.
 class RankedList {
  public:
   explicit RankedList(const RankingRules& rules) : rules_(rules) {}
@@ -54,12 +54,12 @@ class RankedList {
 
   ASSAY_INLINE void add(double score, int64_t rank) {
     if (rules_.by_rank_column) score = -static_cast<double>(rank);
-    if (rules_.float32) score = static_cast<float>(score);  // infinite where it is too large, as in trec_eval 9
+    if (rules_.float32) score = static_cast<float>(score);  // infinite if it is too large, as in trec_eval 9
     if (rules_.need_ranks()) rank_.push(rank);
     score_.push(score);
   }
 
-  // `ranks` may be null where nobody looks at them.
+  // `ranks` may be null if the rules do not need them.
   void add_all(const double* scores, const int64_t* ranks, uint32_t count) {
     if (rules_.by_rank_column || rules_.float32) {
       for (uint32_t i = 0; i < count; i++) add(scores[i], ranks ? ranks[i] : 0);
@@ -71,13 +71,13 @@ class RankedList {
 
   uint32_t size() const { return static_cast<uint32_t>(score_.size()); }
 
-  // Whether row a comes before row b, and does not merely stand before it in the input.
+  // Whether row a ranks above row b by score and rank column, regardless of input order.
   bool better(uint32_t a, uint32_t b) const {
     if (score_[a] != score_[b]) return score_[a] > score_[b];
     return rules_.ties_by_rank_column && rank_[a] < rank_[b];
   }
 
-  // Puts the rows in order; equal ones stay as they came. Most files are in order already.
+  // Sorts the rows; ties stay in input order. Most files are sorted already.
   void arrange() {
     bool in_order = true;
     if (rules_.ties_by_rank_column) {
@@ -96,7 +96,7 @@ class RankedList {
     });
   }
 
-  // After arrange(): what stands at a place, from 0.
+  // After arrange(): what is at a place, counted from 0.
   bool rearranged() const { return !order_.empty(); }
   uint32_t row_at(uint32_t place) const { return order_.empty() ? place : order_[place]; }
   double score_at(uint32_t place) const { return score_[row_at(place)]; }
@@ -115,7 +115,7 @@ class RankedList {
     return low;
   }
 
-  // Leaves some rows out: `keep` says for each whether it stays.
+  // Removes the rows for which `keep` is 0.
   void remove(const std::vector<char>& keep) {
     uint32_t kept = 0;
     for (uint32_t row = 0; row < keep.size(); row++) {
@@ -132,26 +132,26 @@ class RankedList {
   const RankingRules rules_;
   Rows<double> score_;
   Rows<int64_t> rank_;
-  std::vector<uint32_t> order_;  // row at each place; empty where the rows came in order
+  std::vector<uint32_t> order_;  // the row at each place; empty if the rows came in order
 };
 
 // A judged document in the list.
 struct Found {
   uint32_t place;     // in the list, from 0, before ties are broken by id
-  uint32_t judgment;  // number among all judgments
+  uint32_t judgment;  // its number among all judgments
 };
 
-// Gives each found document its rank and tie span. `found` is in order of place; `id_of_row` gives ids as bytes.
+// Writes the rank and tie span of each found document. `found` is sorted by place; `id_of_row` returns ids as bytes.
 //
-// Only groups of equal scores that hold a found document need their ids looked at. There the found ones are sorted by
-// id, and every other member is put between them: n documents around f found ones cost n log f comparisons.
+// Ids matter only in groups of equal scores that contain a found document. There the found documents are sorted by id,
+// and every member is located among them by binary search: n members and f found ones cost n log f comparisons.
 template <class IdOfRow>
 void write_hits(const RankedList& list, const Rows<Found>& found, Ties ties, IdOfRow id_of_row, Rows<Hits::Hit>& out) {
   const uint32_t size = list.size();
   const auto before = [ties](Bytes a, Bytes b) {
     return ties == Ties::by_id_up ? compare(a, b) < 0 : compare(a, b) > 0;
   };
-  std::vector<std::pair<Bytes, uint32_t>> members;  // id and judgment of the found documents of a group
+  std::vector<std::pair<Bytes, uint32_t>> members;  // the found documents of a group: id and judgment
   std::vector<uint32_t> between;
   for (size_t i = 0; i < found.size();) {
     const double score = list.score_at(found[i].place);
@@ -167,7 +167,7 @@ void write_hits(const RankedList& list, const Rows<Found>& found, Ties ties, IdO
     members.clear();
     for (; i < end; i++) members.emplace_back(id_of_row(list.row_at(found[i].place)), found[i].judgment);
     std::sort(members.begin(), members.end(), [&](auto& a, auto& b) { return before(a.first, b.first); });
-    between.assign(members.size() + 1, 0);  // how many members stand before the found one, and behind the one before
+    between.assign(members.size() + 1, 0);  // members up to and including each found document, from the previous one on
     for (uint32_t place = first; place <= last; place++) {
       const Bytes id = id_of_row(list.row_at(place));
       const auto next = std::lower_bound(members.begin(), members.end(), id,

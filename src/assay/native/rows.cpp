@@ -8,7 +8,7 @@ namespace assay {
 
 namespace {
 
-// Rows of an Arrow table.
+// The rows of an Arrow table.
 struct ArrowRows {
   struct Batch {
     TextColumn query, doc;
@@ -16,7 +16,7 @@ struct ArrowRows {
     std::vector<NumberColumn> rank;  // one or none
   };
   std::vector<Batch> batches;
-  std::vector<uint32_t> first;  // the first row of each batch, and the number of all rows
+  std::vector<uint32_t> first;  // the first row of each batch, then the number of all rows
   size_t current = 0;
 
   const Batch& find(uint32_t& row) {
@@ -81,7 +81,7 @@ void join_arrow(const Judgments& judgments, ArrowArrayStream& stream, const Layo
       if (place != kNone) previous = place;
     }
     place_of_row[row] = place;
-    if (place == kNone) rows.doc(row), rows.score(row), rows.rank(row);  // looked at, as all rows are
+    if (place == kNone) rows.doc(row), rows.score(row), rows.rank(row);  // check the values, as in all rows
   }
   join_rows(judgments, place_of_row, rows, rules, join);
 }

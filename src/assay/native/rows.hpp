@@ -1,4 +1,4 @@
-// Runs that are in memory as rows: tables of ours, and Arrow columns.
+// Joins runs that are in memory as rows: Run tables and Arrow columns.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// The rows of each judged query together, in the order they came; empty if they are so already.
+// The order that puts the rows of each judged query together, in input order; empty if they already are.
 inline std::vector<uint32_t> grouped(const std::vector<uint32_t>& place_of_row, size_t queries) {
   std::vector<char> seen(queries, 0);
   bool contiguous = true;
@@ -23,7 +23,7 @@ inline std::vector<uint32_t> grouped(const std::vector<uint32_t>& place_of_row, 
     seen[place] = 1;
   }
   if (contiguous) return {};
-  std::vector<uint32_t> next(queries + 2, 0);  // those without judgments come last
+  std::vector<uint32_t> next(queries + 2, 0);  // queries without judgments come last
   const auto slot = [queries](uint32_t place) { return place == kNone ? queries : place; };
   for (uint32_t place : place_of_row) next[slot(place) + 1]++;
   std::partial_sum(next.begin(), next.end(), next.begin());
@@ -32,7 +32,7 @@ inline std::vector<uint32_t> grouped(const std::vector<uint32_t>& place_of_row, 
   return order;
 }
 
-// Joins rows with the judgments. `Rows` knows doc(row), score(row) and rank(row).
+// Joins rows with the judgments. `Rows` has doc(row), score(row) and rank(row).
 template <class Rows>
 void join_rows(const Judgments& judgments, const std::vector<uint32_t>& place_of_row, Rows& rows,
                const RankingRules& rules, Join& join) {

@@ -1,4 +1,4 @@
-// Where bytes come from: a part of a file, or anything that reads. Knows no lines.
+// Where bytes come from: part of a file, or a function. Independent of lines.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ namespace assay {
 class Source {
  public:
   virtual ~Source() = default;
-  // At most `space` bytes, and none only at the end.
+  // Reads at most `space` bytes and returns how many; 0 only at the end.
   virtual size_t read(char* into, size_t space) = 0;
 };
 
 #if !defined(_WIN32)
-// A part of an open file. Several threads may read parts of the same file.
+// Part of an open file. Several threads may read parts of the same file.
 class FilePart : public Source {
  public:
   FilePart(int file, uint64_t begin, uint64_t end) : file_(file), next_(begin), end_(end) {}
@@ -47,7 +47,7 @@ class FilePart : public Source {
 };
 #endif
 
-// Bytes that a function gives.
+// Bytes from a function.
 class Stream : public Source {
  public:
   explicit Stream(std::function<size_t(char*, size_t)> read) : read_(std::move(read)) {}

@@ -1,4 +1,4 @@
-// Sums of doubles without rounding, in a number wide enough for all of them.
+// Sums of doubles without rounding.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace assay {
 
-// The sum of doubles as a whole number of the smallest one (2^-1074), 32 bits in each part. A part has room for the
-// carries of a billion additions; whoever reads the parts adds them up.
+// The sum of doubles as a whole multiple of the smallest double (2^-1074), in parts of 32 bits. A part has room
+// for the carries of kMost additions; the caller adds up the parts.
 struct ExactSum {
   static constexpr int kParts = 68;
   static constexpr size_t kMost = size_t{1} << 29;

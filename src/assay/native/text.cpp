@@ -28,18 +28,18 @@ Rows<double> read_judgments(Source& source, const Layout& layout, const Interrup
 
 namespace {
 
-// The values of a data line that a ranking needs.
+// The numbers of a data line that a ranking needs.
 struct Row {
   double score;
   int64_t rank;
 };
 
-// Without a score column, a run is ranked by its ranks.
+// Without a score column, a run is ordered by its rank column.
 ASSAY_INLINE Row read_row(const Line& line, const Layout& layout) {
   Row row{0, 0};
   if (layout.rank >= 0) {
     row.rank = read_rank(line.token(layout.rank));
-    if (layout.tabs_only && row.rank >= kExact) throw NotPlain();  // ranks of tables are read as doubles
+    if (layout.tabs_only && row.rank >= kExact) throw NotPlain();  // the Python readers read ranks of tables as doubles
   }
   row.score = layout.value >= 0 ? read_number(line.token(layout.value)) : -static_cast<double>(row.rank);
   return row;
@@ -66,7 +66,7 @@ struct Part {
   std::exception_ptr failure;
 };
 
-// Joins the queries of one part as they come.
+// Joins the queries of one part, in the order of the file.
 class PartScanner {
  public:
   PartScanner(Shared& shared, Part& part)
@@ -106,7 +106,7 @@ class PartScanner {
   }
 
  private:
-  // Where ranks make the scores all of them are checked, also those of documents that do not count.
+  // If scores are made from ranks, every rank is checked, including those of documents that do not count.
   static RankingRules strict(const Shared& shared) {
     RankingRules rules = shared.rules;
     if (shared.layout.value >= 0) return rules;
@@ -128,7 +128,7 @@ class PartScanner {
       joiner_.begin(kept, shared_.judgments.documents(place));
     } else {
       const bool is_new = part_.unjudged.insert(query_).second;
-      joining_ = from_ranks_;  // its ranks are still to be checked
+      joining_ = from_ranks_;  // its ranks still have to be checked
       if (from_ranks_ && !is_new) throw NotPlain();
       if (from_ranks_) joiner_.begin(kept, {});
     }
@@ -162,7 +162,7 @@ void scan_part(Shared& shared, Part& part, Source& source, bool at_start, const 
   }
 }
 
-// The failure that counts: Stopped only follows from another one.
+// Rethrows a failure, and Stopped only if there is no other: most often it means that another thread has failed.
 void rethrow_failure(const std::vector<Part>& parts) {
   std::exception_ptr stopped;
   for (const Part& part : parts) {
@@ -180,7 +180,7 @@ void collect(Shared& shared, std::vector<Part>& parts, Join& join) {
   rethrow_failure(parts);
   bool any = false;
   for (Part& part : parts) {
-    if (shared.layout.value < 0) {  // ranks of a query in two parts were checked apart
+    if (shared.layout.value < 0) {  // a query in two parts had its ranks checked separately
       for (const std::string& query : part.unjudged) {
         if (join.unjudged.count(query)) throw NotPlain();
       }
@@ -207,12 +207,12 @@ void join_stream(const Judgments& judgments, Source& source, const Layout& layou
 #if !defined(_WIN32)
 namespace {
 
-// Lines of a file from some place on, without a look at what they hold.
+// The lines of part of a file, unparsed.
 class RawLines {
  public:
   RawLines(int file, uint64_t begin, uint64_t end) : part_(file, begin, end), piece_(1 << 16) {}
 
-  // The next line with its line feed; false at the end of the file, also where a last line has no line feed.
+  // The next line with its line feed; false at the end, and for a last line without a line feed.
   bool next(std::string& line) {
     line.clear();
     while (line.empty() || line.back() != '\n') {
@@ -235,12 +235,12 @@ class RawLines {
   size_t used_ = 0, have_ = 0;
 };
 
-// Where a line begins, behind `from`, whose query is not that of the line before it; `size` if there is none.
+// The start of the first line after `from` whose query differs from that of the line before; `size` if there is none.
 uint64_t query_boundary(int file, uint64_t size, uint64_t from, bool comments) {
   constexpr const char* kBlanks = " \t\r\v\f\n";
   RawLines lines(file, from, size);
   std::string line, previous;
-  if (!lines.next(line)) return size;  // most likely the rest of a line
+  if (!lines.next(line)) return size;  // `from` is most likely inside a line
   for (uint64_t start = from + line.size(); lines.next(line); start += line.size()) {
     const size_t begin = line.find_first_not_of(kBlanks);
     if (begin == std::string::npos || (comments && line[0] == '#')) continue;
@@ -255,10 +255,10 @@ uint64_t query_boundary(int file, uint64_t size, uint64_t from, bool comments) {
 
 void join_file(const Judgments& judgments, int file, uint64_t size, const Layout& layout, const RankingRules& rules,
                unsigned threads, const Interrupt& interrupt, Join& join) {
-  constexpr uint64_t kLeast = 1 << 20;  // bytes worth a thread
+  constexpr uint64_t kLeast = 1 << 20;  // bytes that are worth a thread
   const uint64_t parts_worth = std::max<uint64_t>(1, std::min<uint64_t>(threads, size / kLeast));
   std::vector<uint64_t> bounds{0};
-  if (layout.query == 0) {  // the boundary is looked for in the first column
+  if (layout.query == 0) {  // query_boundary() looks only at the first column
     for (uint64_t i = 1; i < parts_worth; i++) {
       bounds.push_back(std::max(bounds.back(), query_boundary(file, size, size / parts_worth * i, layout.comments)));
     }
@@ -267,14 +267,16 @@ void join_file(const Judgments& judgments, int file, uint64_t size, const Layout
   Shared shared(judgments, layout, rules);
   std::vector<Part> parts(bounds.size() - 1);
   std::vector<std::unique_ptr<FilePart>> sources;
-  for (size_t i = 0; i < parts.size(); i++) sources.push_back(std::make_unique<FilePart>(file, bounds[i], bounds[i + 1]));
+  for (size_t i = 0; i < parts.size(); i++) {
+    sources.push_back(std::make_unique<FilePart>(file, bounds[i], bounds[i + 1]));
+  }
   std::vector<std::thread> others;
-  others.reserve(parts.size());  // nothing but the start of a thread can fail below
+  others.reserve(parts.size());  // so that only starting a thread can fail below
   for (size_t i = 1; i < parts.size(); i++) {
     const auto scan = [&, i] { scan_part(shared, parts[i], *sources[i], false, [] {}); };
     try {
       others.emplace_back(scan);
-    } catch (const std::system_error&) {  // there are no more threads to be had
+    } catch (const std::system_error&) {  // no more threads available
       scan();
     }
   }
@@ -289,9 +291,9 @@ void join_gathered(const Judgments& judgments, Source& source, const Layout& lay
   struct Gathered {
     Bytes doc;
     Row row;
-    uint32_t next;  // the row of the same query that comes after it
+    uint32_t next;  // the next row of the same query
   };
-  if (layout.value < 0) throw NotPlain();  // ranks of unjudged queries are checked too, which nobody gathers
+  if (layout.value < 0) throw NotPlain();  // ranks of unjudged queries must be checked too, but are not gathered
   const uint32_t queries = static_cast<uint32_t>(judgments.queries());
   Arena arena;
   std::vector<Gathered> rows;

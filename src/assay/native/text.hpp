@@ -1,4 +1,4 @@
-// Judgments and runs from text in columns.
+// Reads judgments and joins runs from text in columns.
 #pragma once
 
 #include <functional>
@@ -13,32 +13,31 @@
 
 namespace assay {
 
-// What joining a run with judgments gives.
+// The result of joining a run with judgments.
 struct Join {
-  std::vector<Hits> parts;         // in any order; each query stands in one of them
+  std::vector<Hits> parts;         // in any order; each query is in one of them
   std::vector<char> answered;      // per judged query: whether the run has it
   std::set<std::string> unjudged;  // the queries of the run that have no judgments
   std::string tag;                 // of the last line
 };
 
-// Called now and then by long work; throws Stopped to end it.
+// Called now and then during long work; throws Stopped to end it.
 using Interrupt = std::function<void()>;
 
-// Fills the judgments, and gives their grades in the same order.
-Rows<double> read_judgments(Source& source, const Layout& layout, const Interrupt& interrupt,
-                                   Judgments& judgments);
+// Fills the judgments and returns their grades in the same order.
+Rows<double> read_judgments(Source& source, const Layout& layout, const Interrupt& interrupt, Judgments& judgments);
 
-// A run whose queries stand together, in any order: memory is that of the longest ranking. Throws Interleaved if a query
-// goes on after another one.
+// Joins a run in which the lines of each query stand together. Needs only the memory of the longest ranking. Throws
+// Interleaved if a query continues after another one.
 void join_stream(const Judgments& judgments, Source& source, const Layout& layout, const RankingRules& rules,
                  const Interrupt& interrupt, Join& join);
 
-// A run in any order: the rows of judged queries are gathered in memory.
+// Joins a run whose lines are in any order: gathers the rows of judged queries in memory.
 void join_gathered(const Judgments& judgments, Source& source, const Layout& layout, const RankingRules& rules,
                    const Interrupt& interrupt, Join& join);
 
 #if !defined(_WIN32)
-// As join_stream, for a file that several threads read.
+// Like join_stream, for a file that several threads read.
 void join_file(const Judgments& judgments, int file, uint64_t size, const Layout& layout, const RankingRules& rules,
                unsigned threads, const Interrupt& interrupt, Join& join);
 #endif

@@ -7,9 +7,9 @@ namespace assay {
 namespace {
 
 struct Found {
-  uint32_t* end;  // behind the places written
+  uint32_t* end;  // after the positions written
   size_t lines;
-  bool doubled;  // whether two blanks stand side by side, or one where the text begins
+  bool doubled;  // whether two blanks are adjacent, or the text begins with one
 };
 
 template <class Processor>
@@ -18,7 +18,7 @@ ASSAY_INLINE Found find_blanks(const char* text, size_t size, uint32_t* place) {
   size_t lines = 0;
   for (uint32_t offset = 0; offset < size; offset += kBlock) {
     Masks masks = Processor::masks(text + offset);
-    if (size - offset < kBlock) {  // what stands behind the text is not looked at
+    if (size - offset < kBlock) {  // ignore what follows the text
       const uint64_t inside = ~(~uint64_t{0} << (size - offset));
       masks.blank &= inside;
       masks.newline &= inside;
@@ -31,7 +31,9 @@ ASSAY_INLINE Found find_blanks(const char* text, size_t size, uint32_t* place) {
   return {place, lines, doubled != 0};
 }
 
-Found find_blanks_plain(const char* text, size_t size, uint32_t* place) { return find_blanks<Plain>(text, size, place); }
+Found find_blanks_plain(const char* text, size_t size, uint32_t* place) {
+  return find_blanks<Plain>(text, size, place);
+}
 
 #if defined(ASSAY_WIDE)
 ASSAY_AVX2 Found find_blanks_avx2(const char* text, size_t size, uint32_t* place) {
@@ -50,7 +52,7 @@ struct Instructions {
   FindBlanks find_blanks;
 };
 
-// Those of this processor, the fastest first.
+// Those that this processor has, the fastest first.
 std::vector<Instructions> those_at_hand() {
   std::vector<Instructions> at_hand;
 #if defined(ASSAY_WIDE)

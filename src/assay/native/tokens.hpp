@@ -1,6 +1,6 @@
-// Where the blanks of a text are, between which its tokens stand. Knows not what they mean.
+// Finds the blanks of a text, which separate its tokens. Independent of what the tokens mean.
 //
-// A text is looked at 64 bytes at a time: the places go into one list, from which lines are then cut.
+// A text is scanned 64 bytes at a time; the positions go into one list, from which lines are then cut.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace assay {
 
-constexpr size_t kBlock = 64;  // bytes looked at at once: whoever gives a text has so many to spare behind it
+constexpr size_t kBlock = 64;  // bytes scanned at a time: this many must be readable after a text
 
 inline uint32_t lowest_bit(uint64_t mask) {
 #if defined(__GNUC__) || defined(__clang__)
@@ -26,25 +26,25 @@ inline uint32_t lowest_bit(uint64_t mask) {
 #endif
 }
 
-constexpr uint64_t kEach = 0x0101010101010101;  // times a byte: that byte eight times
+constexpr uint64_t kEach = 0x0101010101010101;  // times a byte gives that byte eight times
 
-// The names of the instructions that can find blanks on this processor. The first, which is the fastest, does; tests try
-// the others, and nothing but time depends on it.
+// The instruction sets that can find blanks on this processor. The first, which is the fastest, is used.
+// Tests try the others; only speed depends on it.
 std::vector<std::string> instructions();
-bool use_instructions(const std::string& name);  // false if the processor has no such ones
+bool use_instructions(const std::string& name);  // false if the processor lacks them
 
-// The index of a text of whole lines in which one blank ends each token: the place of every blank.
+// The index of a text of whole lines in which one blank ends each token: the position of every blank.
 class TextIndex {
  public:
-  static constexpr uint32_t kBefore = std::numeric_limits<uint32_t>::max();  // where a line feed before the text stood
+  static constexpr uint32_t kBefore = std::numeric_limits<uint32_t>::max();  // a line feed just before the text
 
-  // False where two blanks stand side by side or the text begins with one: then it wants squeezing, and there is no
-  // index. `size` is below 2^32; 64 bytes behind the text may be read.
+  // False if two blanks are adjacent or the text begins with one: then the text must be squeezed and indexed again.
+  // `size` is below 2^32; up to 64 bytes after the text are read.
   bool build(const char* text, size_t size);
 
   void clear() { end_ = nullptr; }
 
-  // Where a line feed would stand before the text, then the blanks.
+  // kBefore, then the blanks.
   const uint32_t* begin() const { return blanks_.get(); }
   const uint32_t* end() const { return end_; }  // the last blank, which is a line feed
   size_t lines() const { return lines_; }
@@ -55,7 +55,7 @@ class TextIndex {
   size_t room_ = 0, lines_ = 0;
 };
 
-// One line, by the blank before it and those in it, of which its line feed is the last.
+// One line, given by the blank before it and the blanks in it, the last of which is its line feed.
 struct Line {
   const char* text = nullptr;
   const uint32_t* blanks = nullptr;
@@ -66,8 +66,8 @@ struct Line {
   }
 };
 
-// Lines that follow each other. What is done to each goes in a loop of its own: the processor works on several lines
-// at once as long as a loop does little, which takes a fifth off the time of a run.
+// Consecutive lines. Each step of the work on them has its own loop: as long as a loop does little, the processor works
+// on several lines at once, which makes reading a run a fifth faster.
 struct LineBatch {
   static constexpr uint32_t kMost = 64;
 

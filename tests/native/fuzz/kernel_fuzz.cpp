@@ -1,8 +1,8 @@
-// A libFuzzer target for the part of the kernel that knows no Python. Each input is a layout, rules, and the texts of
-// judgments and of a run. It looks for crashes, and for answers that differ from those of reference.hpp, or between the
-// ways in which the kernel can be asked. See run.py.
+// A libFuzzer target for the part of the kernel that does not use Python. Each input is a layout, rules, and the texts
+// of judgments and of a run. It looks for crashes, and for results that differ from those of reference.hpp or between
+// the ways to call the kernel. See run.py.
 //
-// The input: eight bytes that choose (see `decode`), the judgments, kSeparator, the run.
+// The input: eight bytes of choices (see `decode`), the judgments, kSeparator, the run.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -29,15 +29,15 @@ using reference::Joined;
 
 constexpr size_t kChoices = 8;
 constexpr const char* kSeparator = "\n--\n";
-constexpr const char* kUsualJudgments = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n";  // where an input has no separator
+constexpr const char* kUsualJudgments = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n";  // for an input without a separator
 
 struct Case {
   Layout judged, retrieved;
   RankingRules rules;
-  unsigned step;     // at most so many bytes are given at once; 0: all that are asked for
-  unsigned threads;  // beside 1
-  unsigned stop_at;  // the call of `interrupt` that ends the work; 0: none
-  std::string instructions;  // of the processor, that find blanks
+  unsigned step;             // the most bytes given at a time; 0: as many as requested
+  unsigned threads;          // besides 1
+  unsigned stop_at;          // the call of `interrupt` that ends the work; 0: none
+  std::string instructions;  // the instruction set that finds blanks
   std::string qrels, run;
 };
 
@@ -69,14 +69,14 @@ Layout columns(int query, int doc, int value, int rank, int tag, uint32_t width,
 
 const Layout kJudged[] = {columns(0, 2, 3, -1, -1, 4), columns(0, 1, 2, -1, -1, 3)};  // TREC, BEIR
 const Layout kRetrieved[] = {
-    columns(0, 2, 4, 3, 5, 6),                        // TREC
-    columns(0, 2, 4, 3, 5, 6, true),                  // the same, and lines may be longer
-    columns(0, 2, 4, 3, 5, 7),                        // one column more
-    columns(0, 1, 2, -1, -1, 3),                      // BEIR
-    columns(0, 1, -1, 2, -1, 3),                      // MS MARCO: a rank, no score
-    columns(0, 2, 4, 3, 5, 31),                       // wider than any file
-    columns(1, 0, 2, -1, 3, 4),                       // the query is not first
-    columns(0, 3, 2, 1, -1, 4),                       // the document is last
+    columns(0, 2, 4, 3, 5, 6),        // TREC
+    columns(0, 2, 4, 3, 5, 6, true),  // the same, but lines may be longer
+    columns(0, 2, 4, 3, 5, 7),        // one column more
+    columns(0, 1, 2, -1, -1, 3),      // BEIR
+    columns(0, 1, -1, 2, -1, 3),      // MS MARCO: a rank, no score
+    columns(0, 2, 4, 3, 5, 31),       // wider than any file
+    columns(1, 0, 2, -1, 3, 4),       // the query is not first
+    columns(0, 3, 2, 1, -1, 4),       // the document is last
 };
 
 Layout dialect(Layout layout, uint8_t bits) {
@@ -100,25 +100,27 @@ Case decode(const uint8_t* data, size_t size) {
   given.rules.duplicates = static_cast<assay::Duplicates>(choice[4] / 4 % 3);
   given.rules.float32 = choice[4] & 32;
   given.rules.drop_self_match = choice[4] & 64;
-  if (given.retrieved.rank >= 0) {  // the caller sees to it that rules about ranks meet a rank column
+  if (given.retrieved.rank >= 0) {  // callers use rules about ranks only with a rank column
     given.rules.by_rank_column = choice[5] & 1;
     given.rules.ties_by_rank_column = choice[5] & 2;
   }
-  if (given.rules.ties_by_rank_column) given.rules.ties = assay::Ties::as_they_came;  // as joining.py says it
-  if (given.retrieved.value >= 0 && !given.rules.need_ranks()) given.retrieved.rank = -1;  // as unread.py says it
+  // As the Python callers do.
+  if (given.rules.ties_by_rank_column) given.rules.ties = assay::Ties::as_they_came;
+  if (given.retrieved.value >= 0 && !given.rules.need_ranks()) given.retrieved.rank = -1;
   const std::vector<std::string> at_hand = assay::instructions();
   given.instructions = at_hand[choice[5] / 4 % at_hand.size()];
   given.step = choice[6];
   given.threads = choice[7] % 5;
   given.stop_at = choice[7] / 16;
-  const std::string text(reinterpret_cast<const char*>(data) + std::min(size, kChoices), size - std::min(size, kChoices));
+  const std::string text(reinterpret_cast<const char*>(data) + std::min(size, kChoices),
+                         size - std::min(size, kChoices));
   const size_t end = text.find(kSeparator);
   given.qrels = end == std::string::npos ? kUsualJudgments : text.substr(0, end + 1);
   given.run = end == std::string::npos ? text : text.substr(end + std::strlen(kSeparator));
   return given;
 }
 
-// Asking the kernel
+// Calling the kernel
 
 // Gives a text in pieces of odd sizes.
 class Pieces : public assay::Source {
@@ -126,7 +128,7 @@ class Pieces : public assay::Source {
   Pieces(const std::string& text, unsigned step) : text_(text), step_(step) {}
 
   size_t read(char* into, size_t space) override {
-    if (space == 0) std::abort();  // an answer of nothing would be taken for the end
+    if (space == 0) std::abort();  // 0 bytes would mean the end
     size_t size = std::min(space, text_.size() - next_);
     if (step_) size = std::min<size_t>(size, 1 + (turn_++ * 7919 + next_) % step_);
     std::memcpy(into, text_.data() + next_, size);
@@ -148,11 +150,11 @@ struct Answer {
   Joined joined;
 
   bool finished() const { return end == End::finished; }
-  // Why it did not finish does not count: the Python readers say what is wrong.
+  // The reason why it did not finish does not matter: the Python readers report what is wrong.
   bool operator==(const Answer& other) const { return finished() == other.finished() && joined == other.joined; }
 };
 
-// As module.cpp puts the parts together.
+// Puts the parts together as module.cpp does.
 Joined in_order(const Judgments& judgments, const Join& join) {
   Joined joined;
   joined.retrieved.resize(judgments.queries());
@@ -198,12 +200,11 @@ using Way = decltype(assay::join_stream);
 
 Answer ask(Way way, const Judgments& judgments, const Case& given, unsigned step, unsigned stop_at = 0) {
   Pieces source(given.run, step);
-  return answer_of(judgments, [&](Join& join) {
-    way(judgments, source, given.retrieved, given.rules, stopping_at(stop_at), join);
-  });
+  return answer_of(
+      judgments, [&](Join& join) { way(judgments, source, given.retrieved, given.rules, stopping_at(stop_at), join); });
 }
 
-// The run's text as a file in memory.
+// An in-memory file with the text of the run.
 int file_of(const std::string& text) {
   static const int file = memfd_create("run", 0);
   if (file < 0 || ftruncate(file, 0) != 0) std::abort();
@@ -214,11 +215,12 @@ int file_of(const std::string& text) {
 Answer ask_file(const Judgments& judgments, const Case& given, unsigned threads, unsigned stop_at = 0) {
   const int file = file_of(given.run);
   return answer_of(judgments, [&](Join& join) {
-    assay::join_file(judgments, file, given.run.size(), given.retrieved, given.rules, threads, stopping_at(stop_at), join);
+    assay::join_file(judgments, file, given.run.size(), given.retrieved, given.rules, threads, stopping_at(stop_at),
+                     join);
   });
 }
 
-// Rows that somebody has read already.
+// Rows that have been read already.
 struct TableRows {
   const std::vector<reference::Row>& rows;
 
@@ -230,7 +232,8 @@ struct TableRows {
 Answer ask_table(const Judgments& judgments, const Case& given, const reference::Rows& run) {
   std::vector<uint32_t> places;
   for (const reference::Row& row : run.rows) {
-    places.push_back(judgments.find({row.query.data(), row.query.size()}, places.empty() ? assay::kNone : places.back()));
+    places.push_back(
+        judgments.find({row.query.data(), row.query.size()}, places.empty() ? assay::kNone : places.back()));
   }
   TableRows rows{run.rows};
   return answer_of(judgments, [&](Join& join) { assay::join_rows(judgments, places, rows, given.rules, join); });
@@ -256,9 +259,9 @@ void check_value(const Case& given, assay::Bytes token, Read read, Expected expe
   }
 }
 
-// Tokens, as if they were numbers: what is accepted is what the C library reads, to the last bit.
+// Reads all tokens as numbers: the kernel accepts only what the C library reads, with the same bits.
 void check_numbers(const Case& given, const std::string& text) {
-  constexpr size_t kAround = 8;  // bytes around a token that may be read; the sanitizer sees any more
+  constexpr size_t kAround = 8;  // bytes around a token that may be read; the sanitizer catches any more
   const size_t size = kAround + text.size() + kAround;
   const std::unique_ptr<char[]> memory(new char[size]);
   std::memset(memory.get(), '7', size);
@@ -272,7 +275,7 @@ void check_numbers(const Case& given, const std::string& text) {
     const assay::Bytes token{start + begin, end - begin};
     if (!seen.emplace(token.data, token.size).second) continue;
     const bool like_number = token.size && std::strchr("0123456789+-.", *token.data);
-    if (!like_number && ++words > 3) continue;  // exceptions are what takes time here
+    if (!like_number && ++words > 3) continue;  // exceptions are slow
     check_value(given, token, assay::read_number, reference::number, "a number is what strtod reads");
     check_value(given, token, assay::read_decimal, reference::number, "a decimal is what strtod reads");
     check_value(given, token, assay::read_whole_grade, reference::whole_grade, "a whole grade is cut toward zero");
@@ -280,7 +283,7 @@ void check_numbers(const Case& given, const std::string& text) {
   }
 }
 
-// The lines and their chosen columns, whatever the sizes of pieces.
+// Checks lines and their columns, whatever the piece size.
 void check_lines(const Case& given, const std::string& text, const Layout& layout) {
   std::vector<reference::Texts> expected, found;
   std::string tag;
@@ -305,7 +308,8 @@ void check_lines(const Case& given, const std::string& text, const Layout& layou
       return column < 0 ? std::string() : row[static_cast<size_t>(column)];
     };
     for (const reference::Texts& row : rows) {
-      expected.push_back({token(row, layout.query), token(row, layout.doc), token(row, layout.value), token(row, layout.rank)});
+      expected.push_back(
+          {token(row, layout.query), token(row, layout.doc), token(row, layout.value), token(row, layout.rank)});
     }
     require(rows.empty() || token(rows.back(), layout.tag) == tag, given, "the tag is that of the last line");
   } catch (const reference::Refused&) {
@@ -314,11 +318,11 @@ void check_lines(const Case& given, const std::string& text, const Layout& layou
   require(expected == found, given, "lines are split where blanks are");
 }
 
-// How ids are compared and hashed.
+// Checks how ids are compared and hashed.
 void check_ids(const Case& given) {
   const reference::Texts tokens = reference::tokens_of(given.run);
   for (size_t i = 1; i < tokens.size(); i++) {
-    const std::string a = tokens[i - 1], b = tokens[i];  // copies: the sanitizer sees where they end
+    const std::string a = tokens[i - 1], b = tokens[i];  // copies, so that the sanitizer knows where they end
     const assay::Bytes left{a.data(), a.size()}, right{b.data(), b.size()};
     require((a == b) == assay::equal(left, right), given, "equal ids are equal");
     require((a < b) == (assay::compare(left, right) < 0), given, "ids are in byte order");
@@ -326,7 +330,7 @@ void check_ids(const Case& given) {
   }
 }
 
-// The judgments, or nothing if the kernel leaves them to others.
+// The judgments, or nothing if the kernel refuses them.
 std::unique_ptr<Judgments> read_judgments(const Case& given, std::vector<reference::Judgment>& expected) {
   bool refused = false;
   try {
@@ -338,7 +342,7 @@ std::unique_ptr<Judgments> read_judgments(const Case& given, std::vector<referen
   assay::Rows<double> grades;
   try {
     Pieces source(given.qrels, given.step);
-    grades = assay::read_judgments(source, given.judged, [] {}, *judgments);
+    grades = assay::read_judgments(source, given.judged, stopping_at(0), *judgments);
   } catch (const assay::NotPlain&) {
     const bool plain = !refused && reference::plain_text(given.qrels);
     const auto rows = plain ? reference::data_lines(given.qrels, given.judged) : std::vector<reference::Texts>();
@@ -361,7 +365,7 @@ std::unique_ptr<Judgments> read_judgments(const Case& given, std::vector<referen
   return judgments;
 }
 
-// What the kernel should answer.
+// What the kernel should return.
 struct Expected {
   bool refused = false;
   bool judged_together = true;  // the rows of each judged query stand together
@@ -376,7 +380,8 @@ Expected expected_of(const Case& given, const std::vector<reference::Judgment>& 
     const reference::Rows& run = expected.run = reference::read_run(given.run, given.retrieved);
     std::set<std::string> judged;
     for (const auto& judgment : judgments) judged.insert(judgment.query);
-    expected.judged_together = reference::contiguous(run.rows, [&](const std::string& query) { return judged.count(query); });
+    expected.judged_together =
+        reference::contiguous(run.rows, [&](const std::string& query) { return judged.count(query); });
     expected.joined = reference::join(judgments, run, given.retrieved, given.rules);
     expected.no_excuse = reference::plain_text(given.run);
     for (const reference::Texts& row : reference::data_lines(given.run, given.retrieved)) {
@@ -415,7 +420,8 @@ void check_run(const Case& given, const Judgments& judgments, const std::vector<
 
   if (!expected.refused) {
     Answer table = ask_table(judgments, given, expected.run);
-    table.joined.unjudged = expected.joined.unjudged, table.joined.tag = expected.joined.tag;  // not its business
+    table.joined.unjudged = expected.joined.unjudged;  // tables have neither of the two
+    table.joined.tag = expected.joined.tag;
     require(table.finished() && expected.joined == table.joined, given, "a table gives what the reference gives");
   }
 

@@ -1,5 +1,5 @@
-// What the kernel should find, worked out in the plainest way: std::string, strtod, std::stable_sort. Slow, and meant to
-// be seen to be right. Shares nothing with the kernel but Layout and RankingRules.
+// What the kernel should find, computed in the simplest way: std::string, strtod, std::stable_sort. Slow, but easy to
+// check. Shares only Layout and RankingRules with the kernel.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ inline Texts tokens_of(const std::string& line) {
   Texts tokens;
   bool inside = false;
   for (const char c : line) {
-    const bool blank = std::isspace(static_cast<unsigned char>(c));  // nobody leaves the C locale here
+    const bool blank = std::isspace(static_cast<unsigned char>(c));  // always in the C locale here
     if (!blank && !inside) tokens.emplace_back();
     if (!blank) tokens.back() += c;
     inside = !blank;
@@ -53,7 +53,7 @@ inline Texts tokens_of(const std::string& line) {
   return tokens;
 }
 
-// The fields of a table with tabs between; quotes and other blanks are left to the Python readers, as are empty fields.
+// The tab-separated fields of a table. The Python readers handle quotes, other blanks and empty fields.
 inline Texts fields_of(std::string line) {
   line.erase(line.find_last_not_of('\r') + 1);
   if (line.find_first_of(" \"\v\f") != std::string::npos) throw Refused();
@@ -67,7 +67,7 @@ inline Texts fields_of(std::string line) {
   return fields;
 }
 
-// A carriage return that does not belong to the end of the line.
+// Whether there is a carriage return that is not part of the line end.
 inline bool has_bare_return(const std::string& line) {
   const size_t last = line.find_last_not_of('\r');
   return last != std::string::npos && line.find('\r') < last;
@@ -124,7 +124,7 @@ struct Judgment {
   double grade;
 };
 
-// By query in byte order, and within a query as they came.
+// By query in byte order, and within a query in input order.
 inline std::vector<Judgment> judgments(const std::string& text, const Layout& layout) {
   std::vector<Judgment> found;
   std::set<std::pair<std::string, std::string>> pairs;
@@ -149,7 +149,7 @@ struct Hit {
   }
 };
 
-// All that joining a run with judgments tells.
+// The result of joining a run with judgments.
 struct Joined {
   std::vector<Hit> hits;
   std::vector<uint32_t> retrieved;  // per judged query
@@ -169,7 +169,7 @@ struct Row {
   int64_t rank;
 };
 
-// What a run holds, before it is ranked.
+// The content of a run, before it is ranked.
 struct Rows {
   std::vector<Row> rows;
   std::string tag;
@@ -188,7 +188,7 @@ inline Rows read_run(const std::string& text, const Layout& layout) {
   return run;
 }
 
-// Where ranks make the scores, those of each query start at 1 and do not repeat, judged or not.
+// If scores are made from ranks, those of each query, judged or not, must start at 1 and not repeat.
 inline void refuse_scores_as_ranks(const std::vector<Row>& rows) {
   std::map<std::string, std::set<double>> ranks;
   for (const Row& row : rows) {
@@ -199,7 +199,7 @@ inline void refuse_scores_as_ranks(const std::vector<Row>& rows) {
   }
 }
 
-// The rows of one query in the order of their ranks, but for ids.
+// The rows of one query in rank order, before ties are broken by id.
 inline void arrange(std::vector<Row>& rows, const RankingRules& rules) {
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     if (a.score != b.score) return a.score > b.score;
@@ -217,7 +217,7 @@ inline std::vector<Row> without_duplicates(const std::vector<Row>& rows, const R
     if (!is_new && rules.duplicates == Duplicates::refuse) throw Refused();
     if (is_new) chosen.insert({row.doc, {row.score, row.rank}});
   }
-  for (const Row& row : rows) {  // as they came; equal rows of one document: the first
+  for (const Row& row : rows) {  // in input order; of equal rows of one document, the first counts
     if (chosen.erase({row.doc, {row.score, row.rank}})) kept.push_back(row);
   }
   return kept;
@@ -264,8 +264,8 @@ inline Joined join(const std::vector<Judgment>& judged, const Rows& run, const L
       const auto same = [&](const Row& row) { return row.score == list[i].score; };
       const auto first = std::find_if(list.begin(), list.end(), same) - list.begin();
       const auto count = std::count_if(list.begin(), list.end(), same);
-      joined.hits.push_back({place, i + 1, static_cast<uint32_t>(first + 1), static_cast<uint32_t>(first + count),
-                             found->second});
+      joined.hits.push_back(
+          {place, i + 1, static_cast<uint32_t>(first + 1), static_cast<uint32_t>(first + count), found->second});
     }
     place++;
   }
@@ -284,9 +284,9 @@ bool contiguous(const std::vector<Row>& rows, Counts counts) {
   return true;
 }
 
-// Plain enough that the kernel has no excuse: no control characters, no byte order mark, no long or scientific numbers.
+// Whether the kernel must accept a text: no control characters, no byte order mark, no long or scientific numbers.
 inline bool plain_text(const std::string& text) {
-  for (size_t i = 1; i < text.size(); i++) {  // '#' behind blanks begins no comment, and is left to others
+  for (size_t i = 1; i < text.size(); i++) {  // '#' after blanks does not start a comment; the Python readers handle it
     if (text[i] == '#' && (text[i - 1] == ' ' || text[i - 1] == '\t')) return false;
   }
   return std::all_of(text.begin(), text.end(), [](char c) {
