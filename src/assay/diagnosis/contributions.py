@@ -13,7 +13,7 @@ from assay.diagnosis.material import Material
 from assay.diagnosis.registry import Found, Missing, look
 from assay.errors import show_id
 from assay.tables import Booleans, Floats
-from assay.validation.registry import plural
+from assay.words import plural
 
 LOSS = 0.05  # share of its value that a run may owe to documents which it alone found
 FEW = 5  # runs, with fewer of which most finds are unique
