@@ -7,6 +7,7 @@ from msgspec import to_builtins
 from assay.errors import some_of
 from assay.evaluation import Coverage
 from assay.rules import Rules
+from assay.words import noun_for, plural
 
 _RULES_IN_WORDS = {
     "order": {"score": "", "rank": "ranked by the file's rank column, not by score"},
@@ -49,11 +50,13 @@ def conventions_in_words(rules: Rules, like: str = "assay") -> str:
 
 def coverage_in_words(coverage: Coverage, rules: Rules) -> str:
     """How far run and judgments meet, in a few sentences."""
-    parts = [f"{number_of(coverage.judged, 'query')} judged, {coverage.answered} answered, {_missing(coverage, rules)}"]
-    parts[0] += f", {coverage.without_relevant} without relevant documents"
+    parts = [
+        f"{coverage.judged} {noun_for(coverage.judged, 'query')} judged, {coverage.answered} answered, "
+        f"{_missing(coverage, rules)}, {coverage.without_relevant} without relevant documents"
+    ]
     if coverage.unjudged:
         count = len(coverage.unjudged)
-        parts.append(f"{number_of(count, 'query')} of the run {_are(count)} not judged and left out")
+        parts.append(f"{count} " + plural("{query|queries} of the run {is|are} not judged and left out", count))
     shares = ", ".join(f"{share:.0%} in the top {cutoff}" for cutoff, share in coverage.judged_share.items())
     parts.append(f"of the documents shown, judged: {shares}")
     parts.append(f"ties: {_ties(coverage)}")
@@ -71,15 +74,5 @@ def _ties(coverage: Coverage) -> str:
     if not coverage.tied:
         return "no judged document shares its score"
     straddling = [f"rank {cutoff} in {number}" for cutoff, number in coverage.straddling.items() if number]
-    found = f"in {number_of(coverage.tied, 'query')} a judged document shares its score"
+    found = f"in {coverage.tied} {noun_for(coverage.tied, 'query')} a judged document shares its score"
     return f"{found}, across {', '.join(straddling)}" if straddling else f"{found}, never across a cutoff"
-
-
-def number_of(count: int, noun: str) -> str:
-    """A count and its noun: '1 query', '2 queries'."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count} {noun if count == 1 else plural}"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"

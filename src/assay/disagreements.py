@@ -24,6 +24,7 @@ from assay.measures.conventions import CONVENTIONS, Convention
 from assay.rules import Duplicates, Rules
 from assay.tables import Floats, Qrels, Run
 from assay.topics import JudgedTopics, index_topics, judge_topics
+from assay.words import plural
 
 STEPS = ("order", "scores", "ties", "self_match", "queries")  # rules in the order in which they are changed
 
@@ -126,7 +127,8 @@ def _row(files: _Files, request: Request, convention: Convention) -> ConventionR
             state = step
     except QuerySetError:
         missing = [query for query in files.result(ours).queries if query not in set(files.run.queries)]
-        refused = f"refuses the run: {_count(missing)} {_have(missing)} no results ({some_of(missing)})"
+        who = f"{len(missing)} {plural('{query has|queries have}', len(missing))}"
+        refused = f"refuses the run: {who} no results ({some_of(missing)})"
         return ConventionRow(convention.name, request.label, None, None, tuple(reasons), refused)
     except RulesError:
         note = "reports nothing: the run has no rank column"
@@ -158,10 +160,8 @@ def _steps(ours: _State, convention: Convention) -> Iterator[tuple[_State, Any]]
 
 def _left_out(before: _Result, after: _Result) -> str:
     gone = [query for query in before.queries if query not in set(after.queries)]
-    return (
-        f"{_count(gone)} without results {_are(gone)} left out: the mean is over {len(after.queries)}, "
-        f"not {len(before.queries)}"
-    )
+    words = plural("{query|queries} without results {is|are} left out", len(gone))
+    return f"{len(gone)} {words}: the mean is over {len(after.queries)}, not {len(before.queries)}"
 
 
 _WORDS: dict[tuple[str, str], Any] = {
@@ -178,16 +178,4 @@ _WORDS: dict[tuple[str, str], Any] = {
 def _changed(before: _Result, after: _Result) -> str:
     """How many queries have another value."""
     count = int(np.sum((before.values != after.values) & ~(np.isnan(before.values) & np.isnan(after.values))))
-    return f"{count} {'query changes' if count == 1 else 'queries change'}"
-
-
-def _count(queries: list[str]) -> str:
-    return f"{len(queries)} {'query' if len(queries) == 1 else 'queries'}"
-
-
-def _are(queries: list[str]) -> str:
-    return "is" if len(queries) == 1 else "are"
-
-
-def _have(queries: list[str]) -> str:
-    return "has" if len(queries) == 1 else "have"
+    return f"{count} {plural('{query changes|queries change}', count)}"

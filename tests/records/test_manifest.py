@@ -253,7 +253,7 @@ def test_headers_of_runs_are_read_without_their_secrets(tmp_path):
     assert {"mine": {"tag": "mine", "api_key": "***", "url": "http://***@h/"}} == found
 
 
-def test_a_header_that_is_kept_as_it_is_has_no_secrets_either(tmp_path):
+def test_lists_and_blocks_of_a_header_have_no_secrets_either(tmp_path):
     run = tmp_path / "mine.run"
     run.write_text(
         "# ir_metadata.start\n# tag: x\n# api_key: [abcdefgh, one more]\n# a:\n#   - password: |\n#       two words\n"
@@ -261,5 +261,16 @@ def test_a_header_that_is_kept_as_it_is_has_no_secrets_either(tmp_path):
     )
     found = hidden_metadata(metadata_of({"mine": str(run)}), Secrets())
 
+    assert {"mine": {"tag": "x", "api_key": ["***", "***"], "a": [{"password": "***", "b": 1}]}} == found
+
+
+def test_a_header_that_is_kept_as_it_is_has_no_secrets_either(tmp_path):
+    run = tmp_path / "mine.run"
+    run.write_text(
+        "# ir_metadata.start\n# tag: x\n# api_key: [abcdefgh, one more]\n# a:\n#   - password: &p |\n#       two words\n"
+        "#     b: 1\n# ir_metadata.end\nq Q0 a 1 1 t\n"
+    )
+    found = hidden_metadata(metadata_of({"mine": str(run)}), Secrets())
+
     assert "tag: x\napi_key: ***\na:\n  - password: ***\n    b: 1" == found["mine"]["raw"]
-    assert "line 2: '***' is YAML that is not read here" == found["mine"]["why"]
+    assert "line 4: anchors and aliases are not read" == found["mine"]["why"]

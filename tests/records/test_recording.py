@@ -264,7 +264,7 @@ def test_a_planted_secret_appears_in_no_file(here):
     )
     raw = "raw.run"
     (here / raw).write_text(
-        f"# ir_metadata.start\n# password: |\n#   {PLANTED['raw']}\n# ir_metadata.end\nq2 Q0 c 1 1.0 t\n"
+        f"# ir_metadata.start\n# password: &p |\n#   {PLANTED['raw']}\n# ir_metadata.end\nq2 Q0 c 1 1.0 t\n"
     )
     profile = f"{PLANTED['profile']}.toml"
     (here / profile).write_text(f'[measures.RR]\ngood = 0.1\nnote = "see {PLANTED["url"]}"\n')

@@ -67,14 +67,14 @@ def test_fields_say_what_they_mean():
 @pytest.mark.parametrize(
     ("path", "to", "problem"),
     [
-        (("schema",), "assay/evaluation-report/2", "$.schema: 'assay/evaluation-report/2' is none of ['assay/evaluation-report/1']"),
-        (("complete",), "yes", "$.complete: 'yes' is no boolean"),
-        (("run", "size"), "3", "$.run.size: '3' is no integer"),
-        (("measures", 0, "mean"), "0.5", "$.measures[0].mean: '0.5' is no number"),
-        (("measures", 0, "interval"), [0.1], "$.measures[0].interval: [0.1] has fewer items than 2"),
-        (("measures", 0, "interval"), [0.1, 0.2, 0.3], "$.measures[0].interval: [0.1, 0.2, 0.3] has more items than 2"),
-        (("queries", "q1"), {"RR": 1}, "$.queries.q1: {'RR': 1} is no array"),
-        (("status",), "good", "$.status: 'good' is none of ['fail', 'pass', 'unknown', 'warn']"),
+        (("schema",), "assay/evaluation-report/2", "$.schema: 'assay/evaluation-report/2' is not one of ['assay/evaluation-report/1']"),
+        (("complete",), "yes", "$.complete: 'yes' is not of type 'boolean'"),
+        (("run", "size"), "3", "$.run.size: '3' is not of type 'integer'"),
+        (("measures", 0, "mean"), "0.5", "$.measures[0].mean: '0.5' is not of type 'number'"),
+        (("measures", 0, "interval"), [0.1], "$.measures[0].interval: [0.1] is too short"),
+        (("measures", 0, "interval"), [0.1, 0.2, 0.3], "$.measures[0].interval: [0.1, 0.2, 0.3] is too long"),
+        (("queries", "q1"), {"RR": 1}, "$.queries.q1: {'RR': 1} is not of type 'array'"),
+        (("status",), "good", "$.status: 'good' is not one of ['fail', 'pass', 'unknown', 'warn']"),
     ],
 )  # fmt: skip
 def test_other_reports_are_not(written, path, to, problem):
@@ -87,8 +87,8 @@ def test_a_field_that_is_missing_is_found(written):
     report, manifest = written()
     del report["curves"], manifest["config"]["like"]
 
-    assert ["$: 'curves' is missing"] == list(problems(report, REPORT))
-    assert ["$.config: 'like' is missing"] == list(problems(manifest, MANIFEST))
+    assert ["$: 'curves' is a required property"] == list(problems(report, REPORT))
+    assert ["$.config: 'like' is a required property"] == list(problems(manifest, MANIFEST))
 
 
 def test_what_a_later_version_adds_is_allowed(written):

@@ -20,6 +20,7 @@ import pytest
 from assay.errors import InputError
 from assay.files import exchange
 from assay.records import storing
+from assay.records.encoding import encode_record
 from assay.records.storing import (
     MANIFEST_FILE,
     REPORT_FILE,
@@ -261,7 +262,7 @@ def test_a_manifest_that_names_files_elsewhere_removes_none_of_them(tmp_path, mo
     report = tmp_path / "report"
     written = write(report, 0)
     evil = msgspec.structs.replace(written.outputs[0], path="../precious")
-    (report / MANIFEST_FILE).write_bytes(storing.encode(msgspec.structs.replace(written, outputs=(evil,))))
+    (report / MANIFEST_FILE).write_bytes(encode_record(msgspec.structs.replace(written, outputs=(evil,))))
     monkeypatch.chdir(report)
     write(".", 2)
 

@@ -12,9 +12,10 @@ import pytest
 from assay.errors import InputError
 from assay.evaluation import Evaluator
 from assay.formats.unread import open_run
+from assay.records.encoding import encode_record
 from assay.records.identity import digest_of
 from assay.records.recording import begin_experiment
-from assay.records.storing import MANIFEST_FILE, REPORT_FILE, encode, read_manifest, read_report
+from assay.records.storing import MANIFEST_FILE, REPORT_FILE, read_manifest, read_report
 from assay.records.verifying import Check, candidates, verify
 from assay.report.evaluation.verification import verdict, verification_as_json, verification_as_text
 from docs.blocks import DOCS
@@ -48,13 +49,13 @@ def change(path, old: str, new: str) -> None:
 
 def forge(folder, **changes) -> None:
     """Change the report and its digest in the manifest, as somebody would who wants better numbers."""
-    forged = encode(msgspec.structs.replace(read_report(folder), **changes))
+    forged = encode_record(msgspec.structs.replace(read_report(folder), **changes))
     (folder / REPORT_FILE).write_bytes(forged)
     manifest = read_manifest(folder)
     outputs = tuple(
         digest_of(output.path, forged) if output.path == REPORT_FILE else output for output in manifest.outputs
     )
-    (folder / MANIFEST_FILE).write_bytes(encode(msgspec.structs.replace(manifest, outputs=outputs)))
+    (folder / MANIFEST_FILE).write_bytes(encode_record(msgspec.structs.replace(manifest, outputs=outputs)))
 
 
 # It holds

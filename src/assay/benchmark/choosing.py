@@ -13,6 +13,7 @@ from assay.comparison.segments import Segmentation
 from assay.errors import show_id
 from assay.records.benchmark import BestMode, LatencyChoice, SegmentChoice
 from assay.report.benchmark.words import milliseconds
+from assay.words import plural
 
 FEW_QUERIES = 10  # in a segment: below, the best mode is mostly chance
 
@@ -158,7 +159,7 @@ def _best_in_words(
         which = {1: "the other mode", 2: "both others"}.get(others, f"all {others} others")
         return f"{said}, and {'are' if several else 'is'} better than {which} beyond chance."
     names = " and ".join(map(show_id, near)) if len(near) < 3 else ", ".join(map(show_id, near))
-    return f"{said}, but {names} {'is' if len(near) == 1 else 'are'} not shown to be worse."
+    return f"{said}, but {names} {plural('{is|are}', len(near))} not shown to be worse."
 
 
 def _leading_in_words(leading: Sequence[str], measure: str) -> str:

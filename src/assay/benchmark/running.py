@@ -29,12 +29,12 @@ from assay.formats.unread import open_run
 from assay.formats.writing import qrels_as_bytes
 from assay.records.benchmark import BENCHMARK_FILE, BenchmarkReport
 from assay.records.building import as_text, build_report, queries_of_run, timestamp
+from assay.records.encoding import encode_record, read_record
 from assay.records.identity import digest_of, identity_of
 from assay.records.manifest import DeclaredSettings, Name, build_manifest, config_hash, config_of, name_experiment
 from assay.records.model import Baseline, Config, EvaluationReport, FindingRecord, Identity, Targets
 from assay.records.recording import Measured, check_all, measure_run
 from assay.records.storing import MANIFEST_FILE, REPORT_FILE
-from assay.records.storing import encode as encode_record
 from assay.records.validated import findings_beside
 from assay.report.benchmark.files import benchmark_files
 from assay.report.evaluation.files import evaluation_files
@@ -185,7 +185,7 @@ def _write_benchmark(
     settings: DeclaredSettings,
     name: Name,
 ) -> None:
-    files = {BENCHMARK_FILE: encode_benchmark(report)}
+    files = {BENCHMARK_FILE: encode_record(report)}
     files |= {file: text.encode("utf-8", "backslashreplace") for file, text in benchmark_files(report).items()}
     manifest = build_manifest(
         name,
@@ -201,19 +201,11 @@ def _write_benchmark(
     space.finish("report", prepared.key, space.write(files))
 
 
-def encode_benchmark(report: BenchmarkReport) -> bytes:
-    """The report as JSON."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
-
-
 def read_benchmark(folder: str | os.PathLike[str]) -> BenchmarkReport:
     """The report in a folder."""
-    path = Path(folder) / BENCHMARK_FILE
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=BenchmarkReport)
-    except FileNotFoundError:
-        raise InputError(f"there is no {BENCHMARK_FILE} here.", source=os.fspath(folder)) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}.", source=str(path)) from None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(f"does not have the shape of a benchmark's report: {error}.", source=str(path)) from None
+    return read_record(
+        Path(folder) / BENCHMARK_FILE,
+        BenchmarkReport,
+        why=lambda _, error: f"does not have the shape of a benchmark's report: {error}.",
+        missing=f"there is no {BENCHMARK_FILE} here.",
+    )

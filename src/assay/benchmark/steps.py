@@ -23,6 +23,7 @@ from assay._version import __version__
 from assay.errors import InputError, some_of
 from assay.files import write_whole
 from assay.records.benchmark import BENCHMARK_FILE, BENCHMARK_SCHEMA
+from assay.records.encoding import encode_record
 from assay.records.identity import content_of
 from assay.records.model import Digest, Record
 from assay.records.storing import MANIFEST_FILE, read_manifest
@@ -146,7 +147,7 @@ class Workspace:
 
     def _write(self, state: State) -> None:
         self._state = state
-        write_whole(self.folder / STATE, msgspec.json.format(msgspec.json.encode(state), indent=1) + b"\n")
+        write_whole(self.folder / STATE, encode_record(state))
 
 
 @contextmanager

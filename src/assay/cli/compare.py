@@ -138,7 +138,7 @@ def command(
 
     Says how large each difference is, how sure one can be of it, and whether it is more than chance. With --scores FILE the values of each query come from a table instead of QRELS and RUNs.
     """
-    study = Study(**{name: given.pop(name) for name in Study.__dataclass_fields__ if name in given})
+    study = Study(**{name: given.pop(name) for name in Study.__struct_fields__ if name in given})
     asked = given.pop("moves")
     page = output_format == "html"
     if page and output is None and sys.stdout.isatty():
@@ -166,7 +166,7 @@ def command(
 def _refuse_options_of_runs() -> None:
     """What a table of values has no use for would be passed over in silence."""
     context = click.get_current_context()
-    useful = {"scores", *Study.__dataclass_fields__, *OF_TABLES}
+    useful = {"scores", *Study.__struct_fields__, *OF_TABLES}
     useless = [
         max(option.opts, key=len)
         for option in context.command.params

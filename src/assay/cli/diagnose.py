@@ -95,7 +95,7 @@ def command(
     finding.
     """
     refuse_second_stdin(qrels, runs)
-    settings = Settings(**{name: given.pop(name) for name in Settings.__dataclass_fields__})
+    settings = Settings(**{name: given.pop(name) for name in Settings.__struct_fields__})
     inputs = {
         name: given.pop(name)
         for name in ("baseline", "presented", "queries", "production", "corpus", "segments", "only")

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from assay.errors import InputError
 from assay.tables import Booleans, Qrels, as_bytes
+from assay.words import number_of
 
 
 class Stratum(Struct, frozen=True):
@@ -87,8 +88,7 @@ def _wanted(total: int, share: float | None, queries: int | None) -> int:
     wanted = queries if queries is not None else round(total * share)  # type: ignore[operator]
     if not 0 < wanted < total:
         raise InputError(
-            f"a sample of {wanted:,} of {total:,} {'query' if total == 1 else 'queries'} leaves one part empty. "
-            "Both parts need a query."
+            f"a sample of {wanted:,} of {number_of(total, 'query')} leaves one part empty. Both parts need a query."
         )
     return wanted
 

@@ -15,7 +15,7 @@ from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.measures import Measure
 from assay.tables import Booleans, Floats
-from assay.validation.registry import plural
+from assay.words import plural
 
 WIDE = 0.1  # distance of two bounds that leaves a figure open
 MOST_GRADES = 4  # beyond so many only the highest is tried

@@ -14,7 +14,7 @@ from assay.diagnosis.model import Column, Evidence, Severity, Table
 from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Booleans, Floats
-from assay.validation.registry import plural
+from assay.words import plural
 
 LOSS = 0.05  # share of its value that a run may owe to documents which it alone found
 FEW = 5  # runs, with fewer of which most finds are unique

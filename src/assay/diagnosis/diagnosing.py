@@ -96,8 +96,8 @@ def settings_of(given: Settings | Mapping[str, Any]) -> Settings:
     if isinstance(given, Settings):
         return given
     for name in given:
-        if name not in Settings.__dataclass_fields__:
-            known = tuple(Settings.__dataclass_fields__)
+        if name not in Settings.__struct_fields__:
+            known = tuple(Settings.__struct_fields__)
             hint = did_you_mean(str(name), known) or f"; there are {', '.join(known)}."
             raise AssayError(f"no setting called {name!r}{hint}")
     return Settings(**given)

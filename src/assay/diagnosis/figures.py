@@ -1,4 +1,4 @@
-"""Figures that several looks need: means, a paired test, a p value in words."""
+"""Figures that several looks need: means and a paired test."""
 
 from __future__ import annotations
 
@@ -20,8 +20,3 @@ def paired_p(difference: Floats) -> float:
     """Two-sided p of the paired t test, from the differences."""
     columns = np.column_stack((difference, np.zeros_like(difference)))
     return float(significance_of(columns, [(0, 1)], "t").p[0])
-
-
-def shown_p(value: float) -> str:
-    """A p value for a sentence."""
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"

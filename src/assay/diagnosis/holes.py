@@ -14,7 +14,7 @@ from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Floats
-from assay.validation.registry import plural
+from assay.words import plural
 
 PERSISTENCE = 0.8  # of the reader in rank-biased weights
 LISTED = 100  # holes that are kept; a page shows fewer

@@ -10,12 +10,13 @@ from assay.comparison.agreement import kendall_tau
 from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval, mean_interval
 from assay.comparison.significance import significance_of
-from assay.diagnosis.figures import mean_of, shown_p
+from assay.diagnosis.figures import mean_of
 from assay.diagnosis.material import Material
 from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Floats
+from assay.words import show_p
 
 HALF, MOST = 0.5, 0.8  # shares of judged documents under which figures say little, or are to be read with care
 UNEVEN = 0.1  # difference in that share between runs that makes a comparison unfair
@@ -49,7 +50,7 @@ def unjudged_at_the_top(material: Material) -> LookResult | CannotLook:
     evidence = [Evidence(f"judged@{k} of {show_id(row.run)}", row.share, row.interval, n=row.queries) for row in rows]
     how = "Intervals are over queries."
     if p is not None:
-        how += f" Judged alike in all runs: p {shown_p(p)} (analysis of variance over queries)."
+        how += f" Judged alike in all runs: p {show_p(p)} (analysis of variance over queries)."
         evidence.append(Evidence("judged alike in all runs", spread, p=p, test="anova", n=len(runs.queries)))
     uneven = p is not None and p < material.settings.alpha and spread >= UNEVEN
     table = Table(

@@ -11,13 +11,13 @@ from msgspec.structs import astuple
 
 from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval
-from assay.diagnosis.figures import shown_p
 from assay.diagnosis.labelled import LabelledRuns
 from assay.diagnosis.material import Material
 from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Booleans, Floats, Integers
+from assay.words import show_p
 
 BUCKETS = ((1, 1), (2, 3), (4, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, None))
 RRF_K = 60  # of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)
@@ -124,7 +124,7 @@ def _from_presentation(material: Material, position: Integers, shown: Booleans) 
     )
     low, high = found.interval or (math.nan, math.nan)
     sure = (
-        f"95% interval {low:+.2f} to {high:+.2f}, p {shown_p(found.p)} (one-sided; {found.test}); {found.pairs:,} "
+        f"95% interval {low:+.2f} to {high:+.2f}, p {show_p(found.p)} (one-sided; {found.test}); {found.pairs:,} "
         f"documents of "
         f"{found.queries} queries."
     )

@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import Interval
-from assay.diagnosis.figures import shown_p
 from assay.diagnosis.material import Material
 from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.diagnosis.texts import alike, normalised, trigrams
 from assay.tables import Floats, Integers
+from assay.words import show_p
 
 FAR = 0.1  # distance of two distributions of lengths from which it matters
 DIVERGENT = 0.05  # divergence beyond that of random samples from which it matters
@@ -118,7 +118,7 @@ def query_length(material: Material) -> LookResult | CannotLook:
         else f"95% interval of the difference of means {interval[0]:+.2f} to {interval[1]:+.2f}; "
     )
     sure = (
-        f"{between}p {shown_p(p)} of the distance (permutation, {settings.draws:,} draws, seed {settings.seed}); "
+        f"{between}p {show_p(p)} of the distance (permutation, {settings.draws:,} draws, seed {settings.seed}); "
         f"{len(traffic.test):,} test queries, {traffic.asked:,} real ones."
     )
     evidence = (
@@ -230,7 +230,7 @@ def query_vocabulary(material: Material) -> LookResult | CannotLook:
     )
     low, high = np.quantile(reference[:, 0], [0.025, 0.975])
     sure = (
-        f"95% of random samples diverge by {low:.3f} to {high:.3f}; p {shown_p(p)} (permutation, {draws:,} draws, seed "
+        f"95% of random samples diverge by {low:.3f} to {high:.3f}; p {show_p(p)} (permutation, {draws:,} draws, seed "
         f"{settings.seed}); {len(traffic.test):,} test queries, {traffic.asked:,} real ones."
     )
     evidence = (
@@ -429,8 +429,8 @@ def head_and_tail(material: Material) -> LookResult | CannotLook:
     ours = len(sample.ours)
     severity: Severity = "warning" if min(sample.p_head, sample.p_unseen) < settings.alpha else "fine"
     how = (
-        f"Head: p {shown_p(sample.p_head)} ({draws:,} random test sets, seed {settings.seed}); unseen: p "
-        f"{shown_p(sample.p_unseen)} (binomial, more than Good and Turing's estimate); both corrected by Holm. "
+        f"Head: p {show_p(sample.p_head)} ({draws:,} random test sets, seed {settings.seed}); unseen: p "
+        f"{show_p(sample.p_unseen)} (binomial, more than Good and Turing's estimate); both corrected by Holm. "
         f"{ours:,} different test queries, {traffic.asked:,} real ones."
     )
     evidence = (

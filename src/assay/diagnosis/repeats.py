@@ -18,6 +18,7 @@ from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.diagnosis.texts import jaccard, shingles, words_of
 from assay.errors import show_id
 from assay.tables import Booleans, Integers
+from assay.words import noun_for
 
 SHINGLE = 5  # words
 NEAR = 0.9  # likeness of two documents that are nearly the same
@@ -56,7 +57,7 @@ def repeated_documents(material: Material) -> LookResult | CannotLook:
     severity: Severity = "warning" if most.share >= OFTEN else "note" if most.share > 0 else "fine"
     words = (
         f"{most.share:.1%} of the first {k} documents of {show_id(most.run)} repeat one before them, in "
-        f"{most.queries} {'query' if most.queries == 1 else 'queries'}."
+        f"{most.queries} {noun_for(most.queries, 'query')}."
         if most.share
         else f"No document in the first {k} repeats one before it."
     )

@@ -19,6 +19,7 @@ from assay.errors import InputError, show_id, some_of
 from assay.evaluation import Evaluation, Evaluator
 from assay.measures import Measure
 from assay.records.building import written_ids
+from assay.records.encoding import read_record
 from assay.records.identity import content_of, is_file
 from assay.records.model import REPORT_SCHEMA, Baseline, EvaluationReport, ExperimentManifest
 from assay.records.storing import MANIFEST_FILE, REPORT_FILE, read_manifest, read_report
@@ -109,12 +110,9 @@ def open_report(source: str | os.PathLike[str]) -> StoredReport:
 
 def _read_file(path: Path) -> EvaluationReport:
     """A report that was given another name."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=EvaluationReport)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}.", source=str(path)) from None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(f"is no report that this version of assay reads: {error}.", source=str(path)) from None
+    return read_record(
+        path, EvaluationReport, why=lambda _, error: f"is no report that this version of assay reads: {error}."
+    )
 
 
 def _manifest_of(report: EvaluationReport, folder: Path) -> ExperimentManifest | None:

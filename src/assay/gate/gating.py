@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from assay.comparison.comparing import FEW_QUERIES
-from assay.describing import conventions_in_words, number_of
+from assay.describing import conventions_in_words
 from assay.errors import InputError, some_of
 from assay.evaluation import Evaluation, Evaluator
 from assay.files import is_same_file
@@ -37,6 +37,7 @@ from assay.records.recording import path_of
 from assay.records.targets import check_targets, over_baseline, read_targets, with_targets
 from assay.rules import Rules
 from assay.tables import Floats, Run
+from assay.words import noun_for, number_of
 
 EXIT_CODES: Mapping[Status, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
 LARGE_MARGIN = 0.1  # few changes make a system so much better
@@ -253,8 +254,8 @@ def _left_out(pairs: Sequence[Pair]) -> Iterator[Caution]:
         if queries:
             yield Caution(
                 "queries",
-                f"LEFT OUT: {number_of(len(queries), 'query')} with a value in the {name} only ({some_of(queries)}; "
-                f"{', '.join(dict.fromkeys(labels))}). The decision is about the others.",
+                f"LEFT OUT: {len(queries)} {noun_for(len(queries), 'query')} with a value in the {name} only "
+                f"({some_of(queries)}; {', '.join(dict.fromkeys(labels))}). The decision is about the others.",
             )
 
 

@@ -13,7 +13,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from assay.comparison.intervals import CONFIDENCE, mean_interval
-from assay.describing import conventions_in_words, coverage_in_words, number_of
+from assay.describing import conventions_in_words, coverage_in_words
 from assay.errors import some_of
 from assay.evaluation import GEOMETRIC_FLOOR, Coverage, Evaluation
 from assay.measures import Request
@@ -25,6 +25,7 @@ from assay.records.secrets import Secrets
 from assay.records.targets import TargetOutcome
 from assay.rules import Rules
 from assay.tables import Floats
+from assay.words import noun_for, plural
 
 SHALLOW = 0.5  # of the documents shown: where fewer are judged, the figures rest on guesses
 LOOKED_AT = 10  # ranks that most people look at
@@ -204,11 +205,10 @@ def _incomplete_because(coverage: Coverage, rules: Rules, findings: Sequence[Fin
     """What is in the way of trusting the figures."""
     missing = len(coverage.missing)
     if missing:
-        verb, effect = ("is", "counts") if missing == 1 else ("are", "count")
-        consequence = f"and {effect} as 0" if rules.queries == "judged" else "and left out of the means"
+        consequence = "and {counts|count} as 0" if rules.queries == "judged" else "and left out of the means"
         yield (
-            f"{missing} of {number_of(coverage.judged, 'judged query')} {verb} missing from the run "
-            f"({some_of(coverage.missing)}) {consequence}."
+            f"{missing} of {coverage.judged} judged {noun_for(coverage.judged, 'query')} {plural('{is|are}', missing)} "
+            f"missing from the run ({some_of(coverage.missing)}) {plural(consequence, missing)}."
         )
     errors = list(dict.fromkeys(finding.code for finding in findings if finding.severity == "error"))
     if errors:

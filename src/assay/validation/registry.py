@@ -24,6 +24,7 @@ from msgspec import Struct
 from assay.errors import InputError, did_you_mean, show_id, some_of
 from assay.validation.findings import SHOWN, FindingExample, Severity
 from assay.validation.matching import Match
+from assay.words import plural
 
 Kind: TypeAlias = Literal["run", "qrels", "collection"]
 Scope: TypeAlias = Literal["text", "line", "value", "query", "document", "file"]
@@ -111,34 +112,6 @@ def all_rules() -> list[Rule]:
 def load_rules() -> None:
     """Import the modules that hold rules."""
     from assay.validation import collection_rules, qrels_rules, run_rules, text_rules  # noqa: F401
-
-
-def plural(message: str, count: int) -> str:
-    """A message with its count, and each {one|many} chosen by it.
-
-    >>> plural("{count} {line is|lines are} blank", 1), plural("{count} {line is|lines are} blank", 1200)
-    ('1 line is blank', '1,200 lines are blank')
-    """
-    parts = []
-    for piece in _pieces(message):
-        if piece == "{count}":
-            parts.append(f"{count:,}")
-        elif piece.startswith("{"):
-            one, _, many = piece[1:-1].partition("|")
-            parts.append(one if count == 1 else many)
-        else:
-            parts.append(piece)
-    return "".join(parts)
-
-
-def _pieces(message: str) -> Iterator[str]:
-    rest = message
-    while "{" in rest:
-        before, _, rest = rest.partition("{")
-        inside, _, rest = rest.partition("}")
-        yield before
-        yield "{" + inside + "}"
-    yield rest
 
 
 def lacking(wanted: Iterable[str], there: frozenset[str], words: str) -> Iterator[Said]:

@@ -11,7 +11,8 @@ from assay.errors import show_id, some_of
 from assay.formats.text import decoded, is_utf8
 from assay.validation.findings import SHOWN, FindingExample
 from assay.validation.matching import difference, fold, near_matches
-from assay.validation.registry import Said, alike, lacking, plural, rule
+from assay.validation.registry import Said, alike, lacking, rule
+from assay.words import plural
 
 if TYPE_CHECKING:
     from assay.validation.facts import RunFacts

@@ -12,7 +12,8 @@ from assay.formats.names import WORDS
 from assay.formats.numbers import number
 from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, is_utf8, lines_of
 from assay.validation.findings import FindingExample
-from assay.validation.registry import Said, plural, rule
+from assay.validation.registry import Said, rule
+from assay.words import noun_for, plural
 
 if TYPE_CHECKING:
     from assay.validation.facts import FileFacts
@@ -287,7 +288,7 @@ def broken_off(line: OddLine) -> str | None:
     """
     if not line.cut_off or len(line.tokens) >= line.width:
         return None
-    return f"{_columns(len(line.tokens))} and no line end: {line.shown()}"
+    return f"{len(line.tokens)} {noun_for(len(line.tokens), 'column')} and no line end: {line.shown()}"
 
 
 @rule(
@@ -307,11 +308,7 @@ def wrong_columns(line: OddLine) -> str | None:
     others = (
         f"the others have {line.width}" if line.width != len(line.layout) else f"expected {line.width} ({expected})"
     )
-    return f"{_columns(len(line.tokens))}, {others}: {line.shown()}"
-
-
-def _columns(count: int) -> str:
-    return "1 column" if count == 1 else f"{count} columns"
+    return f"{len(line.tokens)} {noun_for(len(line.tokens), 'column')}, {others}: {line.shown()}"
 
 
 # Values that are no numbers. The first rule that has something to say is the one.

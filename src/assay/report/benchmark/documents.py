@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from assay.records.benchmark import BenchmarkReport
+from assay.records.encoding import encode_record
 from assay.report.benchmark.words import (
     Cell,
     absences,
@@ -15,18 +14,18 @@ from assay.report.benchmark.words import (
     choices,
     heading,
     legend,
-    p_value,
     remarks,
     settings_in_words,
 )
 from assay.report.drawing import markdown
 from assay.report.drawing.markdown import plain
 from assay.report.drawing.words import NONE
+from assay.words import show_p
 
 
 def render_json(report: BenchmarkReport) -> str:
     """The report; its schema stands in docs/schemas/benchmark-1.json."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=1).decode() + "\n"
+    return encode_record(report).decode()
 
 
 def render_table_markdown(report: BenchmarkReport) -> str:
@@ -119,7 +118,7 @@ def _differences(report: BenchmarkReport) -> str:
             plain(pair.system),
             _number(pair.difference),
             NONE if pair.interval is None else f"{pair.interval[0]:+.4f} to {pair.interval[1]:+.4f}",
-            NONE if pair.p_corrected is None else p_value(pair.p_corrected),
+            NONE if pair.p_corrected is None else show_p(pair.p_corrected),
             f"{pair.wins}/{pair.ties}/{pair.losses}",
             plain(pair.verdict),
         ]

@@ -18,13 +18,13 @@ from assay.report.benchmark.words import (
     heading,
     legend,
     milliseconds,
-    p_value,
     remarks,
     setting_in_words,
 )
 from assay.report.drawing.charts import draw
 from assay.report.drawing.page import Toned, render_page
-from assay.report.drawing.words import NONE, Facts, count_of, where
+from assay.report.drawing.words import NONE, Facts, where
+from assay.words import number_of, show_p
 
 PAIR_HEAD = ("Measure", "Mode", "Difference", "95% interval", "p corrected", "Effect d_z", "Won/tied/lost", "Verdict")
 _TONES = {"better": "good", "worse": "bad"}
@@ -122,7 +122,7 @@ def _pair(pair: PairRecord) -> tuple[str | Toned, ...]:
         show_id(pair.system),
         NONE if pair.difference is None else f"{pair.difference:+.4f}",
         interval,
-        NONE if pair.p_corrected is None else p_value(pair.p_corrected),
+        NONE if pair.p_corrected is None else show_p(pair.p_corrected),
         NONE if pair.effect_size is None else f"{pair.effect_size:+.2f}",
         f"{pair.wins}/{pair.ties}/{pair.losses}",
         Toned(pair.verdict, _TONES[pair.verdict]) if pair.verdict in _TONES else pair.verdict,
@@ -137,7 +137,7 @@ def _mode(mode: ModeResult, report: BenchmarkReport) -> ModeSheet:
     facts = [
         ("kind", mode.kind),
         *settings,
-        ("found", f"{count_of(mode.documents, 'document')} for {count_of(mode.queries, 'query')}"),
+        ("found", f"{number_of(mode.documents, 'document')} for {number_of(mode.queries, 'query')}"),
         ("run", f"SHA-256 {mode.run.sha256[:16]}, {mode.run.size:,} bytes"),
     ]
     if timing is not None:
@@ -166,7 +166,7 @@ def _collection(report: BenchmarkReport) -> Facts:
         ("documents", f"{collection.documents:,}"),
         ("queries", f"{collection.queries:,} of {collection.judged:,} that are judged"),
         ("judgments", f"{collection.judgments:,}"),
-        ("depth", f"{count_of(report.depth, 'document')} per query"),
+        ("depth", f"{number_of(report.depth, 'document')} per query"),
         *files,
         ("manifest", show_id(report.experiment)),
     )

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, ModeResult, SegmentChoice
-from assay.report.drawing.words import NONE, count_of
+from assay.report.drawing.words import NONE
+from assay.words import number_of
 
 MARKS = {"better": "▲", "worse": "▼"}  # than the first mode, beyond chance
 TIME_ROW, SLOW_ROW = "ms per query", "ms, 95th percentile"
@@ -113,8 +114,8 @@ def heading(report: BenchmarkReport) -> str:
     collection = report.collection
     return (
         f"Benchmark of {show_id(collection.name)} ({show_id(collection.split)}): "
-        f"{count_of(collection.documents, 'document')}, {count_of(collection.queries, 'query')}, "
-        f"{count_of(len(report.modes), 'mode')}"
+        f"{number_of(collection.documents, 'document')}, {number_of(collection.queries, 'query')}, "
+        f"{number_of(len(report.modes), 'mode')}"
     )
 
 
@@ -152,7 +153,7 @@ _HAD = {"query length": ("word", "words"), "relevant documents": ("relevant docu
 
 def segment_in_words(segment: SegmentChoice) -> str:
     """'queries have 3 to 5 words (12 queries)', 'intent is buy (7 queries)'."""
-    name, label, queries = segment.segmentation, show_id(segment.segment), count_of(segment.queries, "query")
+    name, label, queries = segment.segmentation, show_id(segment.segment), number_of(segment.queries, "query")
     if name not in _HAD:
         return f"{show_id(name)} is {label} ({queries})"
     one, several = _HAD[name]
@@ -175,7 +176,7 @@ def _aim_in_words(mode: ModeResult) -> str:
         for measure, result in mode.targets.items()
         if result.status == status
     ]
-    return "; ".join(missed) or f"{len(mode.targets)} of {count_of(len(mode.targets), 'target')}"
+    return "; ".join(missed) or f"{len(mode.targets)} of {number_of(len(mode.targets), 'target')}"
 
 
 def absences(report: BenchmarkReport) -> Iterator[str]:
@@ -200,8 +201,8 @@ def legend(report: BenchmarkReport) -> Iterator[str]:
         times = f" {passes} times" if passes > 1 else ""
         hybrid = "; a hybrid takes what its parts take, and the fusion" if _has_hybrid(report) else ""
         yield (
-            f"{TIME_ROW}: the median over {count_of(timing.queries, 'query')}, each asked alone{times} on this machine, "
-            f"with index and model open{hybrid}."
+            f"{TIME_ROW}: the median over {number_of(timing.queries, 'query')}, each asked alone{times} on this "
+            f"machine, with index and model open{hybrid}."
         )
 
 
@@ -216,13 +217,8 @@ def remarks(report: BenchmarkReport) -> Iterator[str]:
         yield from report.comparison.notes
     if report.findings:
         codes = ", ".join(dict.fromkeys(finding.code for finding in report.findings))
-        yield f"The collection has {count_of(len(report.findings), 'finding')} ({codes}); see the report."
+        yield f"The collection has {number_of(len(report.findings), 'finding')} ({codes}); see the report."
     yield report.conventions
-
-
-def p_value(value: float) -> str:
-    """Four decimals, or less than the smallest of these."""
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def settings_in_words(mode: ModeResult) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +13,7 @@ from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report.comparison import words
 from assay.report.drawing import latex, markdown
+from assay.report.drawing.json import json_text
 
 SCHEMA = "assay/comparison/1"
 
@@ -55,7 +54,7 @@ def render_json(comparison: Comparison) -> str:
         "measures_alike": [to_builtins(pair) for pair in comparison.measures_alike],
         "notes": list(comparison.notes),
     }
-    return json.dumps(_finite(document), indent=2, allow_nan=False) + "\n"
+    return json_text(document)
 
 
 def _segments(found: SegmentComparison, comparison: Comparison) -> dict[str, Any]:
@@ -88,15 +87,6 @@ def _move(move: Move, comparison: Comparison) -> dict[str, Any]:
         for place in document[kind]:
             place["text"] = comparison.documents.get(place["doc"])
     return document
-
-
-def _finite(value: Any) -> Any:
-    """The same with null for what is no number, since JSON has no NaN."""
-    if isinstance(value, dict):
-        return {name: _finite(member) for name, member in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(member) for member in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def render_markdown(comparison: Comparison) -> str:

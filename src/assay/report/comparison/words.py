@@ -17,6 +17,7 @@ from assay.comparison.pairs import PairResult, Study, higher_is_better
 from assay.comparison.segments import Interaction, Paradox, SegmentComparison
 from assay.describing import conventions_in_words, coverage_in_words
 from assay.errors import show_id, some_of
+from assay.words import noun_for, show_p
 
 HEAD = (
     "measure",
@@ -108,9 +109,7 @@ def interval_of(interval: tuple[float, float] | None) -> str:
 
 def p_of(value: float | None) -> str:
     """A p value."""
-    if value is None:
-        return DASH
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+    return DASH if value is None else show_p(value)
 
 
 # All systems in one table
@@ -184,7 +183,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
     correction = "not corrected" if comparison.correction == "none" else f"corrected by {comparison.correction}"
     yield (
         f"Difference = system - baseline. Test: {study.test}, {study.alternative}{drawn}; p {correction} over "
-        f"{comparison.family} {'comparison' if comparison.family == 1 else 'comparisons'} (pairs x measures); alpha {study.alpha:g}."
+        f"{comparison.family} {noun_for(comparison.family, 'comparison')} (pairs x measures); alpha {study.alpha:g}."
     )
     yield from _overall(comparison)
     yield "Won, tied and lost queries (w/t/l); d_z is the difference in its own standard deviations (Cohen)."

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +11,7 @@ from assay.diagnosis.model import Diagnosis, DiagnosisFinding, Table
 from assay.report.diagnosis.text import GIVES_WAY
 from assay.report.diagnosis.words import cells_of, headline, not_looked_at, notes_of
 from assay.report.drawing import markdown
+from assay.report.drawing.json import json_text
 
 SCHEMA = "assay/diagnosis/1"
 
@@ -25,7 +24,7 @@ def render_json(diagnosis: Diagnosis) -> str:
         "counts": diagnosis.counts,
         "findings": [_finding_object(finding) for finding in diagnosis],
     }
-    return json.dumps(_finite(document), indent=2, allow_nan=False) + "\n"
+    return json_text(document)
 
 
 def _finding_object(finding: DiagnosisFinding) -> dict[str, Any]:
@@ -39,15 +38,6 @@ def _finding_object(finding: DiagnosisFinding) -> dict[str, Any]:
         for table in finding.tables
     ]
     return {**to_builtins(finding), "tables": tables}
-
-
-def _finite(value: Any) -> Any:
-    """The same with null for what is no number, since JSON has no NaN."""
-    if isinstance(value, dict):
-        return {name: _finite(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def render_markdown(diagnosis: Diagnosis) -> str:

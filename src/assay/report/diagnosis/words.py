@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.diagnosis.model import Cell, Column, Diagnosis, Kind, Table
 from assay.errors import show_id
+from assay.words import noun_for, number_of, show_p
 
 _LONGEST = 200  # characters of a cell
 
@@ -16,14 +17,12 @@ def headline(diagnosis: Diagnosis) -> str:
     """How many findings of which kind there are about what."""
     runs, queries = len(diagnosis.systems), diagnosis.queries
     found = [
-        f"{count} {severity}{'' if count == 1 else 's'}"
-        for severity, count in diagnosis.counts.items()
-        if severity != "fine"
+        f"{count} {noun_for(count, severity)}" for severity, count in diagnosis.counts.items() if severity != "fine"
     ]
     fine, missing = diagnosis.count("fine"), len(diagnosis.not_looked_at)
     return (
-        f"{runs} {'run' if runs == 1 else 'runs'}, {queries:,} {'query' if queries == 1 else 'queries'}, "
-        f"{diagnosis.judgments:,} {'judgment' if diagnosis.judgments == 1 else 'judgments'}: {', '.join(found)}; "
+        f"{runs} {noun_for(runs, 'run')}, {number_of(queries, 'query')}, "
+        f"{number_of(diagnosis.judgments, 'judgment')}: {', '.join(found)}; "
         f"{fine} looked at "
         f"and fine, {missing} not looked at."
     )
@@ -61,10 +60,6 @@ def _cell(column: Column, cell: Cell) -> str:
     return _FORMS[column.kind](cell)
 
 
-def _p(value: Any) -> str:
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
 _FORMS: dict[Kind, Callable[[Any], str]] = {
     "text": str,
     "passage": str,
@@ -72,7 +67,7 @@ _FORMS: dict[Kind, Callable[[Any], str]] = {
     "value": lambda value: f"{value:.4f}",
     "signed": lambda value: f"{value:+.4f}",
     "share": lambda value: f"{value:.1%}",
-    "p": _p,
+    "p": show_p,
     "interval": lambda ends: f"{ends[0]:+.4f} {ends[1]:+.4f}",
     "shares": lambda ends: f"{ends[0]:.1%} {ends[1]:.1%}",
 }

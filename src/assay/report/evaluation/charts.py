@@ -14,10 +14,10 @@ from assay.errors import show_id
 from assay.records.curves import NEVER
 from assay.records.model import EvaluationReport, MeasureResult
 from assay.report.drawing.charts import Chart, draw
-from assay.report.drawing.words import count_of
 from assay.report.evaluation import specs
 from assay.report.evaluation.sheet import main_measure, show_value
 from assay.report.evaluation.specs import Mean
+from assay.words import number_of, plural
 
 NAMED_QUERIES = 20  # up to here each query has a bar with its id
 MOST_LINES = 4
@@ -65,7 +65,8 @@ class _Column(Struct, frozen=True):
 
     def left_out(self) -> str:
         count = self.undefined
-        return f" {_queries(count)} for which it is not defined {_are(count)} left out." if count else ""
+        words = " {count} {query|queries} for which it is not defined {is|are} left out."
+        return plural(words, count) if count else ""
 
 
 def _main_column(report: EvaluationReport) -> _Column | None:
@@ -80,13 +81,13 @@ def _main_column(report: EvaluationReport) -> _Column | None:
 def _distribution(column: _Column) -> Chart:
     bins = specs.bins_of(column.numbers)
     fullest = max(bins, key=lambda each: each.count)
-    said = [f"{column.name} of {_queries(len(column.values))}"]
+    said = [f"{column.name} of {number_of(len(column.values), 'query')}"]
     if column.mean:
         said.append(column.mean.label)
         if column.mean.interval:
             low, high = column.mean.interval
             said.append(f"{column.measure.confidence * 100:g}% interval {low:.4f} to {high:.4f} (the grey band)")
-    said.append(f"most often between {fullest.low:.4g} and {fullest.high:.4g} ({_queries(fullest.count)})")
+    said.append(f"most often between {fullest.low:.4g} and {fullest.high:.4g} ({number_of(fullest.count, 'query')})")
     words = "; ".join(said) + "." + column.left_out()
     spec = specs.histogram(bins, column.name, column.mean)
     return Chart("distribution", f"{column.name}: how the queries are spread", words, spec)
@@ -101,9 +102,9 @@ def _per_query(column: _Column) -> Chart:
         spec = specs.curve_of_queries(numbers, column.name, column.mean)
     zeros = numbers.count(0.0)
     several = [
-        f"From {column.show(numbers[0])} down to {column.show(numbers[-1])} over {_queries(len(numbers))}",
+        f"From {column.show(numbers[0])} down to {column.show(numbers[-1])} over {number_of(len(numbers), 'query')}",
         f"half of them reach {column.show(median(numbers))}",
-        f"{_queries(zeros)} {_are(zeros)} at 0" if zeros else "none is at 0",
+        plural("{count} {query is|queries are} at 0", zeros) if zeros else "none is at 0",
     ]
     said = "; ".join(several) if len(numbers) > 1 else f"The only query is at {column.show(numbers[0])}"
     words = f"{said}.{column.left_out()}"
@@ -138,7 +139,8 @@ def _first_relevant(report: EvaluationReport) -> Chart | None:
         return None
     first, never = counts.get("1", 0), counts.get(NEVER, 0)
     words = (
-        f"Of {_queries(total)}, {first:,} ({first / total:.0%}) {_have(first)} a relevant document at rank 1; "
+        f"Of {number_of(total, 'query')}, {first:,} ({first / total:.0%}) "
+        f"{plural('{has|have}', first)} a relevant document at rank 1; "
         f"for {never:,} ({never / total:.0%}) none was retrieved."
     )
     return Chart("first-relevant", "The first relevant document", words, specs.ranks_of_first_relevant(counts, NEVER))
@@ -150,17 +152,5 @@ def _known(values: Sequence[float | None]) -> list[float]:
     return known if len(known) == len(values) else []
 
 
-def _queries(count: int) -> str:
-    return count_of(count, "query")
-
-
 def _documents(count: int) -> str:
-    return "document" if count == 1 else f"{count:,} documents"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
-def _have(count: int) -> str:
-    return "has" if count == 1 else "have"
+    return "document" if count == 1 else number_of(count, "document")

@@ -12,9 +12,10 @@ from urllib.parse import quote
 from assay.errors import show_id
 from assay.records.model import EvaluationReport, FindingRecord
 from assay.report.drawing.markdown import bullets, plain, table
-from assay.report.drawing.words import Facts, count_of, where
+from assay.report.drawing.words import Facts, where
 from assay.report.evaluation.charts import charts_of
 from assay.report.evaluation.sheet import EvaluationSheet, lowest_first, main_measure, sheet_of, show_value
+from assay.words import number_of
 
 EXTREMES = 10  # queries at each end
 
@@ -116,7 +117,7 @@ def _queries(report: EvaluationReport) -> Iterator[str]:
     order = lowest_first(report, at)
     defined = [query for query in order if report.queries[query][at] is not None]
     if len(defined) <= 2 * EXTREMES:
-        yield f"All {count_of(len(defined), 'query')}, lowest {name} first:"
+        yield f"All {number_of(len(defined), 'query')}, lowest {name} first:"
         yield _query_table(report, defined)
     else:
         yield f"The {EXTREMES} with the lowest {name}, of {len(defined):,}:"
@@ -124,7 +125,7 @@ def _queries(report: EvaluationReport) -> Iterator[str]:
         yield f"The {EXTREMES} with the highest:"
         yield _query_table(report, defined[: -EXTREMES - 1 : -1])
     if len(defined) < len(order):
-        yield f"For {count_of(len(order) - len(defined), 'query')} {name} is not defined."
+        yield f"For {number_of(len(order) - len(defined), 'query')} {name} is not defined."
 
 
 def _query_table(report: EvaluationReport, queries: Sequence[str]) -> str:

@@ -11,9 +11,10 @@ from msgspec import Struct
 from assay.errors import show_id
 from assay.records.model import EvaluationReport
 from assay.report.drawing.page import ID, render_page
-from assay.report.drawing.words import count_of, where
+from assay.report.drawing.words import where
 from assay.report.evaluation.charts import charts_of
 from assay.report.evaluation.sheet import lowest_first, main_measure, sheet_of, show_value
+from assay.words import number_of
 
 PLAIN_ROWS = 50  # queries that stand in the page itself, for those without JavaScript
 
@@ -74,7 +75,7 @@ def _query_table(report: EvaluationReport) -> QueryTable:
     at = main_measure(report) or 0
     order = lowest_first(report, at)[:PLAIN_ROWS] if report.measures else list(report.queries)[:PLAIN_ROWS]
     rows = tuple((show_id(query, ID), _cells(report, query)) for query in order)
-    words = count_of(len(report.queries), "query")
+    words = number_of(len(report.queries), "query")
     if report.measures and rows:
         words = f"1 to {len(rows)} of {len(report.queries):,}, by {show_id(report.measures[at].name)}, lowest first"
     return QueryTable(words, tuple(show_id(measure.name) for measure in report.measures), rows)

@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from assay.errors import show_id, some_of
 from assay.records.model import EvaluationReport, FindingRecord, Identity, MeasureResult, Status, TargetResult
-from assay.report.drawing.words import NONE, Facts, count_of
+from assay.report.drawing.words import NONE, Facts
+from assay.words import number_of
 
 SEVERITIES = {"error": "Errors", "warning": "Warnings", "note": "Notes"}  # worst first
 STATUSES: tuple[Status, ...] = ("pass", "unknown", "warn", "fail")
@@ -107,7 +108,7 @@ def _lede(report: EvaluationReport) -> str:
     if at is None:
         return "No query has a value."
     measure = report.measures[at]
-    found = f"{show_id(measure.name)} is {show_value(measure.mean, measure)} over {count_of(measure.queries, 'query')}"
+    found = f"{show_id(measure.name)} is {show_value(measure.mean, measure)} over {number_of(measure.queries, 'query')}"
     if measure.interval is None:
         return f"{found}."
     low, high = (show_value(end, measure) for end in measure.interval)
@@ -174,8 +175,8 @@ def _notes(measure: MeasureResult) -> list[str]:
     if measure.total != "mean":
         notes.append({"sum": "sum over the queries", "geometric": "geometric mean"}.get(measure.total, measure.total))
     if measure.undefined:
-        left_out = count_of(measure.undefined, "query")
-        notes.append(f"over {count_of(measure.queries, 'query')}; {left_out} left out as not defined")
+        left_out = number_of(measure.undefined, "query")
+        notes.append(f"over {number_of(measure.queries, 'query')}; {left_out} left out as not defined")
     if measure.tie_bounds:
         low, high = (show_value(end, measure) for end in measure.tie_bounds)
         notes.append(f"{low} to {high} under any order of equal scores")

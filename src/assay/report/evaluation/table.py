@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from assay.describing import conventions_in_words, coverage_in_words, number_of
+from assay.describing import conventions_in_words, coverage_in_words
 from assay.errors import show_id
 from assay.evaluation import Coverage, Evaluation
 from assay.measures import Request
 from assay.rules import Rules
+from assay.words import noun_for
 
 if TYPE_CHECKING:  # only who has targets needs what they are made of
     from assay.records.targets import TargetOutcome
@@ -89,7 +90,9 @@ class ResultTable(Struct, frozen=True):
         for run, coverage in self.coverage.items():
             lines.append(f"{show_id(run)}: {coverage_in_words(coverage, self.rules)}")
             left_out = [
-                f"{number_of(count, 'query')} for {label}" for label, count in self.undefined[run].items() if count
+                f"{count} {noun_for(count, 'query')} for {label}"
+                for label, count in self.undefined[run].items()
+                if count
             ]
             if left_out:
                 lines.append(f"{show_id(run)}: left out as undefined: {', '.join(left_out)}.")

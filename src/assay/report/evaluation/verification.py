@@ -8,7 +8,7 @@ from itertools import groupby
 
 from assay.errors import show_id
 from assay.records.verifying import Check, Verification
-from assay.report.drawing.words import count_of
+from assay.words import number_of, plural
 
 SCHEMA = "assay/verification/1"
 _MARKS = {False: "DIFFERS", None: "unknown"}
@@ -27,8 +27,8 @@ def verification_as_text(verification: Verification) -> str:
 def _block(title: str, checks: Sequence[Check]) -> Iterator[str]:
     others = [check for check in checks if not check.holds]
     total, holding = len(checks), len(checks) - len(others)
-    count = f"{holding} of {total} checks" if others else count_of(total, "check")
-    yield f"{title}: {count} hold{'s' if holding == 1 else ''}"
+    count = f"{holding} of {total} checks" if others else number_of(total, "check")
+    yield f"{title}: {count} {plural('{holds|hold}', holding)}"
     width = max((len(show_id(check.name)) for check in others), default=0)
     for check in others:
         yield f"  {_MARKS[check.holds]:<8} {show_id(check.name):<{width}}  {show_id(check.words, _LONGEST)}"

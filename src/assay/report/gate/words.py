@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from assay.describing import number_of
 from assay.errors import show_id
 from assay.gate.deciding import STATUSES, Decision, Status
 from assay.gate.gating import Gate
+from assay.words import noun_for
 
 HEAD = ("rule", "baseline", "candidate", "difference", "bounds", "queries", "decision")
 TEXTS = {"rule", "decision"}
@@ -27,7 +27,8 @@ def headline(gate: Gate) -> str:
     counts = [(found.count(status), status) for status in STATUSES if status in found]
     words = ", ".join(f"{count} {_VERBS[status][count > 1]}" for count, status in counts)
     numbers = {decision.queries for decision in gate.decisions}
-    over = f", {number_of(numbers.pop(), 'query')}" if len(numbers) == 1 else ""
+    queries = max(numbers, default=0)
+    over = f", {queries} {noun_for(queries, 'query')}" if len(numbers) == 1 else ""
     return f"Gate: {gate.status} ({words}): {show_id(gate.candidate.name)} against {show_id(gate.baseline.name)}{over}"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from assay.errors import show_id, some_of
 from assay.validation.findings import SEVERITIES, Finding, FindingExample, Validation
 from assay.validation.fixing import Repairs
+from assay.words import noun_for, number_of
 
 WIDTH = 100
 _INDENT = " " * 9
@@ -35,7 +36,7 @@ def render_text(
 
 
 def _verdict(validation: Validation, strict: bool) -> str:
-    found = ", ".join(f"{validation.count(s)} {s}{'' if validation.count(s) == 1 else 's'}" for s in SEVERITIES)
+    found = ", ".join(f"{validation.count(s)} {noun_for(validation.count(s), s)}" for s in SEVERITIES)
     if not validation.findings:
         return "valid, nothing to say"
     return f"{'valid' if validation.holds(strict=strict) else 'not valid'} ({found})"
@@ -91,7 +92,7 @@ def _repair_lines(repairs: Repairs) -> Iterator[str]:
     if not repairs.made:
         yield f"{show_id(repairs.output, 200)}: nothing was repaired."
         return
-    yield f"{show_id(repairs.output, 200)}: {total:,} {'repair' if total == 1 else 'repairs'}"
+    yield f"{show_id(repairs.output, 200)}: {number_of(total, 'repair')}"
     for repair in repairs.made:
         where = f"line {repair.lines[0]}" if len(repair.lines) == 1 else f"lines {', '.join(map(str, repair.lines))}"
         more = f" and {repair.count - len(repair.lines):,} more" if repair.count > len(repair.lines) else ""

@@ -1,0 +1,47 @@
+"""Counts with their nouns and verbs, and p values: what messages and pages write in the same way. Knows no subject."""
+
+from __future__ import annotations
+
+
+def plural(message: str, count: int) -> str:
+    """A message with its count, and each {one|many} chosen by it.
+
+    >>> plural("{count} {line is|lines are} blank", 1), plural("{count} {line is|lines are} blank", 1200)
+    ('1 line is blank', '1,200 lines are blank')
+    """
+    start, *pieces = message.split("{")
+    parts = [start]
+    for piece in pieces:
+        inside, _, after = piece.partition("}")
+        one, _, many = inside.partition("|")
+        parts += [f"{count:,}" if inside == "count" else one if count == 1 else many, after]
+    return "".join(parts)
+
+
+def noun_for(count: int, noun: str) -> str:
+    """A noun as it stands behind a count.
+
+    >>> noun_for(1, "query"), noun_for(2, "query"), noun_for(2, "run")
+    ('query', 'queries', 'runs')
+    """
+    if count == 1:
+        return noun
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+
+
+def number_of(count: int, noun: str) -> str:
+    """A count and its noun.
+
+    >>> number_of(1, "query"), number_of(6980, "query")
+    ('1 query', '6,980 queries')
+    """
+    return f"{count:,} {noun_for(count, noun)}"
+
+
+def show_p(value: float) -> str:
+    """A p value: four decimals, or less than the smallest of these.
+
+    >>> show_p(0.0312), show_p(0.00004)
+    ('0.0312', '<0.0001')
+    """
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
