@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from assay.errors import InputError, did_you_mean
 from assay.formats.detect import detect_format
 from assay.formats.dialects import ASSAY
-from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout, plain_layout
+from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, plain_layout
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades
 from assay.formats.sources import Content, Source, open_source, open_text
@@ -58,7 +58,7 @@ class InputFormat:
     table: Callable[[Content, Kind], Any] | None = None  # in Arrow's form, which the kernel may join
 
 
-def _in_columns(description: str, qrels: Layout, run: Layout) -> InputFormat:
+def _in_columns(description: str, qrels: ColumnOrder, run: ColumnOrder) -> InputFormat:
     return InputFormat(
         description,
         lambda content, grades: qrels_from_text(content, qrels, grades=grades),

@@ -70,6 +70,20 @@ def lines_of(data: bytes) -> Iterator[bytes]:
         yield data[start:]
 
 
+def first_data_line(data: bytes, *, comments: bool = True) -> tuple[int, bytes]:
+    r"""The first line that is neither blank nor a comment, and how many lines come before it; without one, an empty line.
+
+    >>> first_data_line(b"# a comment\n\nq1 0 a 1\nq1 0 b 0\n")
+    (2, b'q1 0 a 1')
+    """
+    found = (
+        (number, line)
+        for number, line in enumerate(lines_of(data))
+        if line.strip() and not (comments and line.startswith(b"#"))
+    )
+    return next(found, (0, b""))
+
+
 def decoded(data: bytes) -> str:
     """Bytes as text; bytes that are not UTF-8 become surrogate escapes, so that none is lost."""
     return data.decode("utf-8", "surrogateescape")

@@ -16,7 +16,7 @@ from assay.errors import AssayError, InputError, show_id
 from assay.evaluation import Evaluation, Evaluator
 from assay.formats import as_qrels, as_run
 from assay.formats.detect import detect_format
-from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout, Rows
+from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, Rows
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades, floats, grade, number, ranks
 from assay.formats.queries import read_queries
@@ -34,7 +34,7 @@ from assay.validation.run_rules import FEW_JUDGED, note_ties
 
 Progress: TypeAlias = Callable[[int], None]  # told how many bytes more have been read
 
-LAYOUTS: dict[Kind, dict[str, Layout]] = {
+LAYOUTS: dict[Kind, dict[str, ColumnOrder]] = {
     "run": {"trec": TREC_RUN, "msmarco": MSMARCO_RUN, "beir": BEIR_RUN},
     "qrels": {"trec": TREC_QRELS, "msmarco": TREC_QRELS, "beir": BEIR_QRELS},
 }
@@ -257,7 +257,7 @@ class _RunPass:
         self._last: bytes | None = None
         self._parted: set[bytes] = set()
 
-    def read(self, content: Content, layout: Layout, progress: Progress | None) -> None:
+    def read(self, content: Content, layout: ColumnOrder, progress: Progress | None) -> None:
         """Look at the whole text."""
         reader = TextReader(content, "run", layout, self._tallies, progress)
         for rows in reader.rows():
@@ -376,7 +376,7 @@ class _QrelsPass:
         self._last: bytes | None = None
         self._parted: set[bytes] = set()
 
-    def read(self, content: Content, layout: Layout, progress: Progress | None) -> None:
+    def read(self, content: Content, layout: ColumnOrder, progress: Progress | None) -> None:
         """Look at the whole text."""
         reader = TextReader(content, "qrels", layout, self._tallies, progress)
         for rows in reader.rows():
