@@ -312,7 +312,7 @@ def _class_parts(name: str, value: type) -> Iterator[str]:
     if not issubclass(value, Exception):
         yield _signature(name, value)
     yield from _text_parts(inspect.getdoc(value) or "")
-    if dataclasses.is_dataclass(value):
+    if _has_fields(value):
         yield _fields_table(value)
     for member, what in vars(value).items():
         if not member.startswith("_") or member in ("__call__", "__matmul__"):
@@ -342,6 +342,8 @@ def _function(what: Any) -> Callable[..., Any] | None:
 def _signature(name: str, function: Callable[..., Any]) -> str:
     signature = inspect.signature(function)
     shown = [p for p in signature.parameters.values() if p.name not in ("self", "cls") and not p.name.startswith("_")]
+    if inspect.isclass(function) and issubclass(function, msgspec.Struct):
+        shown = [p.replace(annotation=function.__annotations__[p.name]) for p in shown]  # as they are written
     parameters = list(_parameters(shown))
     gives = "" if inspect.isclass(function) else _annotation(signature.return_annotation, " -> ")
     line = f"{name}({', '.join(parameters)}){gives}"
@@ -369,7 +371,7 @@ def _annotation(annotation: Any, before: str) -> str:
 
 def _literal(value: Any) -> str:
     """A default as one would write it; a frozen value of ours that says nothing special is shown as its call."""
-    if dataclasses.is_dataclass(value) and value == type(value)():
+    if _has_fields(type(value)) and value == type(value)():
         return f"{type(value).__name__}()"
     return repr(value)
 
@@ -380,8 +382,8 @@ _FIELD = re.compile(
 
 
 def _fields_table(value: type) -> str:
-    """The fields of a dataclass with the comments beside them."""
-    defaults = {field.name: _field_default(field) for field in dataclasses.fields(value)}
+    """The fields of a value with the comments beside them."""
+    defaults = {field.name: _field_default(field) for field in inspect.signature(value).parameters.values()}
     rows = [
         f"| `{row['name']}` | `{_cell(row['type'])}` | {defaults[row['name']]} | {_cell(row['meaning'] or '')} |"
         for row in _FIELD.finditer(inspect.getsource(value))
@@ -390,8 +392,13 @@ def _fields_table(value: type) -> str:
     return "\n".join(["| field | type | default | meaning |", "| --- | --- | --- | --- |", *rows])
 
 
-def _field_default(field: dataclasses.Field[Any]) -> str:
-    return "" if field.default is dataclasses.MISSING else f"`{_cell(_literal(field.default))}`"
+def _field_default(field: inspect.Parameter) -> str:
+    made_anew = repr(field.default) == "<factory>"
+    return "" if field.default is field.empty or made_anew else f"`{_cell(_literal(field.default))}`"
+
+
+def _has_fields(kind: type) -> bool:
+    return issubclass(kind, msgspec.Struct) or dataclasses.is_dataclass(kind)
 
 
 def _text_parts(text: str) -> Iterator[str]:

@@ -78,6 +78,11 @@ def replace(value: T, /, **changes: Any) -> T:
     >>> replace(Hit("a"), rank=2)
     Hit(doc='a', rank=2)
     """
+    if hasattr(value, "__struct_fields__"):
+        from msgspec import structs
+
+        changed: T = structs.replace(value, **changes)  # type: ignore[type-var]
+        return changed
     fields: Any = value
     return type(value)(**{name: getattr(value, name) for name in fields._names} | changes)
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from assay.errors import DuplicateError, InputError, RulesError, show_id
 from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Scores

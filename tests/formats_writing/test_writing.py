@@ -17,7 +17,7 @@ from assay.formats import OUTPUT_FORMATS, parse_qrels, parse_run, read_qrels, re
 from assay.formats.sheets import BLOCK
 from assay.formats.sources import COMPRESSION_SUFFIXES, FORMAT_SUFFIXES
 from assay.formats.writing import SUFFIXES, output_format, packed, qrels_as_bytes, run_as_bytes
-from assay.joining import ranks_of
+from assay.ranking import ranks_of
 from assay.tables import Qrels, Run
 from formats_writing.odd_tables import NAMED, bits, contents_of_run
 from reading.rows import listed, qrels_rows, run_rows

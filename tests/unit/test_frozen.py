@@ -169,7 +169,7 @@ def test_all_of_ours_can_be_asked() -> None:
         if isinstance(value, type) and "_names" in vars(value)
     ]
 
-    assert assay.Evaluation in classes
+    assert assay.Rules in classes
     for one in classes:
         assert [each.name for each in fields(one)] == list(one._names)
 

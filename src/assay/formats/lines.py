@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from assay.formats.dialects import Dialect
 from assay.formats.names import WORDS, Kind, find_roles, is_header
@@ -27,8 +28,7 @@ from assay.formats.text import (
     refuse_old_mac_lines,
     refuse_other_files,
 )
-from assay.frozen import frozen
-from assay.native import joins
+from assay.native.index import Layout
 from assay.tables import Integers
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ _TOO_SHORT = "Is the line cut off?"
 _EMPTY_LINE_ADVICE = "trec_eval reads no qrels with blank lines: remove them."
 
 
-@frozen
-class Rows:
+class Rows(Struct, frozen=True, eq=False):
     """The data lines of one chunk, as the list of all their tokens."""
 
     tokens: list[bytes]
@@ -69,8 +68,7 @@ class Rows:
         return decoded(self.tokens[row * self.width + self.layout.index(role)])
 
 
-@frozen
-class Shape:
+class Shape(Struct, frozen=True):
     """What all lines of a file have in common."""
 
     layout: ColumnOrder
@@ -103,7 +101,7 @@ def read_rows(
             shape = None  # nothing but comments and blank lines so far
 
 
-def plain_layout(content: Content, kind: Kind, layout: ColumnOrder, dialect: Dialect) -> joins.Layout | None:
+def plain_layout(content: Content, kind: Kind, layout: ColumnOrder, dialect: Dialect) -> Layout | None:
     """What the kernel must know to read the lines itself; None where the first line has a header or another width.
 
     It reads the same as `read_rows`, or says that it cannot.
@@ -116,7 +114,7 @@ def plain_layout(content: Content, kind: Kind, layout: ColumnOrder, dialect: Dia
     if not fits or (dialect.headers and is_header(list(map(decoded, tokens)))):
         return None
     place = {role: number for number, role in enumerate(layout)}
-    return joins.Layout(
+    return Layout(
         query=place["query"],
         doc=place["doc"],
         value=place.get("rel", place.get("score", -1)),

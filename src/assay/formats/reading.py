@@ -15,7 +15,7 @@ from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades
 from assay.formats.sources import Content, Source, open_source, open_text
 from assay.frozen import frozen
-from assay.native import joins
+from assay.native.index import Layout
 from assay.tables import Qrels, Run
 
 AUTO = "auto"
@@ -54,8 +54,8 @@ class InputFormat:
     description: str
     read_qrels: Callable[[Content, GradeMap], Qrels]
     read_run: Callable[[Content], Run]
-    layout: Callable[[Content, Kind], joins.Layout | None] | None = None  # of text that the kernel may read
-    table: Callable[[Content, Kind], Any] | None = None  # in Arrow's form, which the kernel may join
+    layout: Callable[[Content, Kind], Layout | None] | None = None  # of text that the kernel may read
+    table: Callable[[Content, Kind], Any] | None = None  # in Arrow's form, which the kernel may judge
 
 
 def _in_columns(description: str, qrels: ColumnOrder, run: ColumnOrder) -> InputFormat:

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import FormatError, InputError
 from assay.formats.sources import Content
-from assay.frozen import frozen
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NO_DATA = "there is no data: the file is empty, or holds only blank lines, comments or a header"
@@ -35,8 +35,7 @@ _BARE_RETURN = rb"\r(?![\r\n]|\Z)"
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 
 
-@frozen
-class Chunk:
+class Chunk(Struct, frozen=True):
     """Whole lines, each with its line end."""
 
     data: bytes

@@ -28,7 +28,7 @@ from assay.formats.writers import (
     nested_json,
     parquet_file,
 )
-from assay.joining import ranks_of
+from assay.ranking import ranks_of
 from assay.tables import Integers, Qrels, Run
 
 Layouts: TypeAlias = Mapping[Kind, ColumnOrder]

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.arrays import changes
 from assay.errors import DuplicateError, FusionError, show_id
-from assay.joining import ranks_of
+from assay.ranking import ranks_of
 from assay.tables import Floats, Ids, Integers, Run, encode_ids
 
 

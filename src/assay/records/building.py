@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 from msgspec.structs import replace
 
 from assay.comparison.intervals import CONFIDENCE, mean_interval
@@ -193,7 +194,7 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         for name in ("judged_share", "shown", "straddling")
     }
     return {
-        **asdict(coverage),
+        **structs.asdict(coverage),
         "missing": written_ids(coverage.missing),
         "unjudged": len(coverage.unjudged),
         **by_cutoff,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from assay.errors import MeasureError
 from assay.evaluation import Evaluator, Ranked, combined, ranking_of, values_under
+from assay.frozen import replace
 from assay.judged import JudgedRanking
 from assay.measures import RR, IPrec, Measure, P, R, Success, nDCG
 from assay.measures.conventions import Convention

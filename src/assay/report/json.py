@@ -7,6 +7,8 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from assay.report.model import ResultTable, Row
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def render_json(table: ResultTable) -> str:
 
 
 def _run(row: Row, table: ResultTable, queries: dict[str, Any]) -> dict[str, Any]:
-    coverage = {**asdict(table.coverage[row.run]), "unjudged": len(table.coverage[row.run].unjudged)}
+    coverage = {**structs.asdict(table.coverage[row.run]), "unjudged": len(table.coverage[row.run].unjudged)}
     run = {"name": row.run, "tag": table.tags[row.run], "mean": _values(row, table), "coverage": coverage}
     if table.tie_bounds[row.run]:
         run["tie_bounds"] = {label: list(ends) for label, ends in table.tie_bounds[row.run].items()}

@@ -473,8 +473,7 @@ def _measured(qrels: Qrels, run: Any, input_format: str) -> list[tuple[str, Said
     from assay.formats.unread import open_run
 
     try:
-        opened = open_run(run, input_format=input_format) if _is_path(run) else run
-        evaluation = Evaluator(qrels).evaluate(opened, tie_bounds=True)
+        evaluation = Evaluator(qrels).evaluate(open_run(run, input_format=input_format), tie_bounds=True)
     except AssayError as error:
         return [("RUN058", Said(f"the run cannot be evaluated with these judgments: {error}"))]
     return [*_unjudged(evaluation), *_bounds(evaluation)]

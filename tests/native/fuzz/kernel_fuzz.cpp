@@ -104,7 +104,7 @@ Case decode(const uint8_t* data, size_t size) {
     given.rules.by_rank_column = choice[5] & 1;
     given.rules.ties_by_rank_column = choice[5] & 2;
   }
-  if (given.rules.ties_by_rank_column) given.rules.ties = assay::Ties::as_they_came;  // as joining.py says it
+  if (given.rules.ties_by_rank_column) given.rules.ties = assay::Ties::as_they_came;  // as judging.py says it
   if (given.retrieved.value >= 0 && !given.rules.need_ranks()) given.retrieved.rank = -1;  // as unread.py says it
   const std::vector<std::string> at_hand = assay::instructions();
   given.instructions = at_hand[choice[5] / 4 % at_hand.size()];
