@@ -28,7 +28,8 @@ import numpy as np
 
 from assay.comparison.corrections import corrected_p
 from assay.comparison.intervals import bca_intervals, mean_interval, percentile_intervals
-from assay.comparison.significance import Options, significance_of
+from assay.comparison.significance import significance_of
+from assay.validation.facts import Options
 
 PROJECT = Path(__file__).parents[1]
 RESULTS = PROJECT / "bench" / "results"

@@ -341,6 +341,8 @@ def _function(what: Any) -> Callable[..., Any] | None:
 def _signature(name: str, function: Callable[..., Any]) -> str:
     signature = inspect.signature(function)
     shown = [p for p in signature.parameters.values() if p.name not in ("self", "cls") and not p.name.startswith("_")]
+    if inspect.isclass(function) and issubclass(function, msgspec.Struct):
+        shown = [p.replace(annotation=function.__annotations__[p.name]) for p in shown]  # as they are written
     parameters = list(_parameters(shown))
     gives = "" if inspect.isclass(function) else _annotation(signature.return_annotation, " -> ")
     line = f"{name}({', '.join(parameters)}){gives}"

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from assay.disagreements import compare_conventions
     from assay.errors import AssayError
     from assay.evaluation import Evaluation, Evaluator, concat, evaluate
-    from assay.formats import parse_qrels, parse_run, read_qrels, read_run, write_qrels, write_run
+    from assay.formats import parse_qrels, parse_run, read_qrels, read_run
+    from assay.formats.writing import write_qrels, write_run
     from assay.fusion import collapse, fuse
-    from assay.judged import JudgedRanking, judge
+    from assay.judged import JudgedRanking
+    from assay.judging import judge
     from assay.measures import Measure, measure, parse_measure
     from assay.rules import Rules
     from assay.scoring import score, score_many
@@ -51,7 +53,7 @@ _PLACES = {
     "diagnose": "assay.diagnosis.diagnosing",
     "evaluate": "assay.evaluation",
     "fuse": "assay.fusion",
-    "judge": "assay.judged",
+    "judge": "assay.judging",
     "measure": "assay.measures",
     "parse_measure": "assay.measures",
     "parse_qrels": "assay.formats",

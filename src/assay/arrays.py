@@ -1,4 +1,7 @@
-"""Columns cut into segments, as rows of queries are, and what is computed from them once. Knows not what they hold."""
+"""Columns cut into segments, as the rows of queries are, and what is computed from them once.
+
+Independent of what the columns contain.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from assay.tables import Booleans, Integers
 
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Remembers:
+class Remembers(Struct, frozen=True, eq=False, dict=True):
     """A value that never changes, and so can keep what was computed from it."""
 
     def remember(self, key: Hashable, compute: Callable[[], T]) -> T:

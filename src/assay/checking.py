@@ -18,25 +18,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.errors import InputError, MeasureError
-from assay.measures import (
-    AP,
-    CG,
-    DCG,
-    RR,
-    Bpref,
-    F,
-    Measure,
-    P,
-    R,
-    R_cap,
-    Rprec,
-    SetF,
-    SetP,
-    SetR,
-    Success,
-    nDCG,
-    parse_measure,
-)
+from assay.measures import AP, CG, DCG, RR, F, Measure, P, R, R_cap, Rprec, Success, nDCG, parse_measure
+from assay.measures.partial import Bpref
+from assay.measures.sets import SetF, SetP, SetR
 from assay.mistakes import (
     NO_NUMBER,
     USUAL_CUTOFFS,

@@ -7,21 +7,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay import native
 from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError, did_you_mean
 from assay.formats import as_qrels
 from assay.formats.unread import open_run, read_judgments
-from assay.frozen import frozen, replace
-from assay.joining import Join, UnreadRun, join
-from assay.judged import JudgedRanking, form_ranking
+from assay.judged import JudgedRanking
+from assay.judging import OpenedRun, judge
 from assay.judgments import Judgments, index_judgments
 from assay.measures import Measure, Request, parse_measure, parse_measures
 from assay.measures.arithmetic import log
 from assay.measures.conventions import convention
 from assay.native.sums import exact_sum
 from assay.rules import RULE_CHOICES, Rules
-from assay.tables import Floats, Integers, Qrels, Run, as_bytes
+from assay.tables import Floats, Integers, Qrels, as_bytes
 
 if TYPE_CHECKING:  # imported where they are needed, which is rarely
     from assay.topics import JudgedTopics, TopicJudgments
@@ -32,8 +33,7 @@ MOST_THREADS = 64
 GEOMETRIC_FLOOR = 0.00001  # trec_eval's: it prints four digits, and 0 would make the whole mean 0
 
 
-@frozen(eq=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """How far run and judgments meet: what a reader must know to trust the figures."""
 
     judged: int  # queries with judgments
@@ -84,8 +84,7 @@ class Scores(Mapping[str, float]):
         return repr(self._values)
 
 
-@frozen
-class Evaluation:
+class Evaluation(Struct, frozen=True, eq=False):
     """The values of one run: a row per query, a column per measure."""
 
     run: str
@@ -175,8 +174,7 @@ def checked_threads(threads: int | None) -> int:
     return min(threads, MOST_THREADS)
 
 
-@frozen
-class Form:
+class Form(Struct, frozen=True):
     """A way to form the rankings of a run, for all measures that need the same."""
 
     rules: Rules
@@ -184,8 +182,7 @@ class Form:
     strays: bool  # with the documents that are judged for other queries only
 
 
-@frozen
-class Plan:
+class Plan(Struct, frozen=True, eq=False):
     """What is computed for a measure that was asked for, under which rules, and on which of the forms."""
 
     measure: Measure
@@ -193,14 +190,12 @@ class Plan:
     form: int
 
 
-@frozen
-class Ranked:
+class Ranked(Struct, frozen=True, eq=False):
     """A run that was read once and ranked in every form that the measures need."""
 
     name: str
     source: str
-    joins: tuple[Join, ...]  # one for each form
-    rankings: tuple[JudgedRanking | JudgedTopics, ...]
+    rankings: tuple[JudgedRanking | JudgedTopics, ...]  # one for each form
 
 
 class Evaluator:
@@ -270,17 +265,14 @@ class Evaluator:
 
     def rank(self, run: Any, *, name: str | None = None) -> Ranked:
         """The run read and ranked, for `evaluate` and for whoever wants more of the same rankings."""
-        opened = open_run(run, name=name) if not isinstance(run, UnreadRun) else run
-        joins = tuple(self._join(opened, form) for form in self.forms)
-        rankings = tuple(self._ranking(joined, form) for joined, form in zip(joins, self.forms, strict=True))
-        return Ranked(opened.name, opened.source, joins, rankings)
+        opened = open_run(run, name=name)
+        return Ranked(opened.name, opened.source, tuple(self._ranking(opened, form) for form in self.forms))
 
     def evaluate(self, run: Any, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
         """The evaluation of one run; with `tie_bounds`, also how low and high ties could make each mean."""
         ranked = run if isinstance(run, Ranked) else self.rank(run, name=name)
         rankings = ranked.rankings
-        pairs = zip(map(ranking_of, rankings), ranked.joins, strict=True)
-        ranking, joined = max(pairs, key=lambda pair: len(pair[0]))
+        ranking = max(map(ranking_of, rankings), key=len)
         values = np.full((len(ranking), len(self.requests)), np.nan)
         for column, plan in enumerate(self.plans):
             judged = rankings[plan.form]
@@ -295,8 +287,8 @@ class Evaluator:
             like=self.like.name,
             decimals=self.like.decimals,
             tie_bounds=self._tie_bounds(rankings) if tie_bounds else None,
-            coverage=coverage_of(self.judgments, joined, ranking, self.cutoffs),
-            tag=joined.tag,
+            coverage=coverage_of(self.judgments, ranking, self.cutoffs),
+            tag=ranking.tag,
             sources=(self.judgments.source, ranked.source),
             top_grade=self.judgments.top_grade,
         )
@@ -316,16 +308,15 @@ class Evaluator:
                 found |= {request.label: (low, high)} if low < high else {}
         return found
 
-    def _join(self, run: Run | UnreadRun, form: Form) -> Join:
-        judgments = self.topics.judgments if form.topics and self.topics is not None else self.judgments
-        return join(judgments, run, form.rules, strays=form.strays, threads=self.threads)
-
-    def _ranking(self, joined: Join, form: Form) -> JudgedRanking | JudgedTopics:
-        if not form.topics or self.topics is None:
-            return form_ranking(self.judgments, joined, form.rules)
+    def _ranking(self, run: OpenedRun, form: Form) -> JudgedRanking | JudgedTopics:
+        topics = self.topics if form.topics else None
+        judgments = self.judgments if topics is None else topics.judgments
+        ranking = judge(judgments, run, form.rules, strays=form.strays, threads=self.threads)
+        if topics is None:
+            return ranking
         from assay.topics import by_topics
 
-        return by_topics(self.topics, form_ranking(self.topics.judgments, joined, form.rules))
+        return by_topics(topics, ranking)
 
     def part(self, queries: Iterable[str]) -> Evaluator:
         """The same for some of the judged queries; what is known of all judgments stays known. See `concat`."""
@@ -395,17 +386,16 @@ def has_relevant(judged: JudgedRanking, measure: Measure | None = None) -> Any:
     return judged.num_rel(np.nextafter(0, 1) if rel is None else rel) > 0
 
 
-def coverage_of(judgments: Judgments, joined: Join, judged: JudgedRanking, cutoffs: tuple[int, ...]) -> Coverage:
+def coverage_of(judgments: Judgments, judged: JudgedRanking, cutoffs: tuple[int, ...]) -> Coverage:
     """How far the run and the judgments meet."""
-    missing = tuple(judgments.queries[place] for place in np.flatnonzero(~joined.answered))
     shown = {cutoff: int(np.minimum(judged.retrieved, cutoff).sum()) for cutoff in cutoffs}
     found = {cutoff: judged.num_within(cutoff) for cutoff in cutoffs}
     tied = np.flatnonzero(judged.hit_tie_first < judged.hit_tie_last)
     return Coverage(
         judged=len(judgments.queries),
-        answered=len(judgments.queries) - len(missing),
-        missing=missing,
-        unjudged=joined.unjudged,
+        answered=len(judgments.queries) - len(judged.missing),
+        missing=judged.missing,
+        unjudged=judged.unjudged,
         without_relevant=int(np.count_nonzero(~has_relevant(judged))),
         evaluated=len(judged),
         judged_share={cutoff: ratio_of(found[cutoff], shown[cutoff]) for cutoff in cutoffs},

@@ -2,7 +2,7 @@
 
 A measure needs little of a ranking: the rank and grade of the documents that are both retrieved and judged ("hits"),
 how many documents were retrieved, and the grades of all judged documents ("pool"). That sparse form is `JudgedRanking`;
-`judge` makes it, from a run that `joining` has joined with the judgments.
+`judging.judge` makes it.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from msgspec.structs import replace
 
 from assay.arrays import Remembers, changes, count_per_segment, running_count
-from assay.frozen import frozen, replace
-from assay.joining import Join, UnreadRun, join
-from assay.judgments import Judgments, Pool, index_judgments
-from assay.rules import Rules
-from assay.tables import Booleans, Floats, Integers, Qrels, Run
+from assay.judgments import Pool
+from assay.tables import Booleans, Floats, Integers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-@frozen
-class JudgedRanking(Remembers):
+class JudgedRanking(Remembers, frozen=True, eq=False):
     """Rankings as measures see them: the documents that are both retrieved and judged, in rank order."""
 
     queries: tuple[str, ...]  # in byte order
@@ -40,6 +37,9 @@ class JudgedRanking(Remembers):
     top_grade: float  # the highest grade of the whole qrels, also after a split into parts
     stray_query: Integers | None = None  # documents judged only for other queries, where asked for
     stray_rank: Integers | None = None
+    missing: tuple[str, ...] = ()  # judged queries that the run lacks
+    unjudged: tuple[str, ...] = ()  # queries of the run that have no judgments, in byte order
+    tag: str = ""  # of the run
 
     def __post_init__(self) -> None:
         for column in (
@@ -116,19 +116,38 @@ class JudgedRanking(Remembers):
         """The number of the tie group that each hit belongs to, counted over all queries."""
         return np.cumsum(changes(self.hit_query) | changes(self.hit_tie_first)) - 1
 
+    def keep(self, hits: Booleans) -> JudgedRanking:
+        """The rankings with only the marked hits; their ranks stay."""
+        return replace(
+            self,
+            hit_query=self.hit_query[hits],
+            hit_rank=self.hit_rank[hits],
+            hit_rel=self.hit_rel[hits],
+            hit_tie_first=self.hit_tie_first[hits],
+            hit_tie_last=self.hit_tie_last[hits],
+            hit_judgment=self.hit_judgment[hits],
+        )
+
+    def cut(self, depth: int) -> JudgedRanking:
+        """Only the first `depth` documents of each ranking."""
+        strays = None if self.stray_rank is None else self.stray_rank <= depth
+        return replace(
+            self.keep(self.hit_rank <= depth),
+            retrieved=np.minimum(self.retrieved, depth),
+            stray_query=_some(self.stray_query, strays),
+            stray_rank=_some(self.stray_rank, strays),
+        )
+
     def only_judged(self) -> JudgedRanking:
         """The rankings without the documents that nobody judged; the rest move up (trec_eval -J)."""
         judged = self.hit_rel >= 0
         rank, group = self.so_far(judged)[judged], self.hit_group[judged]
         return replace(
-            self,
+            self.keep(judged),
             retrieved=self.count(judged),
-            hit_query=self.hit_query[judged],
             hit_rank=rank,
-            hit_rel=self.hit_rel[judged],
             hit_tie_first=rank[np.searchsorted(group, group)],
             hit_tie_last=rank[np.searchsorted(group, group, side="right") - 1],
-            hit_judgment=self.hit_judgment[judged],
         )
 
     def reordered(self, arrangement: Arrangement, worth: Floats | None = None) -> JudgedRanking:
@@ -154,24 +173,30 @@ class JudgedRanking(Remembers):
         place = np.full(len(self), -1)
         place[chosen] = np.arange(len(chosen))
         moved = place[self.hit_query]
-        kept = moved >= 0
-        strays: dict[str, Any] = {}
-        if self.stray_query is not None and self.stray_rank is not None:
-            stray = place[self.stray_query]
-            strays = {"stray_query": stray[stray >= 0], "stray_rank": self.stray_rank[stray >= 0]}
+        stray = None if self.stray_query is None else place[self.stray_query]
+        strays = None if stray is None else stray >= 0
         return replace(
-            self,
+            self.keep(moved >= 0),
             queries=tuple(self.queries[index] for index in chosen),
             retrieved=self.retrieved[chosen],
-            hit_query=moved[kept],
-            hit_rank=self.hit_rank[kept],
-            hit_rel=self.hit_rel[kept],
-            hit_tie_first=self.hit_tie_first[kept],
-            hit_tie_last=self.hit_tie_last[kept],
-            hit_judgment=self.hit_judgment[kept],
+            hit_query=moved[moved >= 0],
             pool=self.pool.select(chosen),
-            **strays,
+            stray_query=_some(stray, strays),
+            stray_rank=_some(self.stray_rank, strays),
         )
+
+    def only_answered(self) -> JudgedRanking:
+        """The rankings of the queries that the run has."""
+        if not self.missing:
+            return self
+        missing = set(self.missing)
+        return self.select(
+            np.array([place for place, query in enumerate(self.queries) if query not in missing], np.int64)
+        )
+
+
+def _some(column: Integers | None, chosen: Booleans | None) -> Integers | None:
+    return None if column is None or chosen is None else column[chosen]
 
 
 Arrangement = Literal["best", "worst", "judged-first", "judged-last"]
@@ -183,44 +208,3 @@ ARRANGEMENTS: dict[Arrangement, Callable[[Floats], tuple[Floats, Booleans]]] = {
     "judged-first": lambda rel: (-rel, np.ones(len(rel), bool)),
     "judged-last": lambda rel: (rel, np.zeros(len(rel), bool)),
 }
-
-
-def judge(
-    qrels: Qrels | Judgments,
-    run: Run | UnreadRun,
-    rules: Rules = Rules(),
-    *,
-    strays: bool = False,
-    threads: int = 1,
-) -> JudgedRanking:
-    """Rank the run's documents by the rules and mark the judged ones.
-
-    `strays` also keeps the documents that are judged for other queries only (for Hole).
-
-    >>> qrels = Qrels.from_columns(["q"], ["b"], [1])
-    >>> judge(qrels, Run.from_columns(["q", "q"], ["a", "b"], [2.0, 1.0])).hit_rank.tolist()
-    [2]
-    """
-    judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.duplicates)
-    return form_ranking(judgments, join(judgments, run, rules, strays=strays, threads=threads), rules)
-
-
-def form_ranking(judgments: Judgments, joined: Join, rules: Rules) -> JudgedRanking:
-    """The ranking of a run that has been joined with the judgments."""
-    hits = joined.hits
-    ranking = JudgedRanking(
-        queries=judgments.queries,
-        retrieved=hits.retrieved,
-        hit_query=hits.query,
-        hit_rank=hits.rank,
-        hit_rel=judgments.rel[hits.judgment],
-        hit_tie_first=hits.tie_first,
-        hit_tie_last=hits.tie_last,
-        hit_judgment=hits.judgment,
-        pool=judgments.pool,
-        top_grade=judgments.top_grade,
-        stray_query=hits.stray_query,
-        stray_rank=hits.stray_rank,
-    )
-    only_answered = rules.queries == "both" and not joined.answered.all()
-    return ranking.select(np.flatnonzero(joined.answered)) if only_answered else ranking

@@ -1,23 +1,24 @@
-"""Judgments made ready for joining with runs: indexed once, used for every run. Reads no files and knows no ranking."""
+"""Judgments made ready for many runs: indexed once, used for each of them. Reads no files and knows no ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.arrays import Remembers, count_per_segment, starts
 from assay.errors import DuplicateError, show_id
-from assay.frozen import field, frozen, replace
-from assay.native import joins
+from assay.native import index as kernel
+from assay.native.index import Index, Layout
 from assay.rules import Duplicates
 from assay.tables import Floats, Ids, Integers, Qrels, Run, as_ids
 
 
-@frozen
-class Pool(Remembers):
+class Pool(Remembers, frozen=True, eq=False):
     """Grades of all judged documents, best first, queries end to end. What depends on it alone is computed once."""
 
     grade: Floats
@@ -51,8 +52,7 @@ class Pool(Remembers):
         return np.repeat(self.start[:-1][chosen] - start[:-1], size) + np.arange(start[-1])
 
 
-@frozen
-class Judgments:
+class Judgments(Struct, frozen=True, eq=False, dict=True):
     """Judgments by query, in byte order, and within a query in the order of the input.
 
     The documents are kept by Python, or by the kernel where it read them; each gets them from the other when it needs to.
@@ -63,8 +63,8 @@ class Judgments:
     pool: Pool  # its `start` also says which judgments are whose
     top_grade: float
     source: str
-    kept_docs: Ids | None = field(default=None, repr=False)
-    kept_index: joins.Index | None = field(default=None, repr=False)
+    kept_docs: Ids | None = None
+    kept_index: Index | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For other processes: the documents go with it, the kernel's index is made anew there."""
@@ -83,9 +83,9 @@ class Judgments:
         return list(self.docs)
 
     @cached_property
-    def index(self) -> joins.Index | None:
+    def index(self) -> Index | None:
         """The judgments as the kernel keeps them, if it is there."""
-        return self.kept_index or joins.index_judgments(self.queries, self.pool.start, self.doc_list)
+        return self.kept_index or kernel.index_judgments(self.queries, self.pool.start, self.doc_list)
 
     @cached_property
     def place(self) -> dict[str, int]:
@@ -141,10 +141,13 @@ def index_judgments(qrels: Qrels, duplicates: Duplicates = "error") -> Judgments
     return Judgments(qrels.queries, rel, pool, float(rel.max(initial=0)), qrels.source, qrels.doc[order])
 
 
-def judgments_of(plain: joins.PlainJudgments, source: str) -> Judgments:
-    """Judgments as the kernel read them."""
-    top_grade = float(plain.pool.max(initial=0))
-    return Judgments(plain.queries, plain.rel, Pool(plain.pool, plain.start), top_grade, source, kept_index=plain.kept)
+def read_plain_judgments(read: Callable[[int], bytes], layout: Layout, source: str) -> Judgments | None:
+    """Judgments from a stream of text, or None if the kernel cannot read it."""
+    found = kernel.read_judgments(read, layout)
+    if found is None:
+        return None
+    kept, queries, start, rel, pool = found
+    return Judgments(queries, rel, Pool(pool, start), float(pool.max(initial=0)), source, kept_index=kept)
 
 
 def _repeated(qrels: Qrels, order: Integers) -> Integers:

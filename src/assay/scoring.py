@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.errors import DuplicateError, InputError, RulesError, show_id
 from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Scores
 from assay.formats.numbers import real
-from assay.frozen import replace
 from assay.measures import Measure
 from assay.rules import Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_ids, in_byte_order

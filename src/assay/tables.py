@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.errors import InputError
-from assay.frozen import field, frozen, replace
 
 if TYPE_CHECKING:  # numpy.typing takes a tenth as long to import as NumPy
     import numpy.typing as npt
@@ -25,8 +26,7 @@ else:
     Floats = Integers = Booleans = Ids = np.ndarray
 
 
-@frozen
-class Qrels:
+class Qrels(Struct, frozen=True, eq=False):
     """Relevance judgments: how good a document is for a query. One row per judgment, in the order of the input."""
 
     queries: tuple[str, ...]  # distinct query ids, in byte order
@@ -35,7 +35,7 @@ class Qrels:
     rel: Floats  # the grade as given; negative: pooled but not judged
     iteration: Ids | None = None  # column 2 of a TREC file: iteration or subtopic
     source: str = "qrels"
-    lines: Sequence[int] | None = field(default=None, repr=False)  # where each row stands in its file, for messages
+    lines: Sequence[int] | None = None  # where each row stands in its file, for messages
 
     def __post_init__(self) -> None:
         _check_lengths(self.source, self.query, self.doc, self.rel, self.iteration)
@@ -70,8 +70,7 @@ class Qrels:
         return len(self.query)
 
 
-@frozen
-class Run:
+class Run(Struct, frozen=True, eq=False):
     """Ranked lists of one system. One row per retrieved document, in the order of the input."""
 
     queries: tuple[str, ...]  # distinct query ids, in byte order
@@ -82,8 +81,8 @@ class Run:
     name: str = "run"
     tag: str = ""  # the run tag of the file's last line, as trec_eval reports it
     source: str = "run"
-    lines: Sequence[int] | None = field(default=None, repr=False)  # where each row stands in its file, for messages
-    tags: tuple[str, ...] = field(default=(), repr=False)  # all tags, each once: several where runs have been joined
+    lines: Sequence[int] | None = None  # where each row stands in its file, for messages
+    tags: tuple[str, ...] = ()  # all tags, each once: several where runs have been joined
 
     def __post_init__(self) -> None:
         _check_lengths(self.source, self.query, self.doc, self.score, self.rank)
@@ -108,6 +107,11 @@ class Run:
         scores = np.asarray(score, dtype=np.float64)
         ranks = None if rank is None else np.asarray(rank, dtype=np.int64)
         return cls(queries, codes, as_ids(doc), scores, ranks, name, tag, source, lines, tags)
+
+    @property
+    def table(self) -> Run:
+        """The run itself; a run that is not read yet gives its table by the same name."""
+        return self
 
     def named(self, name: str) -> Run:
         """The same run under another name."""

@@ -1,29 +1,29 @@
-"""Judgments by subtopic, and rankings joined with them. Reads no files and knows no measure.
+"""Judgments by subtopic, and rankings judged by them. Reads no files and knows no measure.
 
 A query may stand for several intents. Diversity qrels judge a document for each of these subtopics; column 2 of the file
 says for which. So a judgment is keyed on (query, subtopic, document), and a document has a row of grades: one for each
-subtopic that it was judged for. The ranking is formed as for all measures, by `judged.judge`.
+subtopic that it was judged for. The ranking is formed as for all measures, by `judging.judge`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.arrays import Remembers, starts
 from assay.errors import DuplicateError, show_id
-from assay.judged import Arrangement, JudgedRanking, judge
+from assay.judged import Arrangement, JudgedRanking
+from assay.judging import judge
 from assay.judgments import Judgments, index_judgments
 from assay.rules import Duplicates, Rules
 from assay.tables import Floats, Ids, Integers, Qrels, Run, as_bytes
 
 
-@dataclass(frozen=True, eq=False)
-class TopicMatrix(Remembers):
+class TopicMatrix(Remembers, frozen=True, eq=False):
     """Grades of all judged documents by subtopic: a row per document, of which only the judged cells are kept.
 
     What depends on it alone, such as the best possible ranking, is computed once for many runs.
@@ -94,9 +94,8 @@ class TopicMatrix(Remembers):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class TopicJudgments:
-    """Diversity qrels made ready for joining with runs: done once, used for every run."""
+class TopicJudgments(Struct, frozen=True, eq=False):
+    """Diversity qrels made ready for many runs: indexed once, used for each of them."""
 
     judgments: Judgments  # of distinct documents; the grade is the highest over all subtopics
     matrix: TopicMatrix
@@ -108,7 +107,7 @@ class TopicJudgments:
         return TopicJudgments(judgments, self.matrix.select(chosen))
 
 
-class Found(NamedTuple):
+class Found(Struct, frozen=True, eq=False):
     """The relevant documents of a ranking, once for each subtopic they are relevant to, in rank order."""
 
     hit: Integers  # index into the hits of the ranking, ascending
@@ -116,8 +115,7 @@ class Found(NamedTuple):
     nth: Integers  # from 1: the how-manieth relevant document of its subtopic
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedTopics(Remembers):
+class JudgedTopics(Remembers, frozen=True, eq=False):
     """Rankings as diversity measures see them: judged documents in rank order, with their grades by subtopic."""
 
     ranking: JudgedRanking

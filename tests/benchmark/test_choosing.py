@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from assay.benchmark.choosing import best_by_measure, best_by_segment, best_of, best_overall, best_within
-from assay.comparison.comparing import SystemScores, compare_scores
+from assay.comparison.comparing import compare_scores
+from assay.comparison.pairs import SystemScores
 from assay.comparison.segments import Segmentation
 
 QUERIES = tuple(f"q{number:02}" for number in range(20))

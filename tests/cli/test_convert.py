@@ -8,7 +8,7 @@ import os
 import pytest
 
 from assay.example import QRELS, RUNS
-from assay.formats import OUTPUT_FORMATS
+from assay.formats.writing import OUTPUT_FORMATS
 from cli.command import assay
 from cli.test_hostile_ids import HOSTILE, NOT_UTF8
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from assay import Evaluator, Rules
-from assay.comparison.comparing import Study, SystemScores, compare, compare_scores
+from assay.comparison.comparing import compare, compare_scores
+from assay.comparison.pairs import Study, SystemScores
 from assay.errors import AssayError
 
 A = [0.4, 0.3, 0.5, 0.2, 0.6]

@@ -12,8 +12,8 @@ from scipy import stats
 
 import assay
 from assay.comparison.agreement import kendall_tau, measure_agreements, rank_biased_overlap, run_agreements
-from assay.comparison.comparing import Study, SystemScores
 from assay.comparison.moves import most_moved, with_documents
+from assay.comparison.pairs import Study, SystemScores
 
 
 def scores(*columns: list[float], measures: tuple[str, ...] = ("AP",)) -> SystemScores:

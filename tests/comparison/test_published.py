@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from assay.comparison.significance import Options, significance_of
+from assay.comparison.significance import significance_of
+from assay.validation.facts import Options
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
 
-from assay.comparison.comparing import Segmentation, Study, SystemScores, compare_scores
+from assay.comparison.comparing import compare_scores
 from assay.comparison.corrections import holm
+from assay.comparison.pairs import Study, SystemScores
 from assay.comparison.segments import (
+    Segmentation,
     by_difficulty,
     by_length,
     by_relevant,

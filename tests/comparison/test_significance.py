@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from assay.comparison.paired import REGISTRY
 from assay.comparison.resampling import WeightedSums, coins, resamples
-from assay.comparison.significance import Options, definition_of, significance_of
+from assay.comparison.significance import definition_of, significance_of
 from assay.errors import AssayError
+from assay.validation.facts import Options
 
 ALL = ["t", "anova", "wilcoxon", "wilcoxon-exact", "sign", "permutation", "bootstrap", "tukey"]
 ALTERNATIVES = ["two-sided", "greater", "less"]

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from msgspec import structs
 
 from assay.formats import INPUT_FORMATS
 from assay.formats.writers import gathered
-from assay.joining import ranks_of
+from assay.ranking import ranks_of
 from assay.tables import Qrels, Run
 
 FORMATS = list(INPUT_FORMATS)
@@ -120,7 +121,7 @@ def in_written_order(table: Any, to: str) -> Any:
     order = gathered(table.query)
     by_row = {
         name: value[order]
-        for name, value in vars(table).items()
+        for name, value in structs.asdict(table).items()
         if isinstance(value, np.ndarray) and len(value) == len(table)
     }
-    return type(table)(**{**vars(table), **by_row, "lines": None})
+    return type(table)(**{**structs.asdict(table), **by_row, "lines": None})

@@ -16,7 +16,7 @@ from assay.formats import parse_qrels, parse_run
 from assay.formats.info import Spread, qrels_info, run_info
 from assay.formats.writing import FORMATS as WRITERS
 from assay.formats.writing import qrels_as_bytes, run_as_bytes
-from assay.joining import ranks_of
+from assay.ranking import ranks_of
 from assay.tables import Qrels, Run
 from formats_writing.odd_tables import (
     FORMATS,

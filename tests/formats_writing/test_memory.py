@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.formats import OUTPUT_FORMATS
 from assay.formats.info import run_info
-from assay.formats.writing import run_as_bytes
+from assay.formats.writing import OUTPUT_FORMATS, run_as_bytes
 from assay.tables import Run
 
 ROWS = 200_000

@@ -16,8 +16,8 @@ from assay import evaluate
 from assay.compat.trec_eval import run_trec_eval
 from assay.example import QRELS as EXAMPLE_QRELS
 from assay.example import RUNS as EXAMPLE_RUNS
-from assay.formats import read_qrels, read_run, write_qrels, write_run
-from assay.formats.writing import qrels_as_bytes, run_as_bytes
+from assay.formats import read_qrels, read_run
+from assay.formats.writing import qrels_as_bytes, run_as_bytes, write_qrels, write_run
 from assay.tables import Qrels, Run
 
 IDS = ["plain", "a,b", 'say "x"', "two words", "line\nend", "tab\there", "é日😀", "semi;colon", "'", "#1", "=1+1"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.formats import OUTPUT_FORMATS, parse_qrels, parse_run, write_qrels, write_run
-from assay.formats.writing import output_format, qrels_as_bytes, run_as_bytes
+from assay.formats import parse_qrels, parse_run
+from assay.formats.writing import OUTPUT_FORMATS, output_format, qrels_as_bytes, run_as_bytes, write_qrels, write_run
 from assay.tables import Qrels, Run
 from formats_writing.odd_tables import COLUMNS, NAMED, UNICODE
 from reading.rows import refusal

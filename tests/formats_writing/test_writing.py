@@ -13,11 +13,20 @@ import pytest
 
 import assay
 from assay.errors import MissingExtraError
-from assay.formats import OUTPUT_FORMATS, parse_qrels, parse_run, read_qrels, read_run, write_qrels, write_run
+from assay.formats import parse_qrels, parse_run, read_qrels, read_run
 from assay.formats.sheets import BLOCK
 from assay.formats.sources import COMPRESSION_SUFFIXES, FORMAT_SUFFIXES
-from assay.formats.writing import SUFFIXES, output_format, packed, qrels_as_bytes, run_as_bytes
-from assay.joining import ranks_of
+from assay.formats.writing import (
+    OUTPUT_FORMATS,
+    SUFFIXES,
+    output_format,
+    packed,
+    qrels_as_bytes,
+    run_as_bytes,
+    write_qrels,
+    write_run,
+)
+from assay.ranking import ranks_of
 from assay.tables import Qrels, Run
 from formats_writing.odd_tables import NAMED, bits, contents_of_run
 from reading.rows import listed, qrels_rows, run_rows

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from assay import Run, fuse
 from assay.fusion import METHODS, NORMALISATIONS
 from assay.fusion.pooled import pool_runs, total_of
-from assay.joining import ranks_of
+from assay.ranking import ranks_of
 from fusion.small import Scores, runs, scores_of, several, tables
 from strategies import run_of
 

@@ -12,7 +12,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from assay import Rules, joining, native
+from assay import Rules, judging, native
 from assay.errors import AssayError
 from assay.evaluation import Evaluator
 from assay.formats.unread import open_run, read_judgments
@@ -33,12 +33,12 @@ def both_paths(act: Callable[[], Any]) -> tuple[Any, Any]:
 
 
 def kernel_and_numpy(act: Callable[[], Any]) -> tuple[Any, Any]:
-    """The same for plain input: nothing is wrong with it, and the kernel must do all the joining by itself."""
+    """The same for plain input: nothing is wrong with it, and the kernel must do all the judging by itself."""
     return by_kernel(act), by_numpy(act)
 
 
 def by_kernel(act: Callable[[], Any]) -> Any:
-    with _kernel(used=True), patch.object(joining, "_join_table", _no_help):
+    with _kernel(used=True), patch.object(judging, "_judged_by_numpy", _no_help):
         return plain(act())
 
 
@@ -56,10 +56,9 @@ def outcome(act: Callable[[], Any]) -> Any:
 
 
 def hits(qrels: Any, run: Any, rules: Rules = Rules(), *, threads: int = 1, **reading: Any) -> Any:
-    """All arrays of a run joined with judgments."""
+    """The judged ranking of a run, with all its arrays."""
     judgments = read_judgments(qrels, duplicates=rules.duplicates)
-    opened = run if isinstance(run, joining.UnreadRun) else open_run(run, **reading)
-    return joining.join(judgments, opened, rules, threads=threads)
+    return judging.judge(judgments, open_run(run, **reading), rules, threads=threads)
 
 
 def values(qrels: Any, run: Any, measures: Any = MEASURES, **options: Any) -> Any:
@@ -89,4 +88,4 @@ def _kernel(*, used: bool) -> Iterator[None]:
 
 
 def _no_help(*_: Any, **__: Any) -> Any:
-    raise AssertionError("the kernel left the joining to NumPy")
+    raise AssertionError("the kernel left the judging to NumPy")

@@ -185,7 +185,7 @@ def test_lines_of_every_length_around_those_that_are_read_at_once(folder: Path, 
 
     native, numpy = kernel_and_numpy(lambda: hits({"q3": {f"d{number}": 1 for number in range(400)}}, path))
     assert numpy == native
-    assert 380 == len(native["hits"]["rank"][2])
+    assert 380 == len(native["hit_rank"][2])
 
 
 @pytest.mark.parametrize("length", [62, 63, 64, 65, 126, 127, 128, 129, 4000])
@@ -199,7 +199,7 @@ def test_the_last_column_may_end_anywhere(folder: Path, length: int, end: bytes)
 
     native, numpy = kernel_and_numpy(lambda: hits(grades, path, input_format="beir"))
     assert numpy == native
-    assert [2] == native["hits"]["rank"][2]
+    assert [2] == native["hit_rank"][2]
 
 
 @pytest.mark.parametrize("columns", [6, 7, 8, 12, 31, 32, 33, 80])

@@ -138,7 +138,7 @@ def spans(texts: list[str]) -> list[tuple[int, int]]:
 
 
 def found_spans(found: dict) -> list[tuple[int, int]]:
-    return list(zip(found["hits"]["tie_first"][2], found["hits"]["tie_last"][2], strict=True))
+    return list(zip(found["hit_tie_first"][2], found["hit_tie_last"][2], strict=True))
 
 
 @pytest.mark.parametrize("text", PLAIN)

@@ -11,7 +11,7 @@ import pytest
 
 from assay import Evaluator, Rules
 from assay.formats.unread import open_run, read_judgments
-from assay.joining import join
+from assay.judging import judge
 from native.inputs import Row, run_line
 from native.paths import NEEDS_KERNEL, both_paths, by_kernel, by_numpy, hits, kernel_and_numpy, plain
 
@@ -102,15 +102,15 @@ def test_a_part_may_begin_anywhere(tmp_path: Path) -> None:
     path = tmp_path / "moved.run"
     judgments = read_judgments(judged(range(0, 700, 3)))
 
-    def joined(threads: int) -> Any:
-        return join(judgments, open_run(path), Rules(), threads=threads)
+    def found(threads: int) -> Any:
+        return judge(judgments, open_run(path), Rules(), threads=threads)
 
     path.write_bytes(b"#\n" + lines)
-    expected = by_numpy(lambda: joined(1))
+    expected = by_numpy(lambda: found(1))
     for moved in (*range(2, 14), *range(LENGTH // 2 - 4, LENGTH // 2 + 5), *range(LENGTH - 4, LENGTH + 5)):
         path.write_bytes(b"#" * (moved - 1) + b"\n" + lines)
         for threads in (2, 4):
-            assert expected == by_kernel(lambda: joined(threads)), moved  # noqa: B023
+            assert expected == by_kernel(lambda: found(threads)), moved  # noqa: B023
 
 
 @pytest.mark.parametrize(

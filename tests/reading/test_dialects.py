@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.formats.trec import ASSAY, TREC_EVAL_9, TREC_EVAL_10, Dialect, read_trec_qrels, read_trec_run
+from assay.formats.dialects import ASSAY, TREC_EVAL_9, TREC_EVAL_10, Dialect
+from assay.formats.trec import read_trec_qrels, read_trec_run
 from assay.tables import Qrels, Run
 from reading.rows import qrels_rows, refusal, run_rows
 

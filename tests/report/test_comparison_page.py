@@ -7,7 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 import assay
-from assay.comparison.comparing import Segmentation, SystemScores, compare_scores
+from assay.comparison.comparing import compare_scores
+from assay.comparison.pairs import SystemScores
+from assay.comparison.segments import Segmentation
 from assay.report.comparison import render_html
 from assay.report.comparison.charts import charts_of
 from assay.report.comparison.documents import render_markdown

@@ -7,7 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from assay.comparison.comparing import Comparison, Segmentation, Study, SystemScores, compare_scores
+from assay.comparison.comparing import Comparison, compare_scores
+from assay.comparison.pairs import Study, SystemScores
+from assay.comparison.segments import Segmentation
 from assay.report.comparison import text
 from assay.report.comparison.documents import render_json, render_markdown
 from assay.report.comparison.page import page_of

@@ -7,7 +7,7 @@ import pytest
 
 from assay import Qrels, Rules, Run, judge, parse_run
 from assay.errors import DuplicateError, QuerySetError, RulesError
-from assay.joining import no_query_in_common
+from assay.judging import no_query_in_common
 from assay.judgments import index_judgments
 from strategies import qrels_of, run_of
 

@@ -12,7 +12,8 @@ from assay.benchmark.choosing import best_by_measure, best_by_segment, best_over
 from assay.benchmark.planning import PlannedMode
 from assay.benchmark.preparing import Prepared, shown_path
 from assay.benchmark.searching import Searched
-from assay.comparison.comparing import Comparison, Study, SystemScores, compare_scores
+from assay.comparison.comparing import Comparison, compare_scores
+from assay.comparison.pairs import Study, SystemScores
 from assay.comparison.segments import Segmentation, by_difficulty
 from assay.evaluation import Evaluation
 from assay.records.benchmark import (

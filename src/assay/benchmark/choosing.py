@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from assay.comparison.comparing import Comparison, SystemScores, compare_scores
+from assay.comparison.comparing import Comparison, compare_scores
+from assay.comparison.pairs import SystemScores
 from assay.comparison.segments import Segmentation
 from assay.errors import show_id
 from assay.records.benchmark import BestMode, LatencyChoice, SegmentChoice

@@ -14,14 +14,14 @@ from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES
 from assay.files import is_same_file
 from assay.formats import INPUT_FORMATS, parse_grades, read_qrels, read_run
-from assay.joining import UnreadRun
+from assay.judging import OpenedRun
 from assay.measures.conventions import CONVENTIONS
 from assay.measures.presets import PRESETS, preset
 from assay.rules import RULE_CHOICES, Rules
 from assay.tables import Qrels, Run
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-AnyRun = TypeVar("AnyRun", Run, Run | UnreadRun)
+AnyRun = TypeVar("AnyRun", bound=OpenedRun)
 _RULE_HELP = {
     "order": "What documents are ranked by: their scores, or the file's rank column (as MS MARCO does).",
     "ties": "Order of documents with equal scores; expected averages each measure over all orders.",

@@ -43,8 +43,9 @@ from assay.formats.unread import open_run
 from assay.inputs.documents import read_documents
 from assay.inputs.queries import read_queries
 from assay.inputs.segments import read_segments
-from assay.joining import UnreadRun, ranked_documents
+from assay.judging import OpenedRun
 from assay.measures import Measure
+from assay.ranking import ranked_documents
 from assay.rules import Rules
 from assay.tables import Run
 
@@ -162,7 +163,7 @@ def compare(
     except TypeError as error:
         raise AssayError(f"a study takes {', '.join(Study.__struct_fields__)}: {error}.") from None
     evaluator = Evaluator(qrels, measures, rules, like=like)
-    opened = [open_run(run, name=name) for name, run in _named(runs)]
+    opened = _opened(runs)
     return compare_runs(
         evaluator,
         opened,
@@ -179,7 +180,7 @@ def compare(
 
 def compare_runs(
     evaluator: Evaluator,
-    runs: Sequence[Run | UnreadRun],
+    runs: Sequence[OpenedRun],
     study: Study,
     *,
     segments: Any = (),
@@ -261,15 +262,13 @@ def _usual_correction(study: Study, tests: Sequence[Significance]) -> str:
     return "none" if compared_once else "holm"
 
 
-def _named(runs: Any) -> Iterator[tuple[str | None, Any]]:
-    """Runs with their names: the keys of a dict, what a file or a Run is called, else their number."""
+def _opened(runs: Any) -> list[OpenedRun]:
+    """Runs under their names: the keys of a dict, what a file or a Run is called, else their number."""
     if isinstance(runs, (str, bytes, os.PathLike, Run)) or not isinstance(runs, Iterable):
         raise AssayError("comparing takes several runs: give a list of them, or a dict by name.")
     if isinstance(runs, Mapping):
-        yield from ((str(name), run) for name, run in runs.items())
-        return
-    for number, run in enumerate(runs, 1):
-        yield None if isinstance(run, (str, os.PathLike, Run, UnreadRun)) else f"run {number}", run
+        return [open_run(run, name=str(name)) for name, run in runs.items()]
+    return [open_run(run, unnamed=f"run {number}") for number, run in enumerate(runs, 1)]
 
 
 def _texts(queries: Any) -> Mapping[str, str]:
@@ -292,7 +291,7 @@ def _as_text(labels: Mapping[Any, Any]) -> dict[str, str]:
     return {str(query): "" if label is None else str(label) for query, label in labels.items()}
 
 
-def _rankings(runs: Sequence[Run | UnreadRun]) -> Callable[[Rules, str, str], Ranking]:
+def _rankings(runs: Sequence[OpenedRun]) -> Callable[[Rules, str, str], Ranking]:
     """The documents of a system for a query under these rules, best first; a run is read as a table when first asked for.
 
     Conventions of other tools may have rules of their own for a measure.
@@ -301,8 +300,7 @@ def _rankings(runs: Sequence[Run | UnreadRun]) -> Callable[[Rules, str, str], Ra
 
     @cache
     def ranked(rules: Rules, system: str) -> dict[str, list[str]]:
-        run = by_name[system]
-        return ranked_documents(run if isinstance(run, Run) else run.table, rules)
+        return ranked_documents(by_name[system].table, rules)
 
     return lambda rules, system, query: ranked(rules, system).get(query, ())
 

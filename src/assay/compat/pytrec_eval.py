@@ -48,12 +48,12 @@ from assay.errors import (
     show_id,
 )
 from assay.evaluation import GEOMETRIC_FLOOR
-from assay.joining import UnreadRun
-from assay.judged import judge
+from assay.judged import JudgedRanking
+from assay.judging import UnreadRun, judge, ranking_from_kernel
 from assay.judgments import Judgments, index_judgments
 from assay.measures.arithmetic import log
 from assay.measures.bundles import Family
-from assay.native import joins
+from assay.native.index import RankingRules
 from assay.rules import Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_ids, in_byte_order
 
@@ -410,10 +410,12 @@ class _Scores(UnreadRun):
     def __init__(self, scores: Mapping[str, Mapping[str, float]], answered: Mapping[str, Any]) -> None:
         self._scores, self._answered = scores, answered
 
-    def joined(self, judgments: Judgments, rules: joins.RankingRules, threads: int) -> joins.Joined | None:
+    def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
         if judgments.index is None or type(self._scores) is not dict or not all(self._scores.values()):
             return None
-        return judgments.index.join_dict(self._scores, judgments.doc_list, judgments.place, rules)
+        return ranking_from_kernel(
+            judgments, judgments.index.hits_in_dict(self._scores, judgments.doc_list, judgments.place, rules)
+        )
 
     def read(self) -> Run:
         return _run(self._scores, self._answered)

@@ -17,12 +17,14 @@ from typing import Any, TextIO
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.compat.quirks import GAIN_QUIRKS, NOT_MET, QUIRKS
 from assay.errors import AssayError, DuplicateError, ParameterError, QuerySetError
-from assay.formats.trec import TREC_EVAL_9, TREC_EVAL_10, Dialect, read_trec_qrels, read_trec_run
-from assay.frozen import replace
-from assay.judged import JudgedRanking, judge
+from assay.formats.dialects import TREC_EVAL_9, TREC_EVAL_10, Dialect
+from assay.formats.trec import read_trec_qrels, read_trec_run
+from assay.judged import JudgedRanking
+from assay.judging import judge
 from assay.judgments import Judgments, index_judgments
 from assay.measures import Measure
 from assay.measures.arithmetic import log
@@ -390,6 +392,7 @@ def _nothing_retrieved(judgments: Judgments) -> JudgedRanking:
         nothing,
         judgments.pool,
         judgments.top_grade,
+        missing=judgments.queries,
     )
 
 

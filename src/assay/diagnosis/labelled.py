@@ -10,12 +10,12 @@ from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.arrays import starts
 from assay.evaluation import Evaluator, Plan, combined, places_of, values_under
-from assay.frozen import replace
-from assay.joining import Join, join
-from assay.judged import JudgedRanking, form_ranking
+from assay.judged import JudgedRanking
+from assay.judging import judge
 from assay.judgments import Judgments, Pool, index_judgments
 from assay.rules import Rules
 from assay.tables import Booleans, Floats, Ids, Integers, Qrels, Run
@@ -38,8 +38,7 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
     plans: tuple[Plan, ...]  # what is computed for each measure
     labels: tuple[str, ...]  # what each measure is called
     top_grade: float
-    joins: tuple[tuple[Join, ...], ...]  # for each run, and for each of the forms of ranking
-    rules: tuple[Rules, ...]  # of the forms
+    rankings: tuple[tuple[JudgedRanking, ...], ...]  # for each run, and for each of the forms of ranking
 
     @classmethod
     def of(cls, evaluator: Evaluator, runs: Sequence[Run], depth: int) -> LabelledRuns:
@@ -48,8 +47,7 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
         Of unjudged documents, those in the first `depth` of a run may be given labels.
         """
         kept = [number for number, plan in enumerate(evaluator.plans) if plan.measure.definition.needs == "ranking"]
-        rules = tuple(form.rules for form in evaluator.forms)
-        pairs, joins = _ranked_pairs(evaluator.judgments, runs, rules, depth)
+        pairs, rankings = _ranked_pairs(evaluator.judgments, runs, [form.rules for form in evaluator.forms], depth)
         return cls(
             systems=tuple(run.name for run in runs),
             queries=evaluator.judgments.queries,
@@ -57,22 +55,24 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
             plans=tuple(evaluator.plans[number] for number in kept),
             labels=tuple(evaluator.requests[number].label for number in kept),
             top_grade=evaluator.judgments.top_grade,
-            joins=joins,
-            rules=rules,
+            rankings=rankings,
         )
 
     @cached_property
     def rank(self) -> Integers:
         """The rank of each pair in each run, 0 where the run lacks it: (runs, pairs)."""
         found = np.zeros((len(self.systems), len(self.pairs.query)), np.int64)
-        for number, (first, *_) in enumerate(self.joins):
-            found[number, first.hits.judgment] = first.hits.rank
+        for number, (first, *_) in enumerate(self.rankings):
+            found[number, first.hit_judgment] = first.hit_rank
         return found
 
     @cached_property
     def retrieved(self) -> Integers:
         """How many documents each run retrieved for each query: (runs, queries)."""
-        return np.array([first.hits.retrieved for first, *_ in self.joins])
+        found = np.zeros((len(self.systems), len(self.queries)), np.int64)
+        for number, (first, *_) in enumerate(self.rankings):
+            found[number, places_of(first.queries, self.queries)] = first.retrieved
+        return found
 
     @property
     def judged(self) -> Booleans:
@@ -94,7 +94,7 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def usual(self) -> Floats:
         """What the runs get with the judgments as they are: (runs, queries, measures)."""
-        return self._values(self.pairs.grade, range(len(self.joins)), range(len(self.plans)))
+        return self._values(self.pairs.grade, range(len(self.rankings)), range(len(self.plans)))
 
     def values(
         self, grade: Floats, *, runs: Sequence[int] | None = None, columns: Sequence[int] | None = None
@@ -104,29 +104,34 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
         The queries that count stay the same: one that has no value now has none then, and one that loses all its
         relevant documents counts as 0. So means under different labels are over the same queries.
         """
-        numbers = range(len(self.joins)) if runs is None else runs
+        numbers = range(len(self.rankings)) if runs is None else runs
         chosen = range(len(self.plans)) if columns is None else columns
         counts = ~np.isnan(self.usual[np.ix_(numbers, range(len(self.queries)), chosen)])
         return np.where(counts, np.nan_to_num(self._values(grade, numbers, chosen)), np.nan)
 
     def _values(self, grade: Floats, numbers: Sequence[int], chosen: Sequence[int]) -> Floats:
-        known = ~np.isnan(grade)
-        pool = self._pool(grade, known)
-        judgments = Judgments(self.queries, grade, pool, self.top_grade, "qrels", self.pairs.doc)
+        pool = self._pool(grade)
         found = np.full((len(numbers), len(self.queries), len(chosen)), np.nan)
         for place, number in enumerate(numbers):
             rankings: dict[int, JudgedRanking] = {}
             for column, measure in enumerate(chosen):
                 plan = self.plans[measure]
                 if plan.form not in rankings:
-                    labelled = _only(self.joins[number][plan.form], known)
-                    rankings[plan.form] = form_ranking(judgments, labelled, self.rules[plan.form])
+                    rankings[plan.form] = self._labelled(self.rankings[number][plan.form], grade, pool)
                 ranking = rankings[plan.form]
                 rows = places_of(ranking.queries, self.queries)
                 found[place, rows, column] = values_under(plan.measure, ranking, plan.rules)
         return found
 
-    def _pool(self, grade: Floats, known: Booleans) -> Pool:
+    def _labelled(self, ranking: JudgedRanking, grade: Floats, pool: Pool) -> JudgedRanking:
+        """The ranking under other labels."""
+        rows = places_of(ranking.queries, self.queries)
+        labelled = _only(ranking, ~np.isnan(grade))
+        pool = pool if isinstance(rows, slice) else pool.select(rows)
+        return replace(labelled, hit_rel=grade[labelled.hit_judgment], pool=pool)
+
+    def _pool(self, grade: Floats) -> Pool:
+        known = ~np.isnan(grade)
         query, rel = self.pairs.query[known], grade[known]
         return Pool(rel[np.lexsort((-rel, query))], starts(np.bincount(query, minlength=len(self.queries))))
 
@@ -137,45 +142,33 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
         return np.array([[combined(m, table[:, i]) for i, m in enumerate(measures)] for table in values])
 
 
-def _only(joined: Join, known: Booleans) -> Join:
-    """The join without the hits that have no label."""
-    hits = joined.hits
-    kept = known[hits.judgment]
-    if kept.all():
-        return joined
-    return replace(
-        joined,
-        hits=replace(
-            hits,
-            query=hits.query[kept],
-            rank=hits.rank[kept],
-            tie_first=hits.tie_first[kept],
-            tie_last=hits.tie_last[kept],
-            judgment=hits.judgment[kept],
-        ),
-    )
+def _only(ranking: JudgedRanking, known: Booleans) -> JudgedRanking:
+    """The ranking without the hits that have no label."""
+    kept = known[ranking.hit_judgment]
+    return ranking if kept.all() else ranking.keep(kept)
 
 
 def _ranked_pairs(
     judgments: Judgments, runs: Sequence[Run], rules: Sequence[Rules], depth: int
-) -> tuple[Pairs, tuple[tuple[Join, ...], ...]]:
-    """The pairs that may have a label, and each run joined with them by each of the rules."""
+) -> tuple[Pairs, tuple[tuple[JudgedRanking, ...], ...]]:
+    """The pairs that may have a label, and each run ranked over them by each of the rules."""
     pairs, complete = _all_pairs(judgments, runs)
-    joins = [[join(complete, run, rule) for rule in rules] for run in runs]
+    rankings = [[judge(complete, run, rule) for rule in rules] for run in runs]
     kept = ~np.isnan(pairs.grade)
-    for joined in (joined for row in joins for joined in row):
-        kept[joined.hits.judgment[joined.hits.rank <= depth]] = True
+    for ranking in (ranking for row in rankings for ranking in row):
+        kept[ranking.hit_judgment[ranking.hit_rank <= depth]] = True
     place = np.cumsum(kept) - 1
 
-    def moved(joined: Join) -> Join:
-        fewer = _only(joined, kept)
-        return replace(fewer, hits=replace(fewer.hits, judgment=place[fewer.hits.judgment]))
+    def moved(ranking: JudgedRanking) -> JudgedRanking:
+        fewer = _only(ranking, kept)
+        return replace(fewer, top_grade=judgments.top_grade, hit_judgment=place[fewer.hit_judgment])
 
-    return Pairs(pairs.query[kept], pairs.doc[kept], pairs.grade[kept]), tuple(tuple(map(moved, row)) for row in joins)
+    found = tuple(tuple(map(moved, row)) for row in rankings)
+    return Pairs(pairs.query[kept], pairs.doc[kept], pairs.grade[kept]), found
 
 
 def _all_pairs(judgments: Judgments, runs: Sequence[Run]) -> tuple[Pairs, Judgments]:
-    """Judged pairs and those that only runs have, and all of them as judgments, so that joining ranks all."""
+    """Judged pairs and those that only runs have, and all of them as judgments, so that all are ranked."""
     queries, docs = [judgments.pool.query], [judgments.docs]
     for run in runs:
         place = np.fromiter((judgments.place.get(query, -1) for query in run.queries), np.int64, len(run.queries))

@@ -19,7 +19,7 @@ from assay.formats.text import (
     refuse_old_mac_lines,
     refuse_other_files,
 )
-from assay.native import joins
+from assay.native.index import Layout
 from assay.tables import Qrels, Run
 
 _LONGEST_FIELD = 2**31 - 1
@@ -36,7 +36,7 @@ def run_from_delimited(content: Content, delimiters: tuple[str, ...]) -> Run:
     return run_from_columns(_columns(content, "run", delimiters), content.stem)
 
 
-def plain_tsv_layout(content: Content, kind: Kind) -> joins.Layout | None:
+def plain_tsv_layout(content: Content, kind: Kind) -> Layout | None:
     """What the kernel must know to read a tab-separated table itself; None where its first line is no header.
 
     It gives up where a field holds a blank or a quote, or is empty.
@@ -50,7 +50,7 @@ def plain_tsv_layout(content: Content, kind: Kind) -> joins.Layout | None:
         roles = find_roles(names, kind, content.name, line=1)
     except InputError:
         return None  # there may be something worse to say
-    return joins.Layout(
+    return Layout(
         query=roles["query"],
         doc=roles["doc"],
         value=roles.get("rel" if kind == "qrels" else "score", -1),

@@ -9,7 +9,14 @@ from assay.errors import FormatError, show_id
 from assay.formats.names import Kind, is_header
 from assay.formats.numbers import number
 from assay.formats.sources import Content
-from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, lines_of, refuse_old_mac_lines, refuse_other_files
+from assay.formats.text import (
+    BYTE_ORDER_MARK,
+    Chunk,
+    decoded,
+    first_data_line,
+    refuse_old_mac_lines,
+    refuse_other_files,
+)
 
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv"}
@@ -36,7 +43,7 @@ def detect_format(content: Content, kind: Kind, formats: Iterable[str]) -> str:
         if content.head.startswith(magic):
             return name
     refuse_other_files(content)
-    line = _first_line(content)
+    line = _opening(content)
     text = content.head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if text.startswith((b"{", b"[")) and re.match(_JSON, text):
         return _json_format(text)
@@ -58,19 +65,13 @@ def _json_format(text: bytes) -> str:
     return "jsonl" if is_record else "json"
 
 
-def _first_line(content: Content) -> str:
-    """The first line that is neither blank nor a comment; a long head may be needed to see its end."""
+def _opening(content: Content) -> str:
+    """The first line with data; a long head may be needed to see its end."""
     while True:
         head = content.head.removeprefix(BYTE_ORDER_MARK)
-        whole_lines = head[: head.rfind(b"\n") + 1]
-        found = next(filter(_is_data, lines_of(whole_lines)), None)
-        if found is None and content.look_further():
-            continue
-        return decoded((found or next(filter(_is_data, lines_of(head)), b"")).strip())
-
-
-def _is_data(line: bytes) -> bool:
-    return bool(line.strip()) and not line.startswith(b"#")
+        _, line = first_data_line(head[: head.rfind(b"\n") + 1])
+        if line or not content.look_further():
+            return decoded((line or first_data_line(head)[1]).strip())
 
 
 def _delimited_with_header(line: str) -> str | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.frozen import frozen, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 
-@frozen
-class Dialect:
+class Dialect(Struct, frozen=True):
     """How the lines of a file in columns are understood."""
 
     comments: bool  # a line that starts with '#' is no data; '#' inside an id always is

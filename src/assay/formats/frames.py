@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from assay.errors import InputError, MissingExtraError
 from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
 from assay.formats.names import Kind, find_roles
 from assay.formats.numbers import GradeMap, plain_text
 from assay.formats.sources import Content
 from assay.formats.text import decoded
-from assay.frozen import replace
+from assay.judged import JudgedRanking
+from assay.judging import ranking_from_kernel
 from assay.judgments import Judgments
-from assay.native import joins
+from assay.native.index import Layout, RankingRules
 from assay.tables import Qrels, Run
 
 ARROW_FILE = b"ARROW1"
@@ -54,8 +57,8 @@ def run_from_table(table: Any, source: str, name: str) -> Run:
     return run_from_columns(_columns(table, "run", source), name)
 
 
-def join_table(table: Any, source: str, judgments: Judgments, rules: joins.RankingRules) -> joins.Joined | None:
-    """A run in an Arrow table joined with judgments by the kernel, without a copy of its columns."""
+def judged_table(table: Any, source: str, judgments: Judgments, rules: RankingRules) -> JudgedRanking | None:
+    """A run in an Arrow table judged by the kernel, without a copy of its columns."""
     roles = find_roles(table.column_names, "run", source)
     if judgments.index is None or "score" not in roles or (rules.needs_ranks and "rank" not in roles):
         return None
@@ -65,12 +68,12 @@ def join_table(table: Any, source: str, judgments: Judgments, rules: joins.Ranki
         for role in needed
     ]
     stream = _pyarrow().table(columns, names=needed).__arrow_c_stream__()
-    layout = joins.Layout(query=0, doc=1, value=2, rank=3 if rules.needs_ranks else -1)
-    found = judgments.index.join_arrow(stream, layout, rules)
-    if found is None or "tag" not in roles:
-        return found
+    layout = Layout(query=0, doc=1, value=2, rank=3 if rules.needs_ranks else -1)
+    ranking = ranking_from_kernel(judgments, judgments.index.hits_in_arrow(stream, layout, rules))
+    if ranking is None or "tag" not in roles:
+        return ranking
     tags = table.column(roles["tag"])
-    return replace(found, tag=plain_text(_values(tags.slice(len(tags) - 1), as_ids=False)[0]))
+    return replace(ranking, tag=plain_text(_values(tags.slice(len(tags) - 1), as_ids=False)[0]))
 
 
 def _as_text(column: Any) -> Any:

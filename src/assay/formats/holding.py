@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from assay.errors import InputError, show_id
-from assay.formats.lines import Layout
+from assay.formats.lines import ColumnOrder
 from assay.formats.sheets import BLOCK, TEXT_ROLES, Sheet
 
 WORDS = {"query": "query id", "doc": "document id", "iteration": "iteration", "tag": "tag"}  # how messages call them
@@ -50,7 +50,7 @@ IN_DELIMITED: Bars = (
 IN_UNICODE: Bars = (*_EVERYWHERE, Bar("[\udc80-\udcff]", "is not UTF-8, as all text of {format} files must be"))
 
 
-def refuse_ids(sheet: Sheet, layout: Layout, name: str, bars_of: Callable[[str], Mapping[str, Bars]]) -> None:
+def refuse_ids(sheet: Sheet, layout: ColumnOrder, name: str, bars_of: Callable[[str], Mapping[str, Bars]]) -> None:
     """Refuse a table with a text that the format of this name cannot hold, and say which formats can.
 
     `bars_of` gives for each role the formats that have such a column, and what stands against its texts there.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from assay.formats.dialects import Dialect
 from assay.formats.names import WORDS, Kind, find_roles, is_header
@@ -19,6 +20,7 @@ from assay.formats.text import (
     BYTE_ORDER_MARK,
     Chunk,
     decoded,
+    first_data_line,
     line_chunks,
     lines_of,
     refuse_bare_returns,
@@ -26,20 +28,19 @@ from assay.formats.text import (
     refuse_old_mac_lines,
     refuse_other_files,
 )
-from assay.frozen import frozen
-from assay.native import joins
+from assay.native.index import Layout
 from assay.tables import Integers
 
 if TYPE_CHECKING:
     from assay.formats.problems import Problems
 
-Layout: TypeAlias = tuple[str, ...]  # the role of each column, from left to right
+ColumnOrder: TypeAlias = tuple[str, ...]  # the role of each column, from left to right
 
-TREC_QRELS: Layout = ("query", "iteration", "doc", "rel")
-BEIR_QRELS: Layout = ("query", "doc", "rel")
-TREC_RUN: Layout = ("query", "Q0", "doc", "rank", "score", "tag")
-MSMARCO_RUN: Layout = ("query", "doc", "rank")
-BEIR_RUN: Layout = ("query", "doc", "score")
+TREC_QRELS: ColumnOrder = ("query", "iteration", "doc", "rel")
+BEIR_QRELS: ColumnOrder = ("query", "doc", "rel")
+TREC_RUN: ColumnOrder = ("query", "Q0", "doc", "rank", "score", "tag")
+MSMARCO_RUN: ColumnOrder = ("query", "doc", "rank")
+BEIR_RUN: ColumnOrder = ("query", "doc", "score")
 
 _BLANKS = b" \t\n\r\v\f"  # what C's isspace and bytes.split() take for a blank
 _NOT_BLANK = bytes(set(range(256)) - set(_BLANKS))
@@ -50,12 +51,11 @@ _TOO_SHORT = "Is the line cut off?"
 _EMPTY_LINE_ADVICE = "trec_eval reads no qrels with blank lines: remove them."
 
 
-@frozen
-class Rows:
+class Rows(Struct, frozen=True, eq=False):
     """The data lines of one chunk, as the list of all their tokens."""
 
     tokens: list[bytes]
-    layout: Layout
+    layout: ColumnOrder
     width: int  # tokens per line; those beyond the layout are ignored
     line_numbers: Callable[[], Sequence[int]]  # cheap where no line is blank or a comment: then a range
 
@@ -68,11 +68,10 @@ class Rows:
         return decoded(self.tokens[row * self.width + self.layout.index(role)])
 
 
-@frozen
-class Shape:
+class Shape(Struct, frozen=True):
     """What all lines of a file have in common."""
 
-    layout: Layout
+    layout: ColumnOrder
     width: int
     measure: str  # what a line of another width is held against
     or_more: bool  # lines may be longer than the layout, each as it likes
@@ -80,14 +79,17 @@ class Shape:
     comments: bool
 
 
-def read_rows(content: Content, kind: Kind, layout: Layout, dialect: Dialect, problems: Problems) -> Iterator[Rows]:
+def read_rows(
+    content: Content, kind: Kind, layout: ColumnOrder, dialect: Dialect, problems: Problems
+) -> Iterator[Rows]:
     """The rows of each chunk; lines of a wrong width go to the problems. A header overrides the layout."""
     shape = None
     for chunk in line_chunks(content, byte_order_mark=dialect.byte_order_mark):
         _refuse_strays(chunk, content, dialect)
         lines = chunk
         if shape is None:
-            line, tokens = _first_line(chunk, dialect)
+            number, first = first_data_line(chunk.data, comments=dialect.comments)
+            line, tokens = chunk.line + number, first.split()
             shape = _shape(tokens, kind, layout, dialect)
             if dialect.headers and is_header(names := list(map(decoded, tokens))):
                 shape = header_shape(names, find_roles(names, kind, content.name, line=line), shape)
@@ -99,20 +101,20 @@ def read_rows(content: Content, kind: Kind, layout: Layout, dialect: Dialect, pr
             shape = None  # nothing but comments and blank lines so far
 
 
-def plain_layout(content: Content, kind: Kind, layout: Layout, dialect: Dialect) -> joins.Layout | None:
+def plain_layout(content: Content, kind: Kind, layout: ColumnOrder, dialect: Dialect) -> Layout | None:
     """What the kernel must know to read the lines itself; None where the first line has a header or another width.
 
     It reads the same as `read_rows`, or says that it cannot.
     """
     refuse_other_files(content)
     head = content.head[: content.head.rfind(b"\n") + 1] or content.head
-    _, tokens = _first_line(Chunk(head.removeprefix(BYTE_ORDER_MARK), 1), dialect)
+    tokens = first_data_line(head.removeprefix(BYTE_ORDER_MARK), comments=dialect.comments)[1].split()
     shape = _shape(tokens, kind, layout, dialect)
     fits = len(tokens) == shape.width or (shape.or_more and len(tokens) > len(layout))
     if not fits or (dialect.headers and is_header(list(map(decoded, tokens)))):
         return None
     place = {role: number for number, role in enumerate(layout)}
-    return joins.Layout(
+    return Layout(
         query=place["query"],
         doc=place["doc"],
         value=place.get("rel", place.get("score", -1)),
@@ -143,12 +145,7 @@ def _refuse_strays(chunk: Chunk, content: Content, dialect: Dialect) -> None:
         refuse_inner_mark(chunk, content)
 
 
-def _first_line(chunk: Chunk, dialect: Dialect) -> tuple[int, list[bytes]]:
-    found = ((line, tokens) for line, tokens in data_lines(chunk, comments=dialect.comments) if tokens)
-    return next(found, (chunk.line, []))
-
-
-def _shape(first: list[bytes], kind: Kind, layout: Layout, dialect: Dialect) -> Shape:
+def _shape(first: list[bytes], kind: Kind, layout: ColumnOrder, dialect: Dialect) -> Shape:
     longer = kind == "run" and len(layout) == 6  # only the six columns of TREC may be followed by more
     fits = len(first) == len(layout) or (longer and len(first) > len(layout))
     return Shape(
@@ -161,7 +158,7 @@ def _shape(first: list[bytes], kind: Kind, layout: Layout, dialect: Dialect) -> 
     )
 
 
-def _expected(layout: Layout) -> str:
+def _expected(layout: ColumnOrder) -> str:
     return f"expected {len(layout)} ({' '.join(WORDS.get(role, role) for role in layout)})"
 
 

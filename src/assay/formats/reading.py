@@ -12,11 +12,11 @@ from msgspec import Struct
 from assay.errors import InputError, did_you_mean
 from assay.formats.detect import detect_format
 from assay.formats.dialects import ASSAY
-from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout, plain_layout
+from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, plain_layout
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades
 from assay.formats.sources import Content, Source, open_source, open_text
-from assay.native import joins
+from assay.native.index import Layout
 from assay.tables import Qrels, Run
 
 AUTO = "auto"
@@ -54,11 +54,11 @@ class InputFormat(Struct, frozen=True, eq=False):
     description: str
     read_qrels: Callable[[Content, GradeMap], Qrels]
     read_run: Callable[[Content], Run]
-    layout: Callable[[Content, Kind], joins.Layout | None] | None = None  # of text that the kernel may read
-    table: Callable[[Content, Kind], Any] | None = None  # in Arrow's form, which the kernel may join
+    layout: Callable[[Content, Kind], Layout | None] | None = None  # of text that the kernel may read
+    table: Callable[[Content, Kind], Any] | None = None  # in Arrow's form, which the kernel may judge
 
 
-def _in_columns(description: str, qrels: Layout, run: Layout) -> InputFormat:
+def _in_columns(description: str, qrels: ColumnOrder, run: ColumnOrder) -> InputFormat:
     return InputFormat(
         description,
         lambda content, grades: qrels_from_text(content, qrels, grades=grades),

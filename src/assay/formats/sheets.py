@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.formats.lines import Layout
+from assay.formats.lines import ColumnOrder
 from assay.formats.names import Kind
 from assay.tables import Ids, Integers, Qrels, Run
 
@@ -32,7 +32,7 @@ class Sheet(Struct, frozen=True, eq=False):
     query: Integers
     columns: Mapping[str, npt.NDArray[Any]]  # all others
     constants: Mapping[str, str]
-    roles: Layout  # the columns that the table has, in the order in which they are written
+    roles: ColumnOrder  # the columns that the table has, in the order in which they are written
 
     def __len__(self) -> int:
         return len(self.query)
@@ -42,7 +42,7 @@ class Sheet(Struct, frozen=True, eq=False):
         """The documents."""
         return self.columns["doc"]
 
-    def blocks(self, roles: Layout) -> Iterator[list[list[str]]]:
+    def blocks(self, roles: ColumnOrder) -> Iterator[list[list[str]]]:
         """The texts of these columns, some thousands of rows at a time."""
         for start in range(0, len(self), BLOCK):
             rows = slice(start, start + BLOCK)

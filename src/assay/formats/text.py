@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from msgspec import Struct
 
 from assay.errors import FormatError, InputError
 from assay.formats.sources import Content
-from assay.frozen import frozen
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NO_DATA = "there is no data: the file is empty, or holds only blank lines, comments or a header"
@@ -35,8 +35,7 @@ _BARE_RETURN = rb"\r(?![\r\n]|\Z)"
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 
 
-@frozen
-class Chunk:
+class Chunk(Struct, frozen=True):
     """Whole lines, each with its line end."""
 
     data: bytes
@@ -68,6 +67,20 @@ def lines_of(data: bytes) -> Iterator[bytes]:
         start = end + 1
     if start < len(data):
         yield data[start:]
+
+
+def first_data_line(data: bytes, *, comments: bool = True) -> tuple[int, bytes]:
+    r"""The first line that is neither blank nor a comment, and how many lines come before it; without one, an empty line.
+
+    >>> first_data_line(b"# a comment\n\nq1 0 a 1\nq1 0 b 0\n")
+    (2, b'q1 0 a 1')
+    """
+    found = (
+        (number, line)
+        for number, line in enumerate(lines_of(data))
+        if line.strip() and not (comments and line.startswith(b"#"))
+    )
+    return next(found, (0, b""))
 
 
 def decoded(data: bytes) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.errors import InputError, show_id
 from assay.formats.dialects import ASSAY, TREC_EVAL_9, TREC_EVAL_10, Dialect
-from assay.formats.lines import TREC_QRELS, TREC_RUN, Layout, Rows, read_rows
+from assay.formats.lines import TREC_QRELS, TREC_RUN, ColumnOrder, Rows, read_rows
 from assay.formats.numbers import (
     GRADE,
     RANK,
@@ -47,7 +47,7 @@ def read_trec_run(source: Source, dialect: Dialect = ASSAY) -> Run:
 
 
 def qrels_from_text(
-    content: Content, layout: Layout, dialect: Dialect = ASSAY, grades: GradeMap | None = None
+    content: Content, layout: ColumnOrder, dialect: Dialect = ASSAY, grades: GradeMap | None = None
 ) -> Qrels:
     """Qrels from text in columns of these roles, or of the roles that its header names."""
     problems, columns = Problems(content.name), _Columns()
@@ -63,7 +63,7 @@ def qrels_from_text(
     return Qrels(queries, query, doc, np.concatenate(columns.value), iteration, content.name, columns.lines())
 
 
-def run_from_text(content: Content, layout: Layout, dialect: Dialect = ASSAY) -> Run:
+def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSAY) -> Run:
     """A run from text in columns of these roles, or of the roles that its header names.
 
     A run without scores is ranked by its rank column: score = -rank. In a run with scores the rank column may hold

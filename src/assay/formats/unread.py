@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+from msgspec.structs import replace
+
 from assay import native
 from assay.formats.names import Kind
 from assay.formats.reading import (
@@ -21,30 +23,37 @@ from assay.formats.reading import (
     frame_table,
     is_frame,
     later,
+    read_run,
     run_from_dict,
     run_from_table,
 )
 from assay.formats.sources import STDIN, Content, Origin, Source, stem
-from assay.frozen import replace
-from assay.joining import UnreadRun
-from assay.judgments import Judgments, index_judgments, judgments_of
-from assay.native import joins
+from assay.judged import JudgedRanking
+from assay.judging import OpenedRun, UnreadRun, ranking_from_kernel
+from assay.judgments import Judgments, index_judgments, read_plain_judgments
+from assay.native.index import Interleaved, Layout, RankingRules
 from assay.rules import Duplicates
 from assay.tables import Run
 
-join_table: Callable[..., joins.Joined | None] = later("frames.join_table")
+judged_table: Callable[..., JudgedRanking | None] = later("frames.judged_table")
 
 
-def open_run(value: Any, *, input_format: str = AUTO, name: str | None = None) -> Run | UnreadRun:
-    """A run from whatever `as_run` takes, as a table only if the kernel is not there."""
-    if isinstance(value, Run) or not native.enabled():
-        return as_run(value, input_format=input_format, name=name)
-    if isinstance(value, Mapping):
-        return DictRun(value, name or "run")
+def open_run(value: Any, *, input_format: str = AUTO, name: str | None = None, unnamed: str = "run") -> OpenedRun:
+    """A run from whatever `as_run` takes, or one that is open already; read as a table only if the kernel is not there.
+
+    `unnamed` is what a run is called that has no name of its own, as a file has.
+    """
+    if isinstance(value, (Run, UnreadRun)):
+        return value if name is None else value.table.named(name)
     if isinstance(value, (str, os.PathLike)):
-        return FileRun(value, input_format, name)
-    if is_frame(value):
-        return FrameRun(value, name or "run")
+        if native.enabled():
+            return FileRun(value, input_format, name)
+        return read_run(value, input_format=input_format, name=name)
+    name = name or unnamed
+    if native.enabled() and isinstance(value, Mapping):
+        return DictRun(value, name)
+    if native.enabled() and is_frame(value):
+        return FrameRun(value, name)
     return as_run(value, name=name)
 
 
@@ -60,9 +69,9 @@ def read_judgments(
     if native.enabled() and isinstance(value, (str, os.PathLike)) and not grades:
         origin = Origin(value)
         with origin.open() as content:
-            plain = _plain_judgments(content, input_format, whole_grades)
-            if plain is not None:
-                return judgments_of(plain, content.name)
+            judgments = _plain_judgments(content, input_format, whole_grades)
+            if judgments is not None:
+                return judgments
         with origin.open() as content:
             qrels = find_format(content, input_format, "qrels").read_qrels(content, {})
     else:
@@ -70,14 +79,14 @@ def read_judgments(
     return index_judgments(qrels.whole_grades() if whole_grades else qrels, duplicates)
 
 
-def _plain_judgments(content: Content, input_format: str, whole_grades: bool) -> joins.PlainJudgments | None:
+def _plain_judgments(content: Content, input_format: str, whole_grades: bool) -> Judgments | None:
     layout = _layout(find_format(content, input_format, "qrels"), content, "qrels")
-    return (
-        None if layout is None else joins.read_judgments(content.read_some, replace(layout, whole_values=whole_grades))
-    )
+    if layout is None:
+        return None
+    return read_plain_judgments(content.read_some, replace(layout, whole_values=whole_grades), content.name)
 
 
-def _layout(found: InputFormat, content: Content, kind: Kind) -> joins.Layout | None:
+def _layout(found: InputFormat, content: Content, kind: Kind) -> Layout | None:
     return None if found.layout is None else found.layout(content, kind)
 
 
@@ -90,13 +99,13 @@ class FileRun(UnreadRun):
         self.name = given if name is None else name
         self.source = "<stdin>" if source == STDIN else self._origin.path
 
-    def joined(self, judgments: Judgments, rules: joins.RankingRules, threads: int) -> joins.Joined | None:
-        """The run joined with the judgments; a run whose queries are not together is read a second time."""
+    def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
+        """The run judged by the kernel; a run whose queries are not together is read a second time."""
         for gathered in (False, True):
             with self._origin.open() as content:
                 try:
-                    return self._joined(content, judgments, rules, threads, gathered=gathered)
-                except joins.Interleaved:
+                    return self._judged(content, judgments, rules, threads, gathered=gathered)
+                except Interleaved:
                     continue
         return None
 
@@ -105,21 +114,23 @@ class FileRun(UnreadRun):
         with self._origin.open() as content:
             return find_format(content, self._format, "run").read_run(content).named(self.name)
 
-    def _joined(
-        self, content: Content, judgments: Judgments, rules: joins.RankingRules, threads: int, *, gathered: bool
-    ) -> joins.Joined | None:
+    def _judged(
+        self, content: Content, judgments: Judgments, rules: RankingRules, threads: int, *, gathered: bool
+    ) -> JudgedRanking | None:
         found = find_format(content, self._format, "run")
         if found.table is not None:
-            return join_table(found.table(content, "run"), content.name, judgments, rules)
+            return judged_table(found.table(content, "run"), content.name, judgments, rules)
         layout = _layout(found, content, "run")
         if layout is None or judgments.index is None or (rules.needs_ranks and layout.rank < 0):
             return None
         if layout.value >= 0 and not rules.needs_ranks:
             layout = replace(layout, rank=-1)  # beside scores the rank column may hold anything
         if content.file is None:
-            return judgments.index.join_text(content.read_some, layout, rules, gathered=gathered)
-        file = content.file
-        return judgments.index.join_file(file.descriptor, file.size, layout, rules, threads, gathered=gathered)
+            hits = judgments.index.hits_in_text(content.read_some, layout, rules, gathered=gathered)
+        else:
+            descriptor, size = content.file.descriptor, content.file.size
+            hits = judgments.index.hits_in_file(descriptor, size, layout, rules, threads, gathered=gathered)
+        return ranking_from_kernel(judgments, hits)
 
 
 class DictRun(UnreadRun):
@@ -130,11 +141,13 @@ class DictRun(UnreadRun):
     def __init__(self, value: Mapping[Any, Any], name: str) -> None:
         self._value, self.name = value, name
 
-    def joined(self, judgments: Judgments, rules: joins.RankingRules, threads: int) -> joins.Joined | None:
-        """The run joined with the judgments: documents are looked up by hashes that Python knows already."""
+    def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
+        """The run judged by the kernel: documents are looked up by hashes that Python knows already."""
         if judgments.index is None or type(self._value) is not dict:
             return None
-        return judgments.index.join_dict(self._value, judgments.doc_list, judgments.place, rules)
+        return ranking_from_kernel(
+            judgments, judgments.index.hits_in_dict(self._value, judgments.doc_list, judgments.place, rules)
+        )
 
     def read(self) -> Run:
         """The run as a table."""
@@ -153,9 +166,9 @@ class FrameRun(UnreadRun):
     def _arrow(self) -> Any:
         return frame_table(self._frame, "run")
 
-    def joined(self, judgments: Judgments, rules: joins.RankingRules, threads: int) -> joins.Joined | None:
-        """The run joined with the judgments, from the columns as they are."""
-        return join_table(self._arrow, self.source, judgments, rules)
+    def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
+        """The run judged by the kernel, from the columns as they are."""
+        return judged_table(self._arrow, self.source, judgments, rules)
 
     def read(self) -> Run:
         """The run as a table."""

@@ -11,12 +11,12 @@ import numpy as np
 
 from assay.arrays import changes
 from assay.errors import InputError, MissingExtraError, show_id
-from assay.formats.lines import Layout
+from assay.formats.lines import ColumnOrder
 from assay.formats.names import find_roles
 from assay.formats.sheets import TEXT_ROLES, Sheet, is_plainly_whole, queries_together
 from assay.tables import Integers
 
-Writer: TypeAlias = Callable[[Sheet, Layout], bytes]
+Writer: TypeAlias = Callable[[Sheet, ColumnOrder], bytes]
 
 # What columns are called where they have names: each is the first or the plainest of those that we read.
 COLUMN_NAMES = {
@@ -34,7 +34,7 @@ BEIR_HEADER = "query-id\tcorpus-id\tscore\n"
 def in_columns(separator: str, header: str = "") -> Writer:
     """A writer of lines with a blank or tab between the columns."""
 
-    def write(sheet: Sheet, layout: Layout) -> bytes:
+    def write(sheet: Sheet, layout: ColumnOrder) -> bytes:
         lines = (map(separator.join, zip(*block, strict=True)) for block in sheet.blocks(layout))
         return _encoded([header, *("\n".join(block) + "\n" for block in lines)])
 
@@ -50,7 +50,7 @@ def delimited(delimiter: str) -> Writer:
             return texts
         return ['"' + text.replace('"', '""') + '"' if special.search(text) else text for text in texts]
 
-    def pieces(sheet: Sheet, layout: Layout) -> Iterator[str]:
+    def pieces(sheet: Sheet, layout: ColumnOrder) -> Iterator[str]:
         yield delimiter.join(COLUMN_NAMES[role] for role in layout) + "\n"
         for block in sheet.blocks(layout):
             columns = [quoted(texts) for texts in block]
@@ -59,18 +59,18 @@ def delimited(delimiter: str) -> Writer:
     return lambda sheet, layout: _encoded(pieces(sheet, layout))
 
 
-def json_lines(sheet: Sheet, layout: Layout) -> bytes:
+def json_lines(sheet: Sheet, layout: ColumnOrder) -> bytes:
     """One record per line."""
     return _encoded(_record_lines(sheet, layout))
 
 
-def nested_json(sheet: Sheet, layout: Layout) -> bytes:
+def nested_json(sheet: Sheet, layout: ColumnOrder) -> bytes:
     """{query: {document: value}}, a line for each query, in the order in which they come first."""
     _refuse_names_of_columns(sheet)
     return _encoded(_query_lines(sheet, layout[-1]))
 
 
-def parquet_file(sheet: Sheet, layout: Layout) -> bytes:
+def parquet_file(sheet: Sheet, layout: ColumnOrder) -> bytes:
     """A Parquet file."""
     arrow = _pyarrow()
     from pyarrow import parquet
@@ -80,7 +80,7 @@ def parquet_file(sheet: Sheet, layout: Layout) -> bytes:
     return out.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def arrow_file(sheet: Sheet, layout: Layout) -> bytes:
+def arrow_file(sheet: Sheet, layout: ColumnOrder) -> bytes:
     """An Arrow IPC file, which is also Feather."""
     arrow = _pyarrow()
     from pyarrow import ipc
@@ -97,7 +97,7 @@ def _encoded(pieces: Iterable[str]) -> bytes:
     return b"".join(piece.encode("utf-8", "surrogateescape") for piece in pieces)
 
 
-def _record_lines(sheet: Sheet, layout: Layout) -> Iterator[str]:
+def _record_lines(sheet: Sheet, layout: ColumnOrder) -> Iterator[str]:
     encode = _json_encoder()
     names = [f"{encode(COLUMN_NAMES[role])}: " for role in layout]
     line = "{" + ", ".join(f"{name}%s" for name in names) + "}\n"
@@ -167,7 +167,7 @@ def _json_encoder() -> Callable[[str], str]:
     return JSONEncoder(ensure_ascii=False).encode
 
 
-def _arrow_table(sheet: Sheet, layout: Layout) -> Any:
+def _arrow_table(sheet: Sheet, layout: ColumnOrder) -> Any:
     arrow = _pyarrow()
     return arrow.table({COLUMN_NAMES[role]: _arrow_column(sheet, role) for role in layout})
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from assay.errors import AssayError, InputError, MissingExtraError, did_you_mean, show_id, some_of
 from assay.formats.detect import detect_format
 from assay.formats.holding import IN_BEIR, IN_COLUMNS, IN_DELIMITED, IN_UNICODE, Bars, listed, refuse_ids
-from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout
+from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder
 from assay.formats.names import Kind
 from assay.formats.sheets import Sheet, queries_together, sheet_of_qrels, sheet_of_run
 from assay.formats.sources import Source, open_text
@@ -29,10 +29,10 @@ from assay.formats.writers import (
     nested_json,
     parquet_file,
 )
-from assay.joining import ranks_of
+from assay.ranking import ranks_of
 from assay.tables import Integers, Qrels, Run
 
-Layouts: TypeAlias = Mapping[Kind, Layout]
+Layouts: TypeAlias = Mapping[Kind, ColumnOrder]
 
 
 class OutputFormat(Struct, frozen=True):
@@ -44,7 +44,7 @@ class OutputFormat(Struct, frozen=True):
     ranks: tuple[int, int] = (1 - 2**53, 2**53 - 1)  # the lowest and highest that its reader keeps
     seen_as: Mapping[Kind, str] = {}  # how it is recognised, where that is not by its own name
 
-    def layout(self, sheet: Sheet) -> Layout:
+    def layout(self, sheet: Sheet) -> ColumnOrder:
         """The columns of this table in this format."""
         return sheet.roles if self.layouts is None else self.layouts[sheet.kind]
 
@@ -190,7 +190,7 @@ def _refuse_unrecognised(data: bytes, sheet: Sheet, to: str) -> None:
 # Ranks
 
 
-def _ranks(run: Run, layout: Layout | None) -> Integers | None:
+def _ranks(run: Run, layout: ColumnOrder | None) -> Integers | None:
     """The ranks to write: the run's own, or made where a format needs them."""
     if layout is None or "rank" not in layout:
         return run.rank

@@ -13,7 +13,7 @@ from assay.errors import FusionError, InputError, show_id, some_of
 from assay.fusion import methods, normalisations  # noqa: F401  (they register themselves)
 from assay.fusion.pooled import RANKS, PooledRuns, pool_runs
 from assay.fusion.registry import Method, Normalisation, find_method, find_normalisation
-from assay.joining import ranks_of
+from assay.ranking import ranks_of
 from assay.tables import Floats, Run
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from assay.arrays import changes
 from assay.errors import DuplicateError, FusionError, show_id
-from assay.joining import ranks_of
+from assay.ranking import ranks_of
 from assay.tables import Floats, Ids, Integers, Run, encode_ids
 
 

@@ -28,7 +28,6 @@ from assay.gate.baselines import (
 )
 from assay.gate.deciding import ALPHA, Decision, Status, check_alpha, decide_rule, worst
 from assay.gate.grammar import GateRule, parse_rule
-from assay.joining import UnreadRun
 from assay.measures import Measure, parse_measure
 from assay.records.identity import is_file
 from assay.records.model import Status as TargetStatus
@@ -36,7 +35,7 @@ from assay.records.model import Targets
 from assay.records.recording import path_of
 from assay.records.targets import check_targets, over_baseline, read_targets, with_targets
 from assay.rules import Rules
-from assay.tables import Floats, Run
+from assay.tables import Floats
 from assay.words import noun_for, number_of
 
 EXIT_CODES: Mapping[Status, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
@@ -188,8 +187,7 @@ def _needed(asked: Sequence[GateRule], profile: Targets | None) -> list[Measure]
 
 
 def _evaluated(evaluator: Evaluator, run: Any, run_format: str) -> Evaluation:
-    opened = run if isinstance(run, (Run, UnreadRun)) else open_run(run, input_format=run_format)
-    return evaluator.evaluate(opened)
+    return evaluator.evaluate(open_run(run, input_format=run_format))
 
 
 # Pairing

@@ -1,7 +1,7 @@
 """The native kernel: bytes, columns or dicts joined with judgments. Optional, and no value depends on it.
 
     *.hpp, *.cpp  the kernel: module.cpp is its Python face, joiner.hpp its heart
-    joins.py      the same in Python's types
+    index.py      the same in Python's types
 
 ASSAY_NATIVE=0 in the environment turns it off. This module needs no NumPy: `assay --version` asks it.
 """

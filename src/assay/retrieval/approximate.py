@@ -128,7 +128,7 @@ def recall_against(exact: Run, approximate: Run, depth: int) -> float:
 
 
 def _top(run: Run, depth: int) -> dict[str, set[str]]:
-    from assay.joining import ranks_of
+    from assay.ranking import ranks_of
 
     top: dict[str, set[str]] = {}
     kept = np.flatnonzero(ranks_of(run) <= depth)

@@ -45,7 +45,7 @@ class Encoder:
             self._session = runtime.InferenceSession(str(files.model), options, providers=["CPUExecutionProvider"])
             self._tokenizer = tokenizers.Tokenizer.from_file(str(files.tokenizer))
         except Exception as error:  # the libraries raise what they like
-            raise RetrievalError(f"{files.folder}: the model cannot be loaded: {_first_line(error)}") from None
+            raise RetrievalError(f"{files.folder}: the model cannot be loaded: {_gist(error)}") from None
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length)
         self._inputs = {value.name for value in self._session.get_inputs()}
@@ -109,5 +109,6 @@ def _processors() -> int:
         return os.cpu_count() or 1
 
 
-def _first_line(error: Exception) -> str:
+def _gist(error: Exception) -> str:
+    """The first line of an error's message; the others are a trace of the library's own."""
     return str(error).strip().partition("\n")[0]

@@ -11,7 +11,7 @@ from msgspec import Struct
 from assay.errors import InputError
 from assay.files import write_blocks
 from assay.formats.detect import detect_format
-from assay.formats.lines import Layout
+from assay.formats.lines import ColumnOrder
 from assay.formats.names import Kind, is_header
 from assay.formats.numbers import number, ranks
 from assay.formats.reading import AUTO, FORMATS
@@ -93,7 +93,7 @@ def _fixed(source: Source, output: str | os.PathLike[str], kind: Kind, input_for
     return Repairs(target, fixer.made())
 
 
-def _layout(content: Content, kind: Kind, input_format: str) -> Layout:
+def _layout(content: Content, kind: Kind, input_format: str) -> ColumnOrder:
     name = input_format
     if name == AUTO and wide_encoding(content.head) is None:
         try:
@@ -114,7 +114,7 @@ def _layout(content: Content, kind: Kind, input_format: str) -> Layout:
 class _Fixer:
     """Repairs the rows of one query after the other."""
 
-    def __init__(self, layout: Layout, kind: Kind) -> None:
+    def __init__(self, layout: ColumnOrder, kind: Kind) -> None:
         self._layout, self._kind = layout, kind
         self._place = {role: column for column, role in enumerate(layout)}
         self._value = self._place.get("rel", self._place.get("score", -1))

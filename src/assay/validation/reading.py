@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from assay.errors import show_id
 from assay.formats.dialects import ASSAY
-from assay.formats.lines import Layout, Rows, Shape, even_rows, header_shape
+from assay.formats.lines import ColumnOrder, Rows, Shape, even_rows, header_shape
 from assay.formats.names import Kind, find_roles, is_header
 from assay.formats.sources import Content
 from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, is_utf8, lines_of, whole_lines, wide_encoding
@@ -29,7 +29,7 @@ class OddLine(Struct, frozen=True):
 
     raw: bytes  # without its line end
     tokens: list[bytes]
-    layout: Layout
+    layout: ColumnOrder
     width: int  # columns that the other lines have
     is_first: bool  # of those that hold data
     cut_off: bool  # the last line, and without line end
@@ -102,7 +102,7 @@ class TextReader:
         self,
         content: Content,
         kind: Kind,
-        layout: Layout,
+        layout: ColumnOrder,
         tallies: Tallies,
         progress: Callable[[int], None] | None = None,
     ) -> None:

@@ -17,7 +17,7 @@ from assay.errors import AssayError, InputError, show_id
 from assay.evaluation import Evaluation, Evaluator
 from assay.formats import as_qrels, as_run
 from assay.formats.detect import detect_format
-from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout, Rows
+from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, Rows
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades, floats, grade, number, ranks
 from assay.formats.reading import AUTO, FORMATS, find_format
@@ -35,7 +35,7 @@ from assay.validation.run_rules import FEW_JUDGED, note_ties
 
 Progress: TypeAlias = Callable[[int], None]  # told how many bytes more have been read
 
-LAYOUTS: dict[Kind, dict[str, Layout]] = {
+LAYOUTS: dict[Kind, dict[str, ColumnOrder]] = {
     "run": {"trec": TREC_RUN, "msmarco": MSMARCO_RUN, "beir": BEIR_RUN},
     "qrels": {"trec": TREC_QRELS, "msmarco": TREC_QRELS, "beir": BEIR_QRELS},
 }
@@ -258,7 +258,7 @@ class _RunPass:
         self._last: bytes | None = None
         self._parted: set[bytes] = set()
 
-    def read(self, content: Content, layout: Layout, progress: Progress | None) -> None:
+    def read(self, content: Content, layout: ColumnOrder, progress: Progress | None) -> None:
         """Look at the whole text."""
         reader = TextReader(content, "run", layout, self._tallies, progress)
         for rows in reader.rows():
@@ -377,7 +377,7 @@ class _QrelsPass:
         self._last: bytes | None = None
         self._parted: set[bytes] = set()
 
-    def read(self, content: Content, layout: Layout, progress: Progress | None) -> None:
+    def read(self, content: Content, layout: ColumnOrder, progress: Progress | None) -> None:
         """Look at the whole text."""
         reader = TextReader(content, "qrels", layout, self._tallies, progress)
         for rows in reader.rows():
@@ -474,8 +474,7 @@ def _measured(qrels: Qrels, run: Any, input_format: str) -> list[tuple[str, Said
     from assay.formats.unread import open_run
 
     try:
-        opened = open_run(run, input_format=input_format) if _is_path(run) else run
-        evaluation = Evaluator(qrels).evaluate(opened, tie_bounds=True)
+        evaluation = Evaluator(qrels).evaluate(open_run(run, input_format=input_format), tie_bounds=True)
     except AssayError as error:
         return [("RUN058", Said(f"the run cannot be evaluated with these judgments: {error}"))]
     return [*_unjudged(evaluation), *_bounds(evaluation)]

@@ -27,8 +27,7 @@ from assay.errors import AssayError
 from assay.evaluation import Evaluator
 from assay.formats import read_run
 from assay.formats.unread import open_run
-from assay.joining import join
-from assay.judged import form_ranking
+from assay.judging import judge
 from assay.native.sums import exact_sum
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -73,7 +72,7 @@ def answer(qrels: Any, run: Any, rules: Rules, threads: int) -> Any:
         evaluator = Evaluator(qrels, MEASURES, rules, threads=threads)
         opened = open_run(run)
         result = evaluator.evaluate(opened)
-        judged = form_ranking(evaluator.judgments, join(evaluator.judgments, opened, rules, threads=threads), rules)
+        judged = judge(evaluator.judgments, opened, rules, threads=threads)
     except AssayError as error:
         return f"{type(error).__name__}: {error}"
     judgments = evaluator.judgments

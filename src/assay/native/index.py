@@ -1,25 +1,28 @@
-"""The kernel's functions in Python's types.
+"""Judgments as the kernel keeps them, and its functions in Python's types.
 
-They give None where the input is not plain: then the NumPy path does the work, and says what is wrong if something is. So
-there is one place for messages, and plain input pays nothing for them. Call them only where `native.enabled()`.
+The functions give None where the input is not plain: then the NumPy path does the work, and says what is wrong if
+something is. So there is one place for messages, and plain input pays nothing for them. Call them only where
+`native.enabled()`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple
 
-from assay.frozen import frozen, values_of
 from assay.native import enabled, kernel
-from assay.tables import Booleans, Floats, Ids, Integers
+from assay.tables import Floats, Ids, Integers
+
+KernelHits: TypeAlias = Any  # what module.cpp calls a result; `judging.ranking_from_kernel` knows what is in it
 
 _NUMBERS = (float, int, bool, *(np.dtype(letter).type for letter in "dfeglqihbQLIHB"))
 
 
-@frozen
-class Layout:
+class Layout(Struct, frozen=True):
     """Which column holds what, -1 for none, and what the dialect takes for granted. As in lines.hpp."""
 
     query: int
@@ -38,8 +41,7 @@ class Layout:
     tabs_only: bool = False
 
 
-@frozen
-class RankingRules:
+class RankingRules(Struct, frozen=True):
     """The rules that decide about ranks. As in ranking.hpp."""
 
     ties: int
@@ -55,34 +57,8 @@ class RankingRules:
         return self.by_rank_column or self.ties_by_rank_column
 
 
-@frozen
-class Joined:
-    """A run joined with judgments."""
-
-    retrieved: Integers  # per judged query
-    answered: Booleans  # per judged query: whether the run has it
-    query: Integers  # and from here on per hit, in rank order
-    rank: Integers
-    tie_first: Integers
-    tie_last: Integers
-    judgment: Integers
-    unjudged: list[str]  # queries of the run without judgments, in byte order
-    tag: str
-
-
 class Interleaved(Exception):
     """Queries of a run are not together: open it again, and let it be gathered in memory."""
-
-
-@frozen
-class PlainJudgments:
-    """Judgments as the kernel read them."""
-
-    kept: Index
-    queries: tuple[str, ...]
-    start: Integers
-    rel: Floats
-    pool: Floats
 
 
 class Index:
@@ -97,71 +73,49 @@ class Index:
         documents: list[str] = kernel.documents(self._handle)
         return documents
 
-    def join_file(
+    def hits_in_file(
         self, file: int, size: int, layout: Layout, rules: RankingRules, threads: int, *, gathered: bool = False
-    ) -> Joined | None:
+    ) -> KernelHits:
         """A run in an open file."""
-        return _joined(
-            kernel.join_file(self._handle, file, size, values_of(layout), values_of(rules), threads, gathered)
-        )
+        return kernel.join_file(self._handle, file, size, astuple(layout), astuple(rules), threads, gathered)
 
-    def join_text(
+    def hits_in_text(
         self, read: Callable[[int], bytes], layout: Layout, rules: RankingRules, *, gathered: bool = False
-    ) -> Joined | None:
+    ) -> KernelHits:
         """A run in a stream: `read` gives at most as many bytes as it is asked for, and none at the end."""
-        return _joined(kernel.join_text(self._handle, read, values_of(layout), values_of(rules), gathered))
+        return kernel.join_text(self._handle, read, astuple(layout), astuple(rules), gathered)
 
-    def join_table(
+    def hits_in_rows(
         self, place: Integers, doc: Ids, score: Floats, rank: Integers | None, rules: RankingRules
-    ) -> Joined | None:
+    ) -> KernelHits:
         """Rows in memory; `place` says for each which judged query it belongs to, or -1."""
-        return _joined(kernel.join_table(self._handle, place, doc, score, rank, values_of(rules)))
+        return kernel.join_table(self._handle, place, doc, score, rank, astuple(rules))
 
-    def join_arrow(self, stream: Any, layout: Layout, rules: RankingRules) -> Joined | None:
+    def hits_in_arrow(self, stream: Any, layout: Layout, rules: RankingRules) -> KernelHits:
         """A stream of the Arrow C data interface, in its capsule."""
-        return _joined(kernel.join_arrow(self._handle, stream, values_of(layout), values_of(rules)))
+        return kernel.join_arrow(self._handle, stream, astuple(layout), astuple(rules))
 
-    def join_dict(
+    def hits_in_dict(
         self, run: dict[str, dict[str, float]], docs: list[str], place: dict[str, int], rules: RankingRules
-    ) -> Joined | None:
+    ) -> KernelHits:
         """A dict of dicts; `docs` are the judged documents, `place` tells the judged queries: the same for all runs."""
         if self._dicts is None:
             self._dicts = kernel.dict_index(self._handle, docs, place, _NUMBERS)
-        return _joined(kernel.join_dict(self._dicts, run, values_of(rules)))
+        return kernel.join_dict(self._dicts, run, astuple(rules))
 
 
-def read_judgments(read: Callable[[int], bytes], layout: Layout) -> PlainJudgments | None:
-    """Judgments from a stream of text."""
-    found = kernel.read_judgments(read, values_of(layout))
+def read_judgments(
+    read: Callable[[int], bytes], layout: Layout
+) -> tuple[Index, tuple[str, ...], Integers, Floats, Floats] | None:
+    """Judgments from a stream of text: their index, queries, where each query starts, grades, and grades best first."""
+    found = kernel.read_judgments(read, astuple(layout))
     if found is None:
         return None
     handle, queries, start, rel, pool = found
-    return PlainJudgments(
-        Index(handle), queries, np.frombuffer(start, np.int64), np.frombuffer(rel), np.frombuffer(pool)
-    )
+    return Index(handle), queries, np.frombuffer(start, np.int64), np.frombuffer(rel), np.frombuffer(pool)
 
 
 def index_judgments(queries: tuple[str, ...], start: Integers, docs: Sequence[str]) -> Index | None:
     """The documents that were judged for each query; query i has docs[start[i]:start[i + 1]]."""
     handle = kernel.index_judgments(queries, start, docs) if enabled() else None
     return None if handle is None else Index(handle)
-
-
-def _joined(found: Any) -> Joined | None:
-    if found is None:
-        return None
-    if found is False:
-        raise Interleaved
-    retrieved, answered, *hits, unjudged, tag = found
-    query, rank, tie_first, tie_last, judgment = (np.frombuffer(column, np.int64) for column in hits)
-    return Joined(
-        retrieved=np.frombuffer(retrieved, np.int64),
-        answered=np.frombuffer(answered, np.bool_),
-        query=query,
-        rank=rank,
-        tie_first=tie_first,
-        tie_last=tie_last,
-        judgment=judgment,
-        unjudged=unjudged,
-        tag=tag,
-    )

@@ -1,0 +1,257 @@
+"""Judge a run: rank its documents by the rules and mark the judged ones. Reads no files and knows no measure.
+
+The kernel does it where it is there and the input is plain; otherwise NumPy does it. Both give the same bits.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from msgspec.structs import replace
+
+from assay import native
+from assay.errors import QuerySetError, show_id, some_of
+from assay.judged import JudgedRanking
+from assay.judgments import Judgments, index_judgments
+from assay.native.index import Interleaved, RankingRules
+from assay.ranking import rank_rows
+from assay.rules import Rules
+from assay.tables import Booleans, Integers, Qrels, Run
+
+
+class OpenedRun(Protocol):
+    """A run as its callers see it: a table (`Run`), or input that is read when somebody needs it (`UnreadRun`)."""
+
+    @property
+    def name(self) -> str:
+        """What the run is called."""
+
+    @property
+    def source(self) -> str:
+        """Where it comes from, for messages."""
+
+    @property
+    def table(self) -> Run:
+        """The run as a table."""
+
+
+class UnreadRun(ABC):
+    """A run that is not a table yet: the kernel may judge it as it is."""
+
+    name: str
+    source: str
+
+    @abstractmethod
+    def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
+        """The run judged by the kernel, or None if that is not possible."""
+
+    @abstractmethod
+    def read(self) -> Run:
+        """The run as a table, or the error that says what is wrong with it."""
+
+    @cached_property
+    def table(self) -> Run:
+        """The run as a table, read once."""
+        return self.read()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the table is there already."""
+        return "table" in self.__dict__
+
+
+def judge(
+    qrels: Qrels | Judgments,
+    run: OpenedRun,
+    rules: Rules = Rules(),
+    *,
+    strays: bool = False,
+    threads: int = 1,
+) -> JudgedRanking:
+    """Rank the run's documents by the rules and mark the judged ones.
+
+    Refuses a run that answers none of the judged queries and, under queries="strict", one that lacks any of them.
+    `strays` also keeps the documents that are judged for other queries only (for Hole).
+
+    >>> qrels = Qrels.from_columns(["q"], ["b"], [1])
+    >>> judge(qrels, Run.from_columns(["q", "q"], ["a", "b"], [2.0, 1.0])).hit_rank.tolist()
+    [2]
+    """
+    judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.duplicates)
+    by_kernel = native.enabled() and not strays  # the kernel does not look for strays
+    ranking = _judged_by_kernel(judgments, run, rules, threads) if by_kernel else None
+    if ranking is None:
+        ranking = _judged_by_numpy(judgments, run.table, rules, strays=strays)
+    if rules.depth is not None:
+        ranking = ranking.cut(rules.depth)
+    return ranking.only_answered() if rules.queries == "both" else ranking
+
+
+# The kernel
+
+
+def ranking_from_kernel(judgments: Judgments, found: Any) -> JudgedRanking | None:
+    """The ranking of all judged queries from what the kernel gives; None if the input is not plain."""
+    if found is None:
+        return None
+    if found is False:
+        raise Interleaved
+    retrieved, answered, query, rank, tie_first, tie_last, judgment, unjudged, tag = found
+    hit_judgment = np.frombuffer(judgment, np.int64)
+    return JudgedRanking(
+        queries=judgments.queries,
+        retrieved=np.frombuffer(retrieved, np.int64),
+        hit_query=np.frombuffer(query, np.int64),
+        hit_rank=np.frombuffer(rank, np.int64),
+        hit_rel=judgments.rel[hit_judgment],
+        hit_tie_first=np.frombuffer(tie_first, np.int64),
+        hit_tie_last=np.frombuffer(tie_last, np.int64),
+        hit_judgment=hit_judgment,
+        pool=judgments.pool,
+        top_grade=judgments.top_grade,
+        missing=_missing(judgments, np.frombuffer(answered, np.bool_)),
+        unjudged=tuple(unjudged),
+        tag=tag,
+    )
+
+
+def _judged_by_kernel(judgments: Judgments, run: OpenedRun, rules: Rules, threads: int) -> JudgedRanking | None:
+    ranking_rules = _ranking_rules(rules)
+    if isinstance(run, UnreadRun) and not run.is_read:
+        ranking = run.judged(judgments, ranking_rules, threads)
+    else:
+        ranking = _judged_rows(judgments, run.table, ranking_rules)
+    if ranking is not None:
+        _check_query_sets(judgments, ranking.missing, ranking.unjudged, run.name, rules)
+    return ranking
+
+
+def _judged_rows(judgments: Judgments, run: Run, rules: RankingRules) -> JudgedRanking | None:
+    if judgments.index is None or run.doc.dtype != object or run.score.dtype != np.float64:
+        return None
+    if rules.needs_ranks and (run.rank is None or run.rank.dtype != np.int64):
+        return None
+    place = _places(judgments, run)
+    rank = None if run.rank is None or not rules.needs_ranks else np.ascontiguousarray(run.rank)
+    ranking = ranking_from_kernel(
+        judgments,
+        judgments.index.hits_in_rows(
+            place[run.query], np.ascontiguousarray(run.doc), np.ascontiguousarray(run.score), rank, rules
+        ),
+    )
+    if ranking is None:
+        return None
+    missing, unjudged = _unmatched(judgments, run, place)  # the kernel sees no query that has no rows
+    return replace(ranking, missing=missing, unjudged=unjudged, tag=run.tag)
+
+
+def _ranking_rules(rules: Rules) -> RankingRules:
+    return RankingRules(
+        ties={"doc-asc": 1, "input": 2, "rank-column": 2}.get(rules.ties, 0),
+        duplicates={"error": 0, "first": 1, "best": 2}[rules.duplicates],
+        by_rank_column=rules.order == "rank",
+        ties_by_rank_column=rules.ties == "rank-column",
+        float32=rules.scores == "float32",
+        drop_self_match=rules.self_match == "drop",
+    )
+
+
+# NumPy
+
+
+def _judged_by_numpy(judgments: Judgments, run: Run, rules: Rules, *, strays: bool) -> JudgedRanking:
+    place = _places(judgments, run)
+    missing, unjudged = _unmatched(judgments, run, place)
+    _check_query_sets(judgments, missing, unjudged, run.name, rules)
+    rows = rank_rows(run, place[run.query], rules)
+    code = judgments.lookup.codes(rows.doc)
+    judgment = judgments.lookup.find(rows.query, code)
+    hit = np.flatnonzero(judgment >= 0)
+    hit_rank = rows.ranks(hit)
+    in_order = np.lexsort((hit_rank, rows.query[hit]))
+    hit = hit[in_order]
+    stray = np.flatnonzero((code >= 0) & (judgment < 0)) if strays else None
+    return JudgedRanking(
+        queries=judgments.queries,
+        retrieved=np.bincount(rows.query, minlength=len(judgments.queries)),
+        hit_query=rows.query[hit],
+        hit_rank=hit_rank[in_order],
+        hit_rel=judgments.rel[judgment[hit]],
+        hit_tie_first=rows.rank[rows.tie_first[hit]],
+        hit_tie_last=rows.rank[rows.tie_last[hit]],
+        hit_judgment=judgment[hit],
+        pool=judgments.pool,
+        top_grade=judgments.top_grade,
+        stray_query=None if stray is None else rows.query[stray],
+        stray_rank=None if stray is None else rows.ranks(stray),
+        missing=missing,
+        unjudged=unjudged,
+        tag=run.tag,
+    )
+
+
+# Query sets
+
+
+def _places(judgments: Judgments, run: Run) -> Integers:
+    """For each query of the run its place among the judged ones, or -1."""
+    return np.fromiter((judgments.place.get(query, -1) for query in run.queries), np.int64, len(run.queries))
+
+
+def _unmatched(judgments: Judgments, run: Run, place: Integers) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The judged queries that the run lacks, and the queries of the run that have no judgments."""
+    answered = np.zeros(len(judgments.queries), bool)
+    answered[place[place >= 0]] = True
+    unjudged = tuple(query for query, number in zip(run.queries, place.tolist(), strict=True) if number < 0)
+    return _missing(judgments, answered), unjudged
+
+
+def _missing(judgments: Judgments, answered: Booleans) -> tuple[str, ...]:
+    return tuple([judgments.queries[place] for place in np.flatnonzero(~answered).tolist()])
+
+
+def _check_query_sets(
+    judgments: Judgments, missing: tuple[str, ...], unjudged: tuple[str, ...], name: str, rules: Rules
+) -> None:
+    if len(missing) == len(judgments.queries):
+        raise QuerySetError(no_query_in_common(judgments.queries, unjudged, name))
+    if rules.queries == "strict" and missing:
+        raise QuerySetError(
+            f"{len(missing)} of {len(judgments.queries)} judged queries {'is' if len(missing) == 1 else 'are'} missing from "
+            f"run {name!r} (first: {some_of(missing)}). Complete the run, or choose queries=judged to count them as 0, "
+            f"or queries=both to leave them out."
+        )
+
+
+def no_query_in_common(judged: tuple[str, ...], answered: tuple[str, ...], run_name: str) -> str:
+    """The message for query sets that do not meet, with an example that shows the likely reason."""
+    if not answered:
+        return f"run {run_name!r} has no query at all; 0 of {len(judged)} judged queries are answered."
+    examples = next(filter(None, (_same_but_for(fold, judged, answered) for fold in _FOLDS)), None) or (
+        answered[0],
+        judged[0] if judged else "",
+    )
+    return (
+        f"0 of {len(judged)} query ids match; the run has {show_id(examples[0])!r}, the qrels {show_id(examples[1])!r}. "
+        f"Check that run {run_name!r} belongs to these qrels and writes its query ids in the same way."
+    )
+
+
+_FOLDS: tuple[Callable[[str], str], ...] = (
+    lambda text: text.strip().casefold(),
+    lambda text: text.strip().casefold().lstrip("0"),
+    lambda text: "".join(c for c in text if c.isdigit()).lstrip("0"),
+)
+
+
+def _same_but_for(
+    fold: Callable[[str], str], judged: tuple[str, ...], answered: tuple[str, ...]
+) -> tuple[str, str] | None:
+    """An answered and a judged query whose ids only differ in what the folding takes away."""
+    by_fold = {fold(query): query for query in reversed(judged)}
+    by_fold.pop("", None)
+    return next(((query, by_fold[fold(query)]) for query in answered if fold(query) in by_fold), None)

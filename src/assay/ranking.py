@@ -1,0 +1,167 @@
+"""Rank the rows of a run by the rules. Knows no judgments, files or measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct
+
+from assay.arrays import changes
+from assay.errors import RulesError
+from assay.judgments import duplicate_error
+from assay.rules import Rules, Ties
+from assay.tables import Booleans, Ids, Integers, Run, encode_ids, in_byte_order
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+def ranks_of(run: Run) -> Integers:
+    """The rank of every row in its query, from 1: falling score, and equal scores by document id, descending.
+
+    That is the order of the default rules. A document that stands twice has two ranks.
+
+    >>> ranks_of(Run.from_columns(["q", "q", "q", "p"], ["a", "b", "c", "a"], [1.0, 1.0, 2.0, 0.5])).tolist()
+    [3, 2, 1, 1]
+    """
+    order = np.lexsort((-run.score, run.query))
+    equal = ~changes(run.query[order]) & ~changes(run.score[order])
+    if equal.any():
+        tied = np.zeros(len(run), bool)
+        tied[order[np.flatnonzero(equal)]] = tied[order[np.flatnonzero(equal) - 1]] = True
+        place = np.zeros(len(run), np.int64)
+        place[tied] = encode_ids(run.doc[tied].tolist())[1]  # ids are put in order only where scores are equal
+        order = np.lexsort((-place, -run.score, run.query))
+    rank = np.empty(len(run), np.int64)
+    rank[order] = _places_in_segments(changes(run.query[order])) + 1
+    return rank
+
+
+def ranked_documents(run: Run, rules: Rules, depth: int | None = None) -> dict[str, list[str]]:
+    """The documents of each query in rank order, under the rules, down to a depth.
+
+    >>> run = Run.from_columns(["q", "q", "q", "p"], ["a", "b", "c", "a"], [1.0, 1.0, 2.0, 0.5])
+    >>> ranked_documents(run, Rules()), ranked_documents(run, Rules(ties="doc-asc"), 2)
+    ({'p': ['a'], 'q': ['c', 'b', 'a']}, {'p': ['a'], 'q': ['c', 'a']})
+    """
+    rows = rank_rows(run, run.query, rules)
+    everything = np.arange(len(rows.query))
+    rank = rows.ranks(everything)
+    limits = [limit for limit in (depth, rules.depth) if limit is not None]
+    kept = np.flatnonzero(rank <= min(limits)) if limits else everything
+    kept = kept[np.lexsort((rank[kept], rows.query[kept]))]
+    found: dict[str, list[str]] = {query: [] for query in run.queries}
+    for query, doc in zip(rows.query[kept].tolist(), rows.doc[kept].tolist(), strict=True):
+        found[run.queries[query]].append(doc)
+    return found
+
+
+def _places_in_segments(starts_new: Booleans) -> Integers:
+    places = np.arange(len(starts_new))
+    return places - np.maximum.accumulate(np.where(starts_new, places, 0))
+
+
+class RankedRows(Struct, frozen=True, eq=False):
+    """The rows of a run that count, by query and falling score. Equal scores are put in order only where `ranks` asks."""
+
+    query: Integers
+    doc: Ids
+    rank: Integers  # in the order of the rows: right but among equal scores
+    tie_first: Integers  # for each row, the first and ...
+    tie_last: Integers  # ... the last row with the same query and score
+    ties: Ties
+
+    def ranks(self, chosen: Integers) -> Integers:
+        """Ranks of the chosen rows (ascending), equal scores ordered by the rules.
+
+        Only documents that share their score with a chosen one are compared by id: the others' order changes nothing.
+        """
+        ranks = self.rank[chosen]
+        if self.ties in ("input", "rank-column"):
+            return ranks  # the rows stand in that order already
+        tied = self.tie_first[chosen] < self.tie_last[chosen]
+        for first in dict.fromkeys(self.tie_first[chosen][tied].tolist()):
+            last = int(self.tie_last[first])
+            ordered = in_byte_order(self.doc[first : last + 1], reverse=self.ties != "doc-asc")
+            place = {doc: number for number, doc in enumerate(ordered)}
+            members = slice(np.searchsorted(chosen, first), np.searchsorted(chosen, last, side="right"))
+            ranks[members] = [self.rank[first] + place[doc] for doc in self.doc[chosen[members]]]
+        return ranks
+
+
+def rank_rows(run: Run, query: Integers, rules: Rules) -> RankedRows:
+    """The rows of a run ranked by the rules; `query` gives the number of each row's query, -1 to leave the row out."""
+    score = _scores(run, rules)
+    order = _without_duplicates(run, _row_order(run, query, score, rules), query, rules)
+    query, score = query[order], score[order]
+    starts_new = changes(query)
+    rank = _places_in_segments(starts_new) + 1
+    return RankedRows(query, run.doc[order], rank, *_tie_groups(score, starts_new), rules.ties)
+
+
+def _scores(run: Run, rules: Rules) -> npt.NDArray[Any]:
+    """What the rows are ranked by."""
+    if "rank" in (rules.order, rules.ties.removesuffix("-column")) and run.rank is None:
+        setting = 'order="rank"' if rules.order == "rank" else 'ties="rank-column"'
+        raise RulesError(f"run {run.name!r} has no rank column; {setting} needs one.")
+    score = -run.rank.astype(np.float64) if rules.order == "rank" and run.rank is not None else run.score
+    with np.errstate(over="ignore"):  # trec_eval 9 also makes an infinite float of a huge double
+        return score.astype(np.float32) if rules.scores == "float32" else score
+
+
+def _row_order(run: Run, query: Integers, score: npt.NDArray[Any], rules: Rules) -> Integers:
+    """The rows that count, by query and falling score."""
+    keep = query >= 0
+    if rules.self_match == "drop":
+        own = np.fromiter(map(run.queries.__getitem__, run.query), object, len(run))
+        keep = keep & np.asarray(run.doc != own, dtype=bool)
+    order = np.flatnonzero(keep)
+    if rules.ties == "rank-column" and run.rank is not None:
+        return order[np.lexsort((run.rank[order], -score[order], query[order]))]
+    if _is_sorted(query[order], score[order]):
+        return order
+    return order[np.lexsort((-score[order], query[order]))]  # stable: equal scores stay in the order of the input
+
+
+def _is_sorted(query: Integers, score: npt.NDArray[Any]) -> bool:
+    same = query[1:] == query[:-1]
+    return bool(np.all((query[1:] > query[:-1]) | (same & (score[1:] <= score[:-1]))))
+
+
+def _without_duplicates(run: Run, order: Integers, query: Integers, rules: Rules) -> Integers:
+    """Drop or refuse documents that a query retrieves twice."""
+    seen: dict[tuple[int, str], int] = {}
+    extra: list[int] = []
+    for position in _suspects(run, order, query).tolist():  # in rank order: the best score comes first
+        pair = (int(query[order[position]]), str(run.doc[order[position]]))
+        other = seen.setdefault(pair, position)
+        if other != position:
+            earlier = rules.duplicates != "best" and order[position] < order[other]
+            seen[pair] = position if earlier else other
+            extra.append(other if earlier else position)
+    if extra and rules.duplicates == "error":
+        raise duplicate_error(run, np.sort(order[extra]), "retrieved", "the higher score")
+    return np.delete(order, extra) if extra else order
+
+
+def _suspects(run: Run, order: Integers, query: Integers) -> Integers:
+    """Places in `order` whose query and document may stand there twice: those with equal hashes."""
+    hashes = np.fromiter(map(hash, run.doc[order]), np.int64, len(order))
+    with np.errstate(over="ignore"):
+        mixed = hashes ^ (query[order] * np.int64(0x5851F42D4C957F2D))
+    by_hash = np.argsort(mixed, kind="stable")
+    equal = np.flatnonzero(mixed[by_hash[1:]] == mixed[by_hash[:-1]])
+    if not len(equal):
+        return equal
+    return np.unique(np.concatenate((by_hash[equal], by_hash[equal + 1])))
+
+
+def _tie_groups(score: npt.NDArray[Any], starts_new: Booleans) -> tuple[Integers, Integers]:
+    """For each row, the first and the last row with the same query and score."""
+    first_of_group = np.flatnonzero(starts_new | changes(score))
+    group = np.searchsorted(first_of_group, np.arange(len(score)), side="right") - 1
+    last_of_group = np.append(first_of_group[1:], len(score)) - 1
+    if not len(first_of_group):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    return first_of_group[group], last_of_group[group]
