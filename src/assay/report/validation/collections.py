@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from assay.report.validation.text import counted
+from assay.report.validation.text import NOUNS
 from assay.validation.findings import Validation
+from assay.words import number_of
 
 COLLECTIONS_SCHEMA = "assay/collections/1"
 _PARTS = ("documents", "queries", "judgments")
@@ -16,7 +17,7 @@ def collections_as_text(collections: Mapping[str, Validation]) -> str:
     """A line for each collection: its name and what is in it."""
     width = max(map(len, collections), default=0)
     return "".join(
-        f"{name:<{width}}  {', '.join(counted(found.facts[part], part) for part in _PARTS)}\n"
+        f"{name:<{width}}  {', '.join(number_of(int(found.facts[part]), NOUNS[part]) for part in _PARTS)}\n"
         for name, found in collections.items()
     )
 

@@ -13,7 +13,7 @@ from assay.words import noun_for, number_of
 
 WIDTH = 100
 _INDENT = " " * 9
-_SINGULAR = {"lines": "line", "rows": "row", "documents": "document", "queries": "query", "judgments": "judgment"}
+NOUNS = {"lines": "line", "rows": "row", "documents": "document", "queries": "query", "judgments": "judgment"}
 
 
 def render_text(
@@ -45,13 +45,10 @@ def _verdict(validation: Validation, strict: bool) -> str:
 def _looked_at(validation: Validation) -> str:
     form, split = validation.facts.get("format"), validation.facts.get("split")
     facts = [f"{validation.kind} in {form}" if form else f"{validation.kind}, split {show_id(str(split))}"]
-    facts += [counted(validation.facts[name], name) for name in _SINGULAR if validation.facts.get(name)]
+    facts += [
+        number_of(int(validation.facts[name]), noun) for name, noun in NOUNS.items() if validation.facts.get(name)
+    ]
     return ", ".join(facts)
-
-
-def counted(count: int | str, name: str) -> str:
-    """'1 query', '6,980 queries'."""
-    return f"{count:,} {_SINGULAR[name] if count == 1 else name}"
 
 
 def _finding_lines(finding: Finding, file: str) -> Iterator[str]:
