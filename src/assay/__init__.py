@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assay.formats.writing import write_qrels, write_run
     from assay.fusion import collapse, fuse
     from assay.judged import JudgedRanking
-    from assay.judging import judge
+    from assay.marking import judge
     from assay.measures import Measure, measure, parse_measure
     from assay.rules import Rules
     from assay.scoring import score, score_many
@@ -53,7 +53,7 @@ _PLACES = {
     "diagnose": "assay.diagnosis.diagnosing",
     "evaluate": "assay.evaluation",
     "fuse": "assay.fusion",
-    "judge": "assay.judging",
+    "judge": "assay.marking",
     "measure": "assay.measures",
     "parse_measure": "assay.measures",
     "parse_qrels": "assay.formats",

@@ -1,7 +1,4 @@
-"""Columns cut into segments, as the rows of queries are, and what is computed from them once.
-
-Independent of what the columns contain.
-"""
+"""Columns cut into segments, as the rows of queries are, and what is computed from them once. Any columns will do."""
 
 from __future__ import annotations
 

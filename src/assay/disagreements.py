@@ -18,8 +18,8 @@ from assay.errors import MeasureError, QuerySetError, RulesError, some_of
 from assay.evaluation import combined, ranking_of, values_under
 from assay.formats import as_qrels, as_run
 from assay.judged import JudgedRanking
-from assay.judging import judge
 from assay.judgments import Judgments, index_judgments
+from assay.marking import judge
 from assay.measures import Measure, Request, parse_measures
 from assay.measures.conventions import CONVENTIONS, Convention
 from assay.rules import Duplicates, Rules

@@ -15,8 +15,8 @@ from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError
 from assay.formats import as_qrels
 from assay.formats.unread import open_run, read_judgments
 from assay.judged import JudgedRanking
-from assay.judging import OpenedRun, judge
 from assay.judgments import Judgments, index_judgments
+from assay.marking import OpenedRun, judge
 from assay.measures import Measure, Request, parse_measure, parse_measures
 from assay.measures.arithmetic import log
 from assay.measures.conventions import convention

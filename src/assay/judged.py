@@ -42,14 +42,8 @@ class JudgedRanking(Remembers, frozen=True, eq=False):
     tag: str = ""  # of the run
 
     def __post_init__(self) -> None:
-        for column in (
-            self.retrieved,
-            self.hit_rank,
-            self.hit_rel,
-            self.hit_tie_first,
-            self.hit_tie_last,
-            self.pool.grade,
-        ):
+        ties = (self.hit_tie_first, self.hit_tie_last)
+        for column in (self.retrieved, self.hit_rank, self.hit_rel, *ties, self.pool.grade):
             column.setflags(write=False)  # all measures see the same ranking; none may change it
 
     def __len__(self) -> int:

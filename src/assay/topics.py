@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from assay.arrays import Remembers, starts
 from assay.errors import DuplicateError, show_id
 from assay.judged import Arrangement, JudgedRanking
-from assay.judging import judge
 from assay.judgments import Judgments, index_judgments
+from assay.marking import judge
 from assay.rules import Duplicates, Rules
 from assay.tables import Floats, Ids, Integers, Qrels, Run, as_bytes
 

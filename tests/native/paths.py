@@ -12,7 +12,8 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from assay import Rules, judging, native
+from assay import Rules, native
+from assay import marking as judging
 from assay.errors import AssayError
 from assay.evaluation import Evaluator
 from assay.formats.unread import open_run, read_judgments

@@ -11,7 +11,7 @@ import pytest
 
 from assay import Evaluator, Rules
 from assay.formats.unread import open_run, read_judgments
-from assay.judging import judge
+from assay.marking import judge
 from native.inputs import Row, run_line
 from native.paths import NEEDS_KERNEL, both_paths, by_kernel, by_numpy, hits, kernel_and_numpy, plain
 

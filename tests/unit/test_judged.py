@@ -7,8 +7,8 @@ import pytest
 
 from assay import Qrels, Rules, Run, judge, parse_run
 from assay.errors import DuplicateError, QuerySetError, RulesError
-from assay.judging import no_query_in_common
 from assay.judgments import index_judgments
+from assay.marking import no_query_in_common
 from strategies import qrels_of, run_of
 
 

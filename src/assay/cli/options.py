@@ -14,7 +14,7 @@ from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES
 from assay.files import is_same_file
 from assay.formats import INPUT_FORMATS, parse_grades, read_qrels, read_run
-from assay.judging import OpenedRun
+from assay.marking import OpenedRun
 from assay.measures.conventions import CONVENTIONS
 from assay.measures.presets import PRESETS, preset
 from assay.rules import RULE_CHOICES, Rules

@@ -43,7 +43,7 @@ from assay.formats.unread import open_run
 from assay.inputs.documents import read_documents
 from assay.inputs.queries import read_queries
 from assay.inputs.segments import read_segments
-from assay.judging import OpenedRun
+from assay.marking import OpenedRun
 from assay.measures import Measure
 from assay.ranking import ranked_documents
 from assay.rules import Rules

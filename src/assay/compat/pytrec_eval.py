@@ -48,9 +48,10 @@ from assay.errors import (
     show_id,
 )
 from assay.evaluation import GEOMETRIC_FLOOR
+from assay.formats.unread import DictRun
 from assay.judged import JudgedRanking
-from assay.judging import UnreadRun, judge, ranking_from_kernel
 from assay.judgments import Judgments, index_judgments
+from assay.marking import judge
 from assay.measures.arithmetic import log
 from assay.measures.bundles import Family
 from assay.native.index import RankingRules
@@ -402,23 +403,21 @@ def _qrels(query_relevance: Mapping[str, Mapping[str, int]]) -> Qrels:
     return Qrels(rows.queries, rows.query, as_ids(rows.doc), grades, source=name)
 
 
-class _Scores(UnreadRun):
+class _Scores(DictRun):
     """A run as a dict of dicts, of which only the judged queries count; a query may come without documents."""
 
-    name = source = "scores"
+    source = "scores"
 
     def __init__(self, scores: Mapping[str, Mapping[str, float]], answered: Mapping[str, Any]) -> None:
-        self._scores, self._answered = scores, answered
+        super().__init__(scores, "scores")
+        self._answered = answered
 
     def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
-        if judgments.index is None or type(self._scores) is not dict or not all(self._scores.values()):
-            return None
-        return ranking_from_kernel(
-            judgments, judgments.index.hits_in_dict(self._scores, judgments.doc_list, judgments.place, rules)
-        )
+        plain = type(self.scores) is dict and all(self.scores.values())
+        return super().judged(judgments, rules, threads) if plain else None
 
     def read(self) -> Run:
-        return _run(self._scores, self._answered)
+        return _run(self.scores, self._answered)
 
 
 def _run(scores: Mapping[str, Mapping[str, float]], answered: Mapping[str, Any]) -> Run:

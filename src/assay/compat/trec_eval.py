@@ -24,8 +24,8 @@ from assay.errors import AssayError, DuplicateError, ParameterError, QuerySetErr
 from assay.formats.dialects import TREC_EVAL_9, TREC_EVAL_10, Dialect
 from assay.formats.trec import read_trec_qrels, read_trec_run
 from assay.judged import JudgedRanking
-from assay.judging import judge
 from assay.judgments import Judgments, index_judgments
+from assay.marking import judge
 from assay.measures import Measure
 from assay.measures.arithmetic import log
 from assay.measures.bundles import BUNDLES, FAMILIES, Family, c_integer, c_number

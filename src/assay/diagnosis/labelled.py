@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from assay.arrays import starts
 from assay.evaluation import Evaluator, Plan, combined, places_of, values_under
 from assay.judged import JudgedRanking
-from assay.judging import judge
 from assay.judgments import Judgments, Pool, index_judgments
+from assay.marking import judge
 from assay.rules import Rules
 from assay.tables import Booleans, Floats, Ids, Integers, Qrels, Run
 

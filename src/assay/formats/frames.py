@@ -14,8 +14,8 @@ from assay.formats.numbers import GradeMap, plain_text
 from assay.formats.sources import Content
 from assay.formats.text import decoded
 from assay.judged import JudgedRanking
-from assay.judging import ranking_from_kernel
 from assay.judgments import Judgments
+from assay.marking import ranking_from_kernel
 from assay.native.index import Layout, RankingRules
 from assay.tables import Qrels, Run
 

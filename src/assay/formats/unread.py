@@ -29,8 +29,8 @@ from assay.formats.reading import (
 )
 from assay.formats.sources import STDIN, Content, Origin, Source, stem
 from assay.judged import JudgedRanking
-from assay.judging import OpenedRun, UnreadRun, ranking_from_kernel
 from assay.judgments import Judgments, index_judgments, read_plain_judgments
+from assay.marking import OpenedRun, UnreadRun, ranking_from_kernel
 from assay.native.index import Interleaved, Layout, RankingRules
 from assay.rules import Duplicates
 from assay.tables import Run
@@ -101,13 +101,10 @@ class FileRun(UnreadRun):
 
     def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
         """The run judged by the kernel; a run whose queries are not together is read a second time."""
-        for gathered in (False, True):
-            with self._origin.open() as content:
-                try:
-                    return self._judged(content, judgments, rules, threads, gathered=gathered)
-                except Interleaved:
-                    continue
-        return None
+        try:
+            return self._judged(judgments, rules, threads, gathered=False)
+        except Interleaved:
+            return self._judged(judgments, rules, threads, gathered=True)
 
     def read(self) -> Run:
         """The run as a table."""
@@ -115,22 +112,23 @@ class FileRun(UnreadRun):
             return find_format(content, self._format, "run").read_run(content).named(self.name)
 
     def _judged(
-        self, content: Content, judgments: Judgments, rules: RankingRules, threads: int, *, gathered: bool
+        self, judgments: Judgments, rules: RankingRules, threads: int, *, gathered: bool
     ) -> JudgedRanking | None:
-        found = find_format(content, self._format, "run")
-        if found.table is not None:
-            return judged_table(found.table(content, "run"), content.name, judgments, rules)
-        layout = _layout(found, content, "run")
-        if layout is None or judgments.index is None or (rules.needs_ranks and layout.rank < 0):
-            return None
-        if layout.value >= 0 and not rules.needs_ranks:
-            layout = replace(layout, rank=-1)  # beside scores the rank column may hold anything
-        if content.file is None:
-            hits = judgments.index.hits_in_text(content.read_some, layout, rules, gathered=gathered)
-        else:
-            descriptor, size = content.file.descriptor, content.file.size
-            hits = judgments.index.hits_in_file(descriptor, size, layout, rules, threads, gathered=gathered)
-        return ranking_from_kernel(judgments, hits)
+        with self._origin.open() as content:
+            found = find_format(content, self._format, "run")
+            if found.table is not None:
+                return judged_table(found.table(content, "run"), content.name, judgments, rules)
+            layout = _layout(found, content, "run")
+            if layout is None or judgments.index is None or (rules.needs_ranks and layout.rank < 0):
+                return None
+            if layout.value >= 0 and not rules.needs_ranks:
+                layout = replace(layout, rank=-1)  # beside scores the rank column may hold anything
+            if content.file is None:
+                hits = judgments.index.hits_in_text(content.read_some, layout, rules, gathered=gathered)
+            else:
+                descriptor, size = content.file.descriptor, content.file.size
+                hits = judgments.index.hits_in_file(descriptor, size, layout, rules, threads, gathered=gathered)
+            return ranking_from_kernel(judgments, hits)
 
 
 class DictRun(UnreadRun):
@@ -138,20 +136,20 @@ class DictRun(UnreadRun):
 
     source = "run"
 
-    def __init__(self, value: Mapping[Any, Any], name: str) -> None:
-        self._value, self.name = value, name
+    def __init__(self, scores: Mapping[Any, Any], name: str) -> None:
+        self.scores, self.name = scores, name
 
     def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
         """The run judged by the kernel: documents are looked up by hashes that Python knows already."""
-        if judgments.index is None or type(self._value) is not dict:
+        if judgments.index is None or type(self.scores) is not dict:
             return None
         return ranking_from_kernel(
-            judgments, judgments.index.hits_in_dict(self._value, judgments.doc_list, judgments.place, rules)
+            judgments, judgments.index.hits_in_dict(self.scores, judgments.doc_list, judgments.place, rules)
         )
 
     def read(self) -> Run:
         """The run as a table."""
-        return run_from_dict(self._value, self.name)
+        return run_from_dict(self.scores, self.name)
 
 
 class FrameRun(UnreadRun):

@@ -27,7 +27,7 @@ from assay.errors import AssayError
 from assay.evaluation import Evaluator
 from assay.formats import read_run
 from assay.formats.unread import open_run
-from assay.judging import judge
+from assay.marking import judge
 from assay.native.sums import exact_sum
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -65,12 +65,7 @@ class UnreadRun(ABC):
 
 
 def judge(
-    qrels: Qrels | Judgments,
-    run: OpenedRun,
-    rules: Rules = Rules(),
-    *,
-    strays: bool = False,
-    threads: int = 1,
+    qrels: Qrels | Judgments, run: OpenedRun, rules: Rules = Rules(), *, strays: bool = False, threads: int = 1
 ) -> JudgedRanking:
     """Rank the run's documents by the rules and mark the judged ones.
 
