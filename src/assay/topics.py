@@ -2,7 +2,7 @@
 
 A query may stand for several intents. Diversity qrels judge a document for each of these subtopics; column 2 of the file
 says for which. So a judgment is keyed on (query, subtopic, document), and a document has a row of grades: one for each
-subtopic that it was judged for. The ranking is formed as for all measures, by `judging.judge`.
+subtopic that it was judged for. The ranking is formed as for all measures, by `marking.judge`.
 """
 
 from __future__ import annotations
