@@ -420,7 +420,7 @@ def loaded(*arguments: object) -> list[str]:
     code = (
         "import sys; from assay.cli import main; sys.argv = ['assay', *sys.argv[1:]]\n"
         "try: main()\nexcept SystemExit: pass\n"
-        "print([name for name in ('msgspec', 'scipy', 'jinja2', 'vl_convert', 'tomllib') if name in sys.modules], file=sys.stderr)"
+        "print([name for name in ('assay.records', 'scipy', 'jinja2', 'vl_convert', 'tomllib') if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=True
@@ -430,5 +430,5 @@ def loaded(*arguments: object) -> list[str]:
 
 def test_an_evaluation_without_a_report_loads_nothing_of_it(tmp_path):
     assert [] == loaded("evaluate", QRELS, KEYWORD)
-    assert ["msgspec", "tomllib"] == loaded("evaluate", QRELS, KEYWORD, "--targets", "trec-rag")
-    assert {"msgspec", "scipy", "jinja2"} <= set(loaded("evaluate", QRELS, KEYWORD, "--report", tmp_path / "out"))
+    assert ["assay.records", "tomllib"] == loaded("evaluate", QRELS, KEYWORD, "--targets", "trec-rag")
+    assert {"assay.records", "scipy", "jinja2"} <= set(loaded("evaluate", QRELS, KEYWORD, "--report", tmp_path / "out"))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 from scipy import stats
 
 import assay
@@ -49,9 +50,9 @@ def test_documents_that_entered_left_and_changed_rank():
 
     (move,) = moves.up
     assert 2 == move.depth
-    assert [("new", None, 2, None)] == [tuple(vars(place).values()) for place in move.entered]
-    assert [("x", 1, 3, 0.0)] == [tuple(vars(place).values()) for place in move.left]
-    assert [("y", 2, 1, 2.0)] == [tuple(vars(place).values()) for place in move.moved]
+    assert [("new", None, 2, None)] == [astuple(place) for place in move.entered]
+    assert [("x", 1, 3, 0.0)] == [astuple(place) for place in move.left]
+    assert [("y", 2, 1, 2.0)] == [astuple(place) for place in move.moved]
 
 
 # Python

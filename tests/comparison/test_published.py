@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
+from assay.comparison.paired import PairedOptions
 from assay.comparison.significance import significance_of
-from assay.validation.facts import Options
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def urbano(shared_data):
 
 def p_of(urbano, test, alternative, **options):
     values, pairs, _ = urbano
-    return float(significance_of(values, pairs, test, Options(alternative, **options)).p[0])
+    return float(significance_of(values, pairs, test, PairedOptions(alternative, **options)).p[0])
 
 
 @pytest.mark.parametrize(

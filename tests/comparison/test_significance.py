@@ -12,11 +12,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from assay.comparison.paired import REGISTRY
+from assay.comparison.paired import REGISTRY, PairedOptions
 from assay.comparison.resampling import WeightedSums, coins, resamples
 from assay.comparison.significance import definition_of, significance_of
 from assay.errors import AssayError
-from assay.validation.facts import Options
 
 ALL = ["t", "anova", "wilcoxon", "wilcoxon-exact", "sign", "permutation", "bootstrap", "tukey"]
 ALTERNATIVES = ["two-sided", "greater", "less"]
@@ -34,12 +33,12 @@ def tables(draw, systems=2, min_queries=2, max_queries=20):
 
 
 def p_of(values, test="t", pair=(0, 1), **options):
-    return float(significance_of(np.asarray(values, float), [pair], test, Options(**options)).p[0])
+    return float(significance_of(np.asarray(values, float), [pair], test, PairedOptions(**options)).p[0])
 
 
 def of_differences(differences, test, **options):
     table = np.column_stack((differences, np.zeros(len(differences))))
-    return significance_of(table, [(0, 1)], test, Options(**options))
+    return significance_of(table, [(0, 1)], test, PairedOptions(**options))
 
 
 def random_table(queries=30, systems=4, seed=5):
@@ -95,7 +94,9 @@ def test_the_minimum_of_the_sign_test_makes_ties():
 
 def test_rounding_does_not_decide_on_the_minimum():
     # 0.25 - 0.24 is 0.010000000000000009
-    found = significance_of(np.array([[0.25, 0.24], [0.5, 0.1], [0.3, 0.4]]), [(0, 1)], "sign", Options(minimum=0.01))
+    found = significance_of(
+        np.array([[0.25, 0.24], [0.5, 0.1], [0.3, 0.4]]), [(0, 1)], "sign", PairedOptions(minimum=0.01)
+    )
 
     assert [0.0] == found.statistic.tolist()
 
@@ -134,7 +135,7 @@ def test_t_is_scipys(values, alternative):
 
     assume(np.ptp(values[:, 0] - values[:, 1]) > 0)
     expected = stats.ttest_rel(values[:, 0], values[:, 1], alternative=alternative)
-    found = significance_of(values, [(0, 1)], "t", Options(alternative))
+    found = significance_of(values, [(0, 1)], "t", PairedOptions(alternative))
 
     assert expected.pvalue == pytest.approx(found.p[0], rel=1e-9)
     assert expected.statistic == pytest.approx(found.statistic[0], rel=1e-9, abs=1e-12)
@@ -218,8 +219,8 @@ def test_exact_permutation_is_scipys(values, alternative):
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_random_permutation_comes_close_to_the_exact_one(alternative):
     values = random_table(14, 2)
-    exact = significance_of(values, [(0, 1)], "permutation", Options(alternative, draws=2**14))
-    drawn = significance_of(values, [(0, 1)], "permutation", Options(alternative, draws=2**14 - 1))
+    exact = significance_of(values, [(0, 1)], "permutation", PairedOptions(alternative, draws=2**14))
+    drawn = significance_of(values, [(0, 1)], "permutation", PairedOptions(alternative, draws=2**14 - 1))
 
     assert exact.exact.all()
     assert not drawn.exact.any()
@@ -260,7 +261,7 @@ def test_anova_is_statsmodels(values):
 @given(tables(), st.sampled_from(ALTERNATIVES))
 def test_anova_of_two_systems_is_the_t_test(values, alternative):
     assume(np.ptp(values[:, 0] - values[:, 1]) > 0)
-    anova = significance_of(values, [(0, 1)], "anova", Options(alternative))
+    anova = significance_of(values, [(0, 1)], "anova", PairedOptions(alternative))
 
     assert p_of(values, "t", alternative=alternative) == pytest.approx(anova.p[0], rel=1e-8)
     assert anova.overall.p == pytest.approx(p_of(values, "t"), rel=1e-8)
@@ -280,7 +281,7 @@ def test_tukey_is_the_plain_loop():
     pairs = list(combinations(range(3), 2))
     expected = [np.mean(np.array(ranges) >= abs(values[:, a].mean() - values[:, b].mean()) - 1e-12) for a, b in pairs]
 
-    found = significance_of(values, pairs, "tukey", Options(draws=5_000))
+    found = significance_of(values, pairs, "tukey", PairedOptions(draws=5_000))
 
     assert expected == pytest.approx(found.p.tolist(), abs=0.04)
 
@@ -305,7 +306,7 @@ def test_one_sided_tukey():
 
 
 def options_for(alternative="two-sided", seed=1):
-    return Options(alternative, draws=QUICK, seed=seed)
+    return PairedOptions(alternative, draws=QUICK, seed=seed)
 
 
 def test_these_are_all_tests():
@@ -503,7 +504,7 @@ def test_tests_of_all_systems_leave_out_queries_that_any_lacks(name):
 
 @pytest.mark.parametrize(("queries", "draws", "exact"), [(10, 1024, True), (10, 1023, False), (16, 100_000, True)])
 def test_exact_whenever_all_outcomes_are_no_more_than_asked_for(queries, draws, exact):
-    found = significance_of(random_table(queries, 2), [(0, 1)], "permutation", Options(draws=draws))
+    found = significance_of(random_table(queries, 2), [(0, 1)], "permutation", PairedOptions(draws=draws))
 
     assert [exact] == found.exact.tolist()
     assert [2**queries if exact else draws] == found.draws.tolist()
@@ -512,7 +513,7 @@ def test_exact_whenever_all_outcomes_are_no_more_than_asked_for(queries, draws, 
 @pytest.mark.parametrize("queries", [17, 62, 63, 64, 65, 1_100])
 def test_many_outcomes_are_never_counted(queries):
     # 2**64 outcomes are 0 for a computer that counts in 64 bits
-    found = significance_of(random_table(queries, 2), [(0, 1)], "permutation", Options(draws=np.int64(200)))
+    found = significance_of(random_table(queries, 2), [(0, 1)], "permutation", PairedOptions(draws=np.int64(200)))
 
     assert [False] == found.exact.tolist()
     assert [200] == found.draws.tolist()
@@ -532,7 +533,7 @@ def test_exact_and_drawn_pairs_side_by_side():
     values = random_table(40, 3)
     values[:, 1] = values[:, 0]
     values[:3, 1] += [0.1, 0.2, -0.05]
-    found = significance_of(values, [(0, 1), (0, 2)], "permutation", Options(draws=QUICK))
+    found = significance_of(values, [(0, 1), (0, 2)], "permutation", PairedOptions(draws=QUICK))
 
     assert [True, False] == found.exact.tolist()
     assert [8, QUICK] == found.draws.tolist()
@@ -597,7 +598,7 @@ def test_all_pairs_from_one_table_of_signs_are_the_plain_loop():
         difference = values[:, first] - values[:, second]
         expected.append((np.sum(np.abs(signs @ difference) >= abs(difference.sum())) + 1) / 1000)
 
-    assert expected == significance_of(values, pairs, "permutation", Options(draws=999)).p.tolist()
+    assert expected == significance_of(values, pairs, "permutation", PairedOptions(draws=999)).p.tolist()
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -605,8 +606,8 @@ def test_values_in_tenths_tie_often_and_no_rounding_decides(alternative):
     rng = np.random.default_rng(3)
     tenths = rng.integers(0, 11, (40, 5))  # P@10
     pairs = list(combinations(range(5), 2))
-    whole = significance_of(tenths.astype(float), pairs, "permutation", Options(alternative, draws=2_000))
-    parts = significance_of(tenths / 10, pairs, "permutation", Options(alternative, draws=2_000))
+    whole = significance_of(tenths.astype(float), pairs, "permutation", PairedOptions(alternative, draws=2_000))
+    parts = significance_of(tenths / 10, pairs, "permutation", PairedOptions(alternative, draws=2_000))
 
     assert whole.p.tolist() == parts.p.tolist()
 
@@ -637,7 +638,7 @@ def test_a_resample_has_as_many_queries():
 )
 def test_options_that_cannot_be(options, message):
     with pytest.raises(AssayError) as refused:
-        Options(**options)
+        PairedOptions(**options)
 
     assert message == str(refused.value)
 
@@ -693,9 +694,9 @@ def test_at_its_limit_wilcoxon_exact_is_close_to_the_approximation():
 
 def test_scipy_comes_late_and_without_its_statistics():
     code = (
-        "import sys, numpy; from assay.comparison.significance import *; print('scipy' in sys.modules); "
+        "import sys, numpy; from assay.comparison.significance import *; from assay.comparison.paired import PairedOptions; print('scipy' in sys.modules); "
         "x = numpy.random.default_rng(1).random((20, 3)); "
-        f"[significance_of(x, [(0, 1)], name, Options(draws=99)) for name in {ALL!r}]; "
+        f"[significance_of(x, [(0, 1)], name, PairedOptions(draws=99)) for name in {ALL!r}]; "
         "print('scipy.stats' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

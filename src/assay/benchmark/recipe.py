@@ -38,7 +38,7 @@ _MODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # it names files, 
 _MODE_KEYS = ("name", "kind")
 
 
-class Mode(Struct, frozen=True, eq=False):
+class Mode(Struct, frozen=True, eq=False, repr_omit_defaults=True):
     """One way to search, under the name that tables and files give it."""
 
     name: str
@@ -137,7 +137,7 @@ def parse_recipe(text: str, *, source: str = RECIPE_FILE) -> Recipe:
     r"""A recipe from the text of a TOML file.
 
     >>> parse_recipe('collection = "shop"\nmodes = ["lexical"]').modes
-    (Mode(name='lexical', kind='lexical', settings={}),)
+    (Mode(name='lexical', kind='lexical'),)
     """
     try:
         table = tomllib.loads(text)

@@ -125,7 +125,8 @@ class _CollectionCheck:
         if "corpus" in self._places.files:
             self._read_corpus()
         for rule in rules_of("collection", "file"):
-            for file, said in rule.check(self._facts):
+            for about in rule.check(self._facts):
+                file, said = about.file, about.said
                 found = _finding(rule, file, said.count, said.examples, said.message)
                 self._findings.append(found if said.severity is None else replace(found, severity=said.severity))
         for (code, file), tally in self._tallies.items():
