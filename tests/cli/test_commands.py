@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import click
 import pytest
 
 from assay import __version__
-from assay.cli import LazyGroup, group
+from assay.cli import SECTIONS, CommandFolder, group
 from assay.example import QRELS, RUNS
 from assay.measures import definitions
 from assay.native import path_in_use
@@ -54,26 +55,36 @@ def test_an_unknown_command_is_wrong_usage():
     assert "No such command 'evalaute'" in done.stderr
 
 
-def test_commands_are_found_in_the_modules_they_live_in():
-    places = {"conventions": "assay.cli.conventions", "look": "assay.cli.info:runs_info"}
-    lazy = LazyGroup("some", places=places)
-    context = click.Context(lazy)
+def test_a_command_is_a_module_of_its_folder():
+    folder = CommandFolder("some", package="assay.cli.commands.runs")
+    context = click.Context(folder)
 
-    assert ["conventions", "look"] == lazy.list_commands(context)
-    assert ["conventions", "info"] == [lazy.get_command(context, name).name for name in places]
-    assert None is lazy.get_command(context, "info")
+    assert ["collapse", "convert", "fuse", "info", "validate"] == folder.list_commands(context)
+    assert "info" == folder.get_command(context, "info").name
+    assert [None] * 3 == [folder.get_command(context, name) for name in ("nothing", "info.x", "")]
 
 
 @pytest.mark.parametrize("group_name", ["runs", "qrels"])
 def test_the_commands_of_a_group_are_imported_when_they_are_used(group_name):
-    modules = ("numpy", "rich", "assay.cli.info", "assay.cli.convert", "assay.formats")
+    package = f"assay.cli.commands.{group_name}"
+    modules = ("numpy", "rich", f"{package}.info", f"{package}.convert", "assay.formats")
 
-    assert [] == loaded_by(f"import assay.cli.{group_name}", modules)
+    assert [] == loaded_by(f"import {package}", modules)
     done = assay(group_name, "covnert")
     assert (2, "") == (done.returncode, done.stdout)
     assert "No such command 'covnert'" in done.stderr
     listed = assay(group_name, "--help").stdout
     assert all(f"\n  {name} " in listed for name in ("info", "convert"))
+
+
+def test_help_groups_the_commands_and_fits_one_screen():
+    lines = assay("--help", env={"COLUMNS": "80"}).stdout.splitlines()
+    listed = [line for line in lines if re.match(r"  (\w+ +| {9})[a-z_]+  ", line)]
+
+    assert list(SECTIONS) == [line.split()[0] for line in listed if line[2] != " "]
+    assert len(group.list_commands(click.Context(group))) == len(listed)
+    assert len(lines) <= 32
+    assert max(map(len, lines)) <= 80
 
 
 def test_measures_list_names_them_all():

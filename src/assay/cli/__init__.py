@@ -5,10 +5,9 @@ Exit status: 0 done, 1 the answer is "no", 2 wrong usage or input that cannot be
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import os
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -16,46 +15,50 @@ import click
 from assay._version import __version__
 from assay.errors import AssayError, InputError
 
-COMMANDS = {
-    "evaluate": "assay.cli.evaluate",
-    "benchmark": "assay.cli.benchmark",
-    "compare": "assay.cli.compare",
-    "gate": "assay.cli.gate",
-    "diagnose": "assay.cli.diagnose",
-    "trec_eval": "assay.cli.trec_eval",
-    "measures": "assay.cli.measures",
-    "models": "assay.cli.models",
-    "conventions": "assay.cli.conventions",
-    "runs": "assay.cli.runs",
-    "qrels": "assay.cli.qrels",
-    "collections": "assay.cli.collections",
-    "explain": "assay.cli.validate:explain",
-    "verify": "assay.cli.verify",
-    "demo": "assay.cli.demo",
-}
+SECTIONS = ("Measure", "Decide", "Search", "Files", "Learn")  # of `assay --help`; a command's module names its own
 
 
-class LazyGroup(click.Group):
-    """Commands are imported when they are used, so that `assay --version` answers at once.
+class CommandFolder(click.Group):
+    """The commands of a package: each module is named after its command and holds it as `command`.
 
-    `places` says for each command where it lives: a module whose `command` it is, or `module:name`.
+    A module is imported when its command is used, so `assay --version` answers at once.
     """
 
-    def __init__(self, *given: Any, places: Mapping[str, str], **named: Any) -> None:
+    def __init__(self, *given: Any, package: str, **named: Any) -> None:
         super().__init__(*given, **named)
-        self.places = places
+        self.package = package
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""
-        return list(self.places)
+        import pkgutil
+
+        return sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name."""
-        if cmd_name not in self.places:
+        module = f"{self.package}.{cmd_name}"
+        if not cmd_name.isidentifier() or importlib.util.find_spec(module) is None:
             return None
-        module, _, name = self.places[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name or "command")
+        command: click.Command = importlib.import_module(module).command
         return command
+
+
+class CommandSections(CommandFolder):
+    """Commands listed by what people want to do: each module says its `SECTION`."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One line for each command; the first of a section names it."""
+        names: dict[str, list[str]] = {section: [] for section in SECTIONS}
+        for name in self.list_commands(ctx):
+            names[importlib.import_module(f"{self.package}.{name}").SECTION].append(name)
+        rows = []
+        for section, members in names.items():
+            for place, name in enumerate(members):
+                command = self.get_command(ctx, name)
+                help_text = "" if command is None else command.get_short_help_str(limit=60)
+                rows.append((f"{'' if place else section:<9}{name}", help_text))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 def _say_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
@@ -67,8 +70,8 @@ def _say_version(context: click.Context, option: click.Parameter, asked: bool) -
 
 
 @click.group(
-    cls=LazyGroup,
-    places=COMMANDS,
+    cls=CommandSections,
+    package="assay.cli.commands",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example: assay evaluate qrels.txt bm25.run hybrid.run -m nDCG@10 -m AP",
 )
@@ -81,7 +84,7 @@ def _say_version(context: click.Context, option: click.Parameter, asked: bool) -
     help="A Python file with measures of your own.",
 )
 def group(plugins: tuple[str, ...]) -> None:
-    """Measure how good a search system is, how sure one can be of it, and where it goes wrong."""
+    """Measure how good a search system is, how sure you can be of it, and where it goes wrong."""
     if plugins:
         from assay.measures.core import load_file
 
@@ -96,7 +99,7 @@ def main() -> None:
     try:
         if sys.argv[1:2] == ["trec_eval"]:
             # Its options are trec_eval's own, which click would read in another way.
-            from assay.cli.trec_eval import run
+            from assay.cli.commands.trec_eval import run
 
             sys.exit(run(sys.argv[2:]))
         sys.exit(group.main(standalone_mode=False))  # the status of a command that asked for one, else None, which is 0

@@ -107,7 +107,19 @@ def measure_options(command: Command) -> Command:
     )(command)
 
 
-def output_options(renderers: Iterable[str], help_text: str) -> Callable[[Command], Command]:
+def format_option(formats: Iterable[str], help_text: str = "How to show the result.") -> Callable[[Command], Command]:
+    """--format; the command gets it as `output_format`."""
+    return click.option(
+        "--format",
+        "output_format",
+        type=click.Choice(list(formats)),
+        default="table",
+        show_default=True,
+        help=help_text,
+    )
+
+
+def output_options(formats: Iterable[str], help_text: str) -> Callable[[Command], Command]:
     """--format and -o; the command gets `output_format` and `output`, which is none of the files that it reads."""
 
     def decorate(command: Command) -> Command:
@@ -115,14 +127,7 @@ def output_options(renderers: Iterable[str], help_text: str) -> Callable[[Comman
         command = click.option(
             "-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal."
         )(command)
-        return click.option(
-            "--format",
-            "output_format",
-            type=click.Choice(list(renderers)),
-            default="table",
-            show_default=True,
-            help=help_text,
-        )(command)
+        return format_option(formats, help_text)(command)
 
     return decorate
 

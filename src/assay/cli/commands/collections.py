@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import click
 
 from assay.cli import write
-from assay.cli.options import output_options, parts_options
+from assay.cli.options import format_option, output_options, parts_options
 from assay.collections import check_collection, embedded_collections
 from assay.collections.columns import parse_columns, parse_files
 from assay.collections.opening import files_of
@@ -18,6 +18,8 @@ from assay.files import is_same_file
 from assay.report.validation import RENDERERS
 from assay.report.validation.collections import COLLECTION_RENDERERS
 from assay.retrieval.base import Progress
+
+SECTION = "Search"
 
 
 @click.group(
@@ -30,14 +32,7 @@ def command() -> None:
 
 
 @command.command("list", epilog="Example: assay collections list")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(list(COLLECTION_RENDERERS)),
-    default="table",
-    show_default=True,
-    help="How to show them.",
-)
+@format_option(COLLECTION_RENDERERS, "How to show them.")
 def list_command(output_format: str) -> None:
     """List the collections that are part of assay. Their names can be given wherever a folder can."""
     found = {name: check_collection(name) for name in embedded_collections()}

@@ -10,6 +10,8 @@ import click
 
 from assay.cli import write
 
+SECTION = "Measure"
+
 
 def run(arguments: Sequence[str]) -> int:
     """Play trec_eval; gives its exit code."""

@@ -11,6 +11,8 @@ from assay.measures.conventions import CONVENTIONS
 from assay.report.disagreements import CONVENTION_RENDERERS
 from assay.rules import RULE_CHOICES, Duplicates
 
+SECTION = "Measure"
+
 
 @click.command(
     "conventions",

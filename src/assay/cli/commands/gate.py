@@ -25,6 +25,8 @@ from assay.gate.gating import decide
 from assay.report.gate import RENDERERS
 from assay.report.gate.words import headline
 
+SECTION = "Decide"
+
 
 @click.command(
     "gate",

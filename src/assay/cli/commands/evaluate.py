@@ -26,6 +26,8 @@ from assay.formats import parse_grades
 from assay.formats.unread import open_run
 from assay.report.evaluation import RENDERERS, tabulate
 
+SECTION = "Measure"
+
 
 @click.command(
     "evaluate",

@@ -13,6 +13,7 @@ from assay.example import FOLDER, QRELS, RUNS
 from assay.files import write_whole
 from assay.report.evaluation import RENDERERS, tabulate
 
+SECTION = "Learn"
 MEASURES = ("nDCG@5", "P@3", "R@5", "RR")
 
 INTRODUCTION = """\

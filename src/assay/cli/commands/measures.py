@@ -7,6 +7,7 @@ import json
 import click
 
 from assay.cli import write
+from assay.cli.options import format_option
 from assay.errors import UnknownMeasureError
 from assay.measures import Definition, definition_of, definitions
 from assay.measures.explain import page
@@ -15,6 +16,8 @@ from assay.measures.guide import QUESTIONS, Question, propose
 from assay.measures.presets import PRESETS
 from assay.report.measures import list_as_text, page_as_text
 
+SECTION = "Learn"
+
 
 @click.group("measures", epilog="Example: assay measures explain nDCG")
 def command() -> None:
@@ -22,7 +25,7 @@ def command() -> None:
 
 
 @command.command("list", epilog="Example: assay measures list --format json")
-@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option(("table", "json"))
 def list_measures(output_format: str) -> None:
     """List all measures with a line on each and their other names."""
     pages = [page(definition) for definition in definitions()]

@@ -35,6 +35,7 @@ from assay.inputs.queries import read_queries
 from assay.inputs.scores import read_scores
 from assay.report.comparison import RENDERERS
 
+SECTION = "Measure"
 OF_TABLES = ("output_format", "output", "segments", "minimum_segment", "moves", "queries")  # beside those of a study
 FEW_RUNS = 5  # whose agreement a page shows unasked; the work grows with their square
 

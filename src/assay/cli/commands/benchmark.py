@@ -11,7 +11,7 @@ import click
 
 from assay.cli import write
 from assay.cli.bars import progress_bars
-from assay.cli.options import parts_options
+from assay.cli.options import format_option, parts_options
 from assay.errors import InputError, show_id
 
 if TYPE_CHECKING:  # imported where a benchmark is asked for: it brings msgspec and SciPy
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # imported where a benchmark is asked for: it brings msgspec 
     from assay.benchmark.recipe import Recipe
     from assay.records.benchmark import BenchmarkReport
 
+SECTION = "Search"
 FORMATS = ("table", "json", "markdown")
 
 
@@ -66,14 +67,7 @@ def command() -> None:
     metavar="DIR",
     help="Folder for reports, runs and indexes.  [default: benchmark-COLLECTION]",
 )
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="How to show the result.",
-)
+@format_option(FORMATS)
 def run_command(recipe: str | None, output: str | None, output_format: str, **given: Any) -> None:
     """Run the benchmark of a RECIPE (a TOML file, see `assay benchmark init`), or the one that the options describe.
 

@@ -27,6 +27,9 @@ from assay.report.diagnosis import RENDERERS
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+SECTION = "Measure"
+
+
 def _areas(context: click.Context, option: click.Parameter, given: str | None) -> list[str] | None:
     return None if given is None else [name.strip() for name in given.split(",") if name.strip()]
 

@@ -11,6 +11,8 @@ from assay.cli.options import output_options
 from assay.records.verifying import verify
 from assay.report.evaluation.verification import VERIFICATION_RENDERERS
 
+SECTION = "Decide"
+
 
 @click.command(
     "verify",

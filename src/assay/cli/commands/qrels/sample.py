@@ -10,6 +10,7 @@ import click
 
 from assay.cli import write
 from assay.cli.one_file import grades_option, input_format_option
+from assay.cli.options import format_option
 from assay.collections.sampling import sample_qrels
 from assay.errors import InputError
 from assay.files import is_same_file
@@ -17,7 +18,8 @@ from assay.formats import parse_grades, read_qrels
 from assay.formats.reading import format_name
 from assay.formats.sources import STDIN, open_source
 from assay.formats.writers import BEIR_HEADER
-from assay.formats.writing import OUTPUT_FORMATS, output_format, packed, qrels_as_bytes
+from assay.formats.writing import OUTPUT_FORMATS, packed, qrels_as_bytes
+from assay.formats.writing import output_format as format_to_write
 from assay.report.sample import SAMPLE_RENDERERS
 
 
@@ -30,14 +32,7 @@ from assay.report.sample import SAMPLE_RENDERERS
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="DEV", help="File for the sampled queries.")
 @click.option("--rest", type=click.Path(dir_okay=False), metavar="TEST", help="File for all other queries.")
 @click.option("--to", type=click.Choice(OUTPUT_FORMATS), help="Format to write; else the files' endings say it.")
-@click.option(
-    "--format",
-    "shown_as",
-    type=click.Choice(list(SAMPLE_RENDERERS)),
-    default="table",
-    show_default=True,
-    help="How to show the counts.",
-)
+@format_option(SAMPLE_RENDERERS, "How to show the counts.")
 @input_format_option
 @grades_option
 def command(
@@ -49,7 +44,7 @@ def command(
     output: str | None,
     rest: str | None,
     to: str | None,
-    shown_as: str,
+    output_format: str,
     input_format: str,
     grades: str | None,
 ) -> None:
@@ -68,7 +63,7 @@ def command(
     made = [(path, *qrels_as_bytes(part, targets[path])) for path, part in parts]
     for path, data, _ in made:  # all are made before one is written
         write(packed(data, path), path)
-    write(SAMPLE_RENDERERS[shown_as](sample, {"source": qrels, "sampled": output, "rest": rest}))
+    write(SAMPLE_RENDERERS[output_format](sample, {"source": qrels, "sampled": output, "rest": rest}))
     for note in dict.fromkeys(note for _, _, notes in made for note in notes):
         click.echo(f"Note: {note}", err=True)
 
@@ -82,7 +77,7 @@ def _format_for(path: str, to: str | None, source: str, input_format: str) -> st
                 return "beir"  # which is read as any table with names
         if found in OUTPUT_FORMATS:
             return found
-    return output_format(path, to)
+    return format_to_write(path, to)
 
 
 def _refuse_same(*paths: str | None) -> None:

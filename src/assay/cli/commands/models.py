@@ -11,10 +11,12 @@ from pathlib import Path
 import click
 
 from assay.cli import write
+from assay.cli.options import format_option
 from assay.errors import MissingModelError
 from assay.retrieval.base import Progress
 from assay.retrieval.models import DEFAULT_MODEL, MODELS, Model, find_model, get_model, model_folder, model_state
 
+SECTION = "Search"
 SCHEMA = "assay/models/1"
 
 
@@ -28,7 +30,7 @@ def command() -> None:
 
 
 @command.command("list", epilog="Example: assay models list --format json")
-@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option(("table", "json"))
 def list_models(output_format: str) -> None:
     """List the models that are known, and which of them are on this machine."""
     if output_format == "json":

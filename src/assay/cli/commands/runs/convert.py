@@ -1,0 +1,26 @@
+"""assay runs convert."""
+
+from __future__ import annotations
+
+import click
+
+from assay.cli.conversion import conversion_options, finish, target_format
+from assay.cli.one_file import input_format_option
+from assay.formats import read_run
+from assay.formats.writing import run_as_bytes
+
+
+@click.command("convert", epilog="Example: assay runs convert bm25.run -o bm25.parquet")
+@click.argument("run")
+@conversion_options
+@click.option("--tag", help="Run tag to write instead of the file's own; TREC files need one.")
+@input_format_option
+def command(run: str, output: str, to: str | None, tag: str | None, input_format: str) -> None:
+    """Write a RUN in another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
+
+    Scores keep every digit, so that all measures stay the same. What a format cannot hold is told, and an id that it cannot
+    hold is refused.
+    """
+    target = target_format(run, output, to)
+    data, left_out = run_as_bytes(read_run(run, input_format=input_format), target, tag=tag)
+    finish(data, left_out, output)

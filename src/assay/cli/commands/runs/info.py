@@ -1,0 +1,23 @@
+"""assay runs info."""
+
+from __future__ import annotations
+
+import click
+
+from assay.cli import write
+from assay.cli.one_file import input_format_option
+from assay.cli.options import format_option
+from assay.formats import info
+from assay.report.info import INFO_RENDERERS
+
+
+@click.command("info", epilog="Example: assay runs info bm25.run.gz")
+@click.argument("run")
+@format_option(INFO_RENDERERS)
+@input_format_option
+def command(run: str, output_format: str, input_format: str) -> None:
+    """Show what is in a RUN: format, queries, documents, tags, scores, ties and the first rows.
+
+    The file may be in any format that is read, plain or compressed; - is standard input.
+    """
+    write(INFO_RENDERERS[output_format](info.run_info(run, input_format=input_format)))

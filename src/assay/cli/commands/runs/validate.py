@@ -1,0 +1,55 @@
+"""assay runs validate."""
+
+from __future__ import annotations
+
+import click
+
+from assay.cli.validation import finish, progress_bar, validation_options
+from assay.validation.findings import Validation
+from assay.validation.fixing import fix_run
+from assay.validation.profiles import PROFILES
+from assay.validation.validating import validate_run
+
+
+@click.command("validate", epilog="Example: assay runs validate bm25.run --qrels qrels.txt --profile trec-rag")
+@click.argument("run")
+@click.option("--qrels", type=click.Path(dir_okay=False), help="Judgments that the run will be scored with.")
+@click.option("--max-depth", type=click.IntRange(min=1), help="Most documents that a query may have.")
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    help="What a track asks for. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
+)
+@validation_options
+def command(
+    run: str,
+    qrels: str | None,
+    queries: str | None,
+    max_depth: int | None,
+    profile: str | None,
+    input_format: str,
+    fix: str | None,
+    strict: bool,
+    output_format: str,
+    output: str | None,
+) -> None:
+    """Check a RUN before it is scored: every finding with its lines and what to do.
+
+    Exit status: 0 valid, 1 not valid, 2 a file that cannot be opened. `assay explain CODE` says more about a finding.
+    """
+
+    def validate(path: str) -> Validation:
+        with progress_bar(path) as progress:
+            return validate_run(
+                path,
+                qrels=qrels,
+                queries=queries,
+                max_depth=max_depth,
+                profile=profile,
+                input_format=input_format,
+                progress=progress,
+            )
+
+    found = validate(run)
+    repairs = fix_run(run, fix, input_format=input_format) if fix else None
+    finish(found, strict, output_format, output, repairs, validate(fix) if fix else None)

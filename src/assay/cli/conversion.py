@@ -1,0 +1,41 @@
+"""What `runs convert` and `qrels convert` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+from assay.cli import write
+from assay.cli.one_file import out_option
+from assay.errors import InputError
+from assay.files import is_same_file
+from assay.formats.writing import OUTPUT_FORMATS, output_format, packed
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+STDOUT = "-"  # and standard input, where it is read from
+
+
+def conversion_options(command: Command) -> Command:
+    """-o and --to."""
+    command = click.option(
+        "--to",
+        type=click.Choice(OUTPUT_FORMATS),
+        help="Format to write; else OUT's ending says it (.run and .txt are trec).",
+    )(command)
+    return out_option(command)
+
+
+def target_format(source: str, output: str, to: str | None) -> str:
+    """The format to write, known before anything is read."""
+    if STDOUT not in (source, output) and is_same_file(source, output):
+        raise InputError("this is the file that is read; name another one to write to.", source=output)
+    return output_format(output, to)
+
+
+def finish(data: bytes, left_out: Iterable[str], output: str) -> None:
+    """Write the file, then say what its format could not hold."""
+    write(data if output == STDOUT else packed(data, output), None if output == STDOUT else output)
+    for note in left_out:
+        click.echo(f"Note: {note}", err=True)

@@ -1,0 +1,68 @@
+"""What `runs validate` and `qrels validate` share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from assay.cli import write
+from assay.cli.one_file import input_format_option
+from assay.cli.options import output_options
+from assay.report.validation import RENDERERS
+from assay.validation.findings import Validation
+from assay.validation.fixing import Repairs
+from assay.validation.validating import Progress
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+WORTH_A_BAR = 20_000_000  # bytes
+
+
+def validation_options(command: Command) -> Command:
+    """--queries, --input-format, --fix, --strict, --format and -o."""
+    for option in (
+        output_options(RENDERERS, "How to show the findings; github are annotations for a workflow."),
+        click.option("--strict", is_flag=True, help="Warnings count as errors do."),
+        click.option("--fix", type=click.Path(dir_okay=False), metavar="OUT", help="Write a repaired copy to OUT."),
+        input_format_option,
+        click.option(
+            "--queries", type=click.Path(dir_okay=False), help="Topics: TSV, JSONL, TREC topics, or one id per line."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def finish(
+    found: Validation,
+    strict: bool,
+    output_format: str,
+    output: str | None,
+    repairs: Repairs | None,
+    after: Validation | None,
+) -> None:
+    """Show the findings; exit with 1 if the file is not valid."""
+    write(RENDERERS[output_format](found, strict=strict, repairs=repairs, after=after), output)
+    if not found.holds(strict=strict):
+        click.get_current_context().exit(1)
+
+
+@contextmanager
+def progress_bar(path: str) -> Iterator[Progress | None]:
+    """A bar on the terminal while a long file is read."""
+    size = os.path.getsize(path) if os.path.isfile(path) else 0
+    if size < WORTH_A_BAR or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Validating", total=size)
+        yield lambda more: bar.advance(task, more)
