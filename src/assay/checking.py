@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from assay.errors import InputError, MeasureError
 from assay.measures import AP, CG, DCG, RR, F, Measure, P, R, R_cap, Rprec, Success, nDCG, parse_measure
-from assay.measures.partial import Bpref
-from assay.measures.sets import SetF, SetP, SetR
+from assay.measures.families.partial import Bpref
+from assay.measures.families.sets import SetF, SetP, SetR
 from assay.mistakes import (
     NO_NUMBER,
     USUAL_CUTOFFS,

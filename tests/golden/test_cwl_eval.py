@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import Rules, evaluate, judge, parse_measure
-from assay.measures.overlap import Compat  # noqa: F401
+from assay.measures.families.overlap import Compat  # noqa: F401
 from strategies import cases, qrels_of, ranking, run_of
 
 CWL = {

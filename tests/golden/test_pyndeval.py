@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import Rules, parse_measure
-from assay.measures.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
+from assay.measures.families.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
 from assay.topics import judge_topics
 from strategies import ranking
 from topic_cases import ALPHAS, BETAS, TopicCase, topic_cases, topic_rows

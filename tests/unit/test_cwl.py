@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from assay import evaluate, judge, parse_measure
 from assay.errors import MeasureError, ParameterError
-from assay.measures.overlap import Compat
-from assay.measures.utility import sum_of_inverse_squares
+from assay.measures.families.overlap import Compat
+from assay.measures.families.utility import sum_of_inverse_squares
 from strategies import cases, qrels_of, ranking, run_of
 
 Grades = Sequence[int | None]

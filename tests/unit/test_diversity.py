@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from assay import Rules, judge, parse_measure
 from assay.errors import ParameterError
-from assay.measures.binary import AP, P, Success
-from assay.measures.diversity import (
+from assay.measures.families.binary import AP, P, Success
+from assay.measures.families.diversity import (
     AP_IA,
     ERR_IA,
     NRBP,

@@ -14,9 +14,9 @@ import numpy as np
 from assay.judged import JudgedRanking
 from assay.judgments import Pool
 from assay.measures.arithmetic import discount, ratio
-from assay.measures.binary import ROUNDINGS, interpolated_precision
 from assay.measures.bundles import RECALLS
-from assay.measures.graded import Ideal, ndcg_at_level_ends, ndcg_at_relevant, normalised_gain
+from assay.measures.families.binary import ROUNDINGS, interpolated_precision
+from assay.measures.families.graded import Ideal, ndcg_at_level_ends, ndcg_at_relevant, normalised_gain
 from assay.tables import Floats
 
 if TYPE_CHECKING:

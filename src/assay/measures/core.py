@@ -229,16 +229,30 @@ _SAMPLE = {"cutoff": 10, "recall": 0.1, "multiple": 1.0}
 REGISTRY: dict[str, Definition] = {}  # by every name and alias; complete after load_families()
 _STEMS: dict[str, tuple[Definition, str | None]] = {}  # trec_eval's name -> measure, parameter
 
-# The files of our measures, in the order in which they are listed. Most evaluations ask for measures of binary.py and
-# graded.py alone, which are always there; the others are imported when a name is met that these two do not know.
-FAMILY_FILES = ("binary", "counts", "diversity", "graded", "overlap", "partial", "sets", "utility")
-
 
 @cache
-def load_families() -> None:
-    """Import all measures of ours."""
-    for name in FAMILY_FILES:
-        import_module(f"{__package__}.{name}")
+def load_families() -> tuple[str, ...]:
+    """Import the measures of every family; gives the names of their files.
+
+    Most evaluations ask for measures of binary.py and graded.py alone, which are always imported. The others follow when
+    somebody asks for a name that is in neither.
+    """
+    import pkgutil
+
+    families = import_module(f"{__package__}.families")
+    names = tuple(sorted(module.name for module in pkgutil.iter_modules(families.__path__)))
+    for name in names:
+        import_module(f"{families.__name__}.{name}")
+    return names
+
+
+def exported() -> tuple[str, ...]:
+    """The names of our own measures, which `assay.measures` exports."""
+    load_families()
+    home = f"{__package__}.families."
+    return tuple(
+        name for name, known in REGISTRY.items() if name == known.name and known.kernel.__module__.startswith(home)
+    )
 
 
 def trec_stems() -> Mapping[str, tuple[Definition, str | None]]:
@@ -359,9 +373,8 @@ def load_file(path: str) -> None:
 
 def definitions() -> list[Definition]:
     """Every measure once, by file and in the order of the file; those of plug-ins last."""
-    load_families()
+    place = {name: number for number, name in enumerate(load_families())}
     load_plugins()
-    place = {name: number for number, name in enumerate(FAMILY_FILES)}
     return sorted(dict.fromkeys(REGISTRY.values()), key=lambda known: place.get(known.family, len(place)))
 
 

@@ -17,8 +17,8 @@ from assay.errors import MeasureError
 from assay.judged import ARRANGEMENTS, JudgedRanking
 from assay.measures.arithmetic import discount, powers, ratio, running
 from assay.measures.core import Kernel, Measure, PerQuery
-from assay.measures.graded import Gain, gain_of, ideal_dcg
-from assay.measures.utility import gain_share
+from assay.measures.families.graded import Gain, gain_of, ideal_dcg
+from assay.measures.families.utility import gain_share
 from assay.tables import Floats, Integers
 from assay.topics import JudgedTopics
 

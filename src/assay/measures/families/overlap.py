@@ -7,7 +7,7 @@ import numpy as np
 from assay.judged import JudgedRanking
 from assay.measures.arithmetic import powers, ratio
 from assay.measures.core import Parameter, PerQuery, boolean, measure, number_between
-from assay.measures.graded import Ideal, ideal_ranking
+from assay.measures.families.graded import Ideal, ideal_ranking
 from assay.tables import Floats, Integers
 
 

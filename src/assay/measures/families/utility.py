@@ -19,7 +19,7 @@ from assay.errors import MeasureError, ParameterError
 from assay.judged import JudgedRanking
 from assay.measures.arithmetic import discount, powers, ratio, running
 from assay.measures.core import PARAMETERS, Parameter, PerQuery, boolean, measure, number_between
-from assay.measures.graded import Number, one_later
+from assay.measures.families.graded import Number, one_later
 from assay.tables import Booleans, Floats, Integers
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 from assay.errors import ParameterError
 from assay.judged import JudgedRanking
 from assay.measures.arithmetic import ratio
-from assay.measures.binary import BETA, harmonic_mean
 from assay.measures.core import Parameter, PerQuery, boolean, measure, number_between
+from assay.measures.families.binary import BETA, harmonic_mean
 
 
 @measure(
