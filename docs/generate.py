@@ -39,6 +39,8 @@ from assay.report.diagnosis.documents import SCHEMA as DIAGNOSIS_SCHEMA
 from assay.report.diagnosis.pages import look_as_markdown
 from assay.report.measures import guide_as_markdown, list_as_markdown
 from assay.report.validation.pages import rule_as_markdown
+from assay.retrieval.base import ModeKind
+from assay.retrieval.modes import MODES
 from assay.validation.registry import all_rules
 
 FOLDER = Path(__file__).parent / "reference"
@@ -76,6 +78,7 @@ def pages() -> dict[str, str]:
         "cli.md": cli_page,
         "python.md": python_page,
         "findings.md": findings_page,
+        "modes.md": modes_page,
     }
     makers |= {f"findings/{rule.code}.md": functools.partial(rule_as_markdown, rule) for rule in all_rules()}
     makers |= {f"findings/{look.code}.md": functools.partial(look_as_markdown, look) for look in all_looks()}
@@ -131,6 +134,32 @@ def findings_page() -> str:
     more = "\n## Findings of a diagnosis\n\nWhat `assay diagnose` looks for: [diagnosis](../diagnosis.md).\n"
     tables = ["\n".join(f"| {' | '.join(row)} |" for row in table) for table in (rows, looks)]
     return f"{intro}\n{tables[0]}\n{more}\n{tables[1]}"
+
+
+# Search modes
+
+
+def modes_page() -> str:
+    """All search modes, with their settings."""
+    intro = (
+        "# Search modes\n\n"
+        "The modes that a [benchmark](../benchmark.md) can run, and the settings of each with their defaults. "
+        "[Search modes and models](../retrieval.md) says how they work.\n"
+    )
+    rows = [("mode", "how it searches", "settings", "needs"), ("---",) * 4]
+    rows += [(f"`{kind.name}`", kind.summary, _settings(kind), _needs(kind)) for kind in MODES.values()]
+    return f"{intro}\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _settings(kind: ModeKind) -> str:
+    known = {name: value for name, value in kind.defaults.items() if name != "parameters"}
+    shown = [f"`{name}` = {json.dumps(value)}" for name, value in known.items()]
+    return ", ".join([*shown, *(["the parameters of the [method](../fusion.md)"] if kind.fuses else [])])
+
+
+def _needs(kind: ModeKind) -> str:
+    extra = f"`assay-ir[{kind.extra}]`" if kind.extra else ""
+    return f"{extra} and a model" if kind.needs_model else extra
 
 
 # The schemas of records

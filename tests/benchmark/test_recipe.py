@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.benchmark.recipe import DEFAULT_MEASURES, Mode, Recipe, parse_modes, parse_recipe, read_recipe
-from assay.benchmark.template import RECIPE
+from assay.benchmark.template import recipe_text
 from assay.errors import AssayError, InputError
 
 
@@ -20,11 +20,11 @@ def test_an_empty_recipe_is_the_default():
 
 
 def test_what_init_writes_is_the_default_too():
-    assert Recipe() == parse_recipe(RECIPE)
+    assert Recipe() == parse_recipe(recipe_text())
 
 
 def test_what_init_shows_in_comments_can_be_used():
-    lines = [line.removeprefix("# ") for line in RECIPE.splitlines()]
+    lines = [line.removeprefix("# ") for line in recipe_text().splitlines()]
     begin, end = lines.index("[[mode]]"), lines.index("Where fields or files are not called as usual:")
     shown = [line for line in lines[begin:end] if line != "#"]
 

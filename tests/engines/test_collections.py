@@ -11,8 +11,8 @@ import pytest
 from assay.evaluation import evaluate
 from assay.formats.writing import run_as_bytes
 from assay.inputs.documents import read_documents
-from assay.retrieval.approximate import recall_against
 from assay.retrieval.modes import make_fused, make_retriever
+from assay.retrieval.retrievers.approximate import recall_against
 from assay.tables import Run
 
 

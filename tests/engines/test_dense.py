@@ -13,10 +13,10 @@ import pytest
 from assay.errors import MissingModelError, RetrievalError
 from assay.formats.writing import run_as_bytes
 from assay.inputs.documents import Document
-from assay.retrieval.approximate import Approximate, recall_against
-from assay.retrieval.dense import Dense
 from assay.retrieval.embedding import Encoder
 from assay.retrieval.models import find_model
+from assay.retrieval.retrievers.approximate import Approximate, recall_against
+from assay.retrieval.retrievers.dense import Dense
 from engines.small import corpus, ranking, search
 
 ANSWERS = (
@@ -125,7 +125,7 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 from engines.test_dense import MANY
 from engines.small import corpus
-from assay.retrieval.dense import Dense
+from assay.retrieval.retrievers.dense import Dense
 def told(step, done, total):
     if step == "encoding" and done >= {after}:
         os.kill(os.getpid(), signal.SIGKILL)

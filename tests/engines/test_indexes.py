@@ -13,10 +13,10 @@ import pytest
 from assay.errors import RetrievalError
 from assay.formats.writing import run_as_bytes
 from assay.inputs.documents import Document
-from assay.retrieval.bm25s import BM25s
 from assay.retrieval.indexes import building, find_index, open_index
-from assay.retrieval.lexical import TantivyBM25
 from assay.retrieval.modes import make_retriever
+from assay.retrieval.retrievers.bm25s import BM25s
+from assay.retrieval.retrievers.lexical import TantivyBM25
 from engines.small import WINGS, corpus, ranking
 
 SETTINGS = {"engine": "x", "weights": (1, 2)}

@@ -9,8 +9,8 @@ import pytest
 from assay.errors import RetrievalError
 from assay.formats.writing import run_as_bytes
 from assay.inputs.documents import Document
-from assay.retrieval.bm25s import METHODS, BM25s
-from assay.retrieval.lexical import TantivyBM25
+from assay.retrieval.retrievers.bm25s import METHODS, BM25s
+from assay.retrieval.retrievers.lexical import TantivyBM25
 from engines.small import WINGS, corpus, ranking, search
 
 ENGINES = [TantivyBM25(), BM25s()]

@@ -9,11 +9,11 @@ import pytest
 
 from assay.errors import AssayError, FusionError, RetrievalError
 from assay.fusion import METHODS, fuse
-from assay.retrieval.approximate import Approximate
-from assay.retrieval.bm25s import BM25s
-from assay.retrieval.dense import Dense
-from assay.retrieval.lexical import TantivyBM25
 from assay.retrieval.modes import MODES, make_fused, make_retriever
+from assay.retrieval.retrievers.approximate import Approximate
+from assay.retrieval.retrievers.bm25s import BM25s
+from assay.retrieval.retrievers.dense import Dense
+from assay.retrieval.retrievers.lexical import TantivyBM25
 from assay.tables import Run
 
 WORDS = Run.from_columns(["q", "q", "p"], ["a", "b", "a"], [9.0, 8.0, 1.0])
@@ -24,7 +24,7 @@ RUNS = {"lexical": WORDS, "vector": VECTORS}
 def test_every_mode_makes_its_retriever():
     made = [type(make_retriever(name)) for name, mode in MODES.items() if not mode.fuses]
 
-    assert [TantivyBM25, BM25s, Dense, Approximate] == made
+    assert [Approximate, BM25s, TantivyBM25, Dense] == made
 
 
 def test_settings_reach_the_retriever():

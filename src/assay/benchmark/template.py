@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-RECIPE = """\
+import json
+from textwrap import fill
+
+from assay.benchmark.recipe import Recipe
+from assay.retrieval.modes import MODES
+
+
+def recipe_text() -> str:
+    """The recipe, with every default and every mode there is."""
+    usual = Recipe()
+    modes = "\n".join(f"#   {name:<12} {kind.summary}" for name, kind in MODES.items())
+    return _RECIPE.format(
+        modes=modes,
+        chosen=json.dumps([mode.name for mode in usual.modes]),
+        measures=fill(json.dumps(usual.measures), 118),
+        usual=usual,
+    )
+
+
+_RECIPE = """\
 # A benchmark: which collection is searched in which ways, and how the results are measured.
 # Run it with `assay benchmark run benchmark.toml`. Run again after an interruption, it goes on where it stopped.
 
 # What is searched: a folder with documents, queries and judgments (paths are from this file), or "insurance" or "shop",
 # two small collections that come with assay.
-collection = "insurance"
+collection = "{usual.collection}"
 # split = "test"              # which judgments, where there are several: qrels/dev.tsv is the split "dev"
 
 # Ways to search. The first one is what the others are compared with.
-#   lexical      BM25 on tantivy                     vector       nearest vectors of a model, exactly
-#   bm25s        BM25 with parameters to be set      approximate  nearest vectors by an index that may miss some
-#   hybrid       the runs of other modes, fused
-modes = ["lexical", "vector", "hybrid"]
-depth = 1000                  # documents per query
+{modes}
+modes = {chosen}
+depth = {usual.depth}                  # documents per query
 
 # The first measure decides which mode is the best.
-measures = ["nDCG@10", "MAP@100", "MRR@10", "Recall@50", "Recall@100", "HitRate@10"]
+measures = {measures}
 # targets = "trec-rag"        # a profile of targets: a name, or a TOML file
 
 # Choosing a mode
 # latency_limit = 50          # milliseconds per query: also choose among the modes that are so fast
 # segments = "segments.csv"   # the best mode for each kind of query: the query id, then any columns; or "difficulty"
-seed = 1                      # for the sample of queries that are timed
-repeats = 3                   # timed passes over them
+seed = {usual.seed}                      # for the sample of queries that are timed
+repeats = {usual.repeats}                   # timed passes over them
 
 # A mode of your own: a name, a kind from the list above, and the settings of that kind. Add its name to `modes`.
 #

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import fields
 
 from assay.errors import RetrievalError
 from assay.inputs.documents import Document
 from assay.tables import Floats, Ids, Integers, Run
+
+Made = TypeVar("Made", bound=type[Struct])
 
 DEFAULT_DEPTH = 1000
 STRIDE = 256  # documents between two words on progress
@@ -51,6 +54,35 @@ class Retriever(Protocol):
         The same to the last bit each time. Rows come by query and rank; equal scores by document id, descending, as the
         default rules rank them, at the cut too. Queries without a hit are absent.
         """
+
+
+class ModeKind(Struct, frozen=True):
+    """A way to search that recipes and the command line know by name."""
+
+    name: str
+    summary: str
+    made_of: type[Struct]  # its fields are the settings of the mode
+    extra: str | None = None  # what must be installed for it: pip install 'assay-ir[EXTRA]'
+    needs_model: bool = False
+    fuses: bool = False  # a hybrid, made by make_fused
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The settings and their defaults."""
+        return {setting.name: setting.default for setting in fields(self.made_of)}
+
+
+RETRIEVERS: dict[str, ModeKind] = {}  # by name; complete once assay.retrieval.modes is imported
+
+
+def retriever(summary: str, *, extra: str | None = None, needs_model: bool = False) -> Callable[[Made], Made]:
+    """Make a class a mode: it can be used in recipes, and is listed in the help and the docs."""
+
+    def register(made: Made) -> Made:
+        RETRIEVERS[made.name] = ModeKind(made.name, summary, made, extra, needs_model)  # type: ignore[attr-defined]
+        return made
+
+    return register
 
 
 class Opens(Protocol):

@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, field
-from msgspec.structs import fields
 
 from assay.errors import FusionError, RetrievalError, did_you_mean
+from assay.fusion import fuse
 from assay.fusion.registry import find_method, find_normalisation
-from assay.retrieval.base import Retriever
-from assay.retrieval.hybrid import hybrid
+from assay.retrieval import retrievers
+from assay.retrieval.base import RETRIEVERS, ModeKind, Retriever
 from assay.tables import Run
-
-
-class ModeKind(Struct, frozen=True):
-    """A way to search that can be asked for by name."""
-
-    name: str
-    summary: str
-    place: str  # module:class, imported when it is asked for
-    extra: str | None = None  # what must be installed for it: pip install 'assay-ir[EXTRA]'
-    needs_model: bool = False
-    fuses: bool = False  # a hybrid, made by make_fused
-
-    def load(self) -> Any:
-        """The class behind it."""
-        module, _, name = self.place.partition(":")
-        return getattr(importlib.import_module(module), name)
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """What can be set, and what it is otherwise."""
-        if self.fuses:
-            return {"modes": list(_FUSED_MODES), "method": "rrf", "norm": None, "weights": None}
-        return {field.name: field.default for field in fields(self.load())}
-
 
 _FUSED_MODES = ("lexical", "vector")
 
@@ -69,23 +46,18 @@ class Hybrid(Struct, frozen=True):
         if missing:
             raise RetrievalError(f"there is no run of {', '.join(missing)} to fuse; there are {', '.join(runs)}.")
         chosen = [runs[mode] for mode in self.modes]
-        return hybrid(chosen, self.method, depth=depth, norm=self.norm, weights=self.weights, **self.parameters)
+        options: dict[str, Any] = {"norm": self.norm, "weights": self.weights, **self.parameters}
+        fused = fuse(chosen, self.method, depth=depth, **options)
+        return fused.named("hybrid")
 
 
-_ALL = (
-    ModeKind("lexical", "BM25 on tantivy: the words of the query", "assay.retrieval.lexical:TantivyBM25", "lexical"),
-    ModeKind("bm25s", "BM25 with parameters and variants of one's own", "assay.retrieval.bm25s:BM25s", "lexical"),
-    ModeKind("vector", "exact search by vectors of a model", "assay.retrieval.dense:Dense", "dense", needs_model=True),
-    ModeKind(
-        "approximate",
-        "approximate search by vectors, as a live system does it",
-        "assay.retrieval.approximate:Approximate",
-        "dense",
-        needs_model=True,
-    ),
-    ModeKind("hybrid", "the runs of other modes fused", "assay.retrieval.modes:Fused", fuses=True),
-)
-MODES: dict[str, ModeKind] = {mode.name: mode for mode in _ALL}
+for _module in pkgutil.iter_modules(retrievers.__path__):
+    importlib.import_module(f"{retrievers.__name__}.{_module.name}")
+
+MODES: dict[str, ModeKind] = {
+    **dict(sorted(RETRIEVERS.items())),
+    "hybrid": ModeKind("hybrid", "the runs of other modes, fused", Hybrid, fuses=True),
+}
 
 
 def find_mode(name: str) -> ModeKind:
@@ -108,8 +80,8 @@ def make_retriever(mode: str, settings: Mapping[str, Any] | None = None) -> Retr
         raise RetrievalError(f"{mode} searches nothing itself: it fuses the runs of other modes.")
     given = dict(settings or {})
     _refuse_unknown(found, given, found.defaults)
-    made: Retriever = found.load()(**given)
-    return made
+    made: Any = found.made_of(**given)
+    return made  # type: ignore[no-any-return]
 
 
 def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Hybrid:
@@ -123,7 +95,8 @@ def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Hybrid:
         raise RetrievalError(f"{mode} is no fusion of other modes.")
     given = dict(settings or {})
     method = find_method(given.get("method", "rrf"))
-    _refuse_unknown(found, given, {**found.defaults, **method.defaults})
+    of_all = {name: value for name, value in found.defaults.items() if name != "parameters"}
+    _refuse_unknown(found, given, {**of_all, **method.defaults})
     modes = given.get("modes", _FUSED_MODES)
     if not isinstance(modes, (list, tuple)) or not modes or not all(isinstance(name, str) for name in modes):
         raise RetrievalError(f'modes cannot be {modes!r}; they are a list of names, such as ["lexical", "vector"].')

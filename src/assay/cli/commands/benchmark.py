@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.benchmark.recipe import DEFAULT_MODES
 from assay.cli import write
 from assay.cli.bars import progress_bars
 from assay.cli.options import format_option, parts_options
 from assay.errors import InputError, show_id
+from assay.retrieval.modes import MODES
 
 if TYPE_CHECKING:  # imported where a benchmark is asked for: it brings msgspec and SciPy
     from assay.benchmark.preparing import Prepared
@@ -43,7 +45,11 @@ def command() -> None:
 )
 @click.option("--split", help="Which judgments of the collection.  [default: test, or the only ones]")
 @parts_options
-@click.option("--modes", metavar="NAME,...", help="Ways to search.  [default: lexical,vector,hybrid]")
+@click.option(
+    "--modes",
+    metavar="NAME,...",
+    help=f"Ways to search: {', '.join(MODES)}, or modes of the recipe.  [default: {','.join(DEFAULT_MODES)}]",
+)
 @click.option(
     "-m",
     "--measure",
@@ -92,11 +98,11 @@ def run_command(recipe: str | None, output: str | None, output_format: str, **gi
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 def init_command(path: str, force: bool) -> None:
     """Write a recipe with comments to PATH, benchmark.toml by default; it runs as it is."""
-    from assay.benchmark.template import RECIPE
+    from assay.benchmark.template import recipe_text
 
     if os.path.exists(path) and not force:
         raise InputError("is there already; --force writes over it.", source=path)
-    write(RECIPE, path)
+    write(recipe_text(), path)
     _say(f"Recipe: {show_id(path, 200)}. Run it with `assay benchmark run {show_id(path, 200)}`.")
 
 

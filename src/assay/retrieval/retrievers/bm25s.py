@@ -24,6 +24,7 @@ from assay.retrieval.base import (
     best_hits,
     distinct,
     expected,
+    retriever,
     silent,
 )
 from assay.retrieval.indexes import StoredIndex, building, open_index, writing
@@ -36,6 +37,7 @@ METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 _WITH_DELTA = ("bm25l", "bm25+")
 
 
+@retriever("BM25 with its parameters and variants to choose", extra="lexical")
 class BM25s(SearchesWhatItOpens, Struct, frozen=True):
     """BM25 with parameters of one's own, as Kamphuis et al. (2020) tell its variants apart."""
 

@@ -22,6 +22,7 @@ from assay.retrieval.base import (
     best_hits,
     distinct,
     expected,
+    retriever,
     silent,
     writable_text,
 )
@@ -38,6 +39,7 @@ _TEXT, _ROW, _ANALYSER = "text", "row", "assay"
 _HEAP = 1_000_000_000
 
 
+@retriever("BM25 on tantivy, with fixed k1 = 1.2 and b = 0.75", extra="lexical")
 class TantivyBM25(SearchesWhatItOpens, Struct, frozen=True):
     """BM25 over title and text with English stop words and stemmer, or those of another language."""
 

@@ -12,16 +12,17 @@ from msgspec import Struct
 
 from assay.errors import MissingExtraError, RetrievalError
 from assay.inputs.documents import Document
-from assay.retrieval.base import Progress, silent
-from assay.retrieval.dense import VECTORS, Dense, VectorSearcher
+from assay.retrieval.base import Progress, retriever, silent
 from assay.retrieval.embedding import Vectors
 from assay.retrieval.indexes import building, open_index, writing
+from assay.retrieval.retrievers.dense import VECTORS, Dense, VectorSearcher
 from assay.tables import Integers, Run
 
 _GRAPH = "graph.usearch"
 _AT_ONCE = 1024  # vectors added between two words on progress
 
 
+@retriever("approximate search by vectors, as live systems do it", extra="dense", needs_model=True)
 class Approximate(Dense, Struct, frozen=True):
     """Cosine, along a graph of neighbours (HNSW, Malkov and Yashunin 2018) instead of with every document.
 

@@ -15,7 +15,17 @@ from msgspec import Struct
 
 from assay.errors import MissingModelError, RetrievalError
 from assay.inputs.documents import Document
-from assay.retrieval.base import NO_HITS, STRIDE, Hits, Progress, SearchesWhatItOpens, best_hits, distinct, silent
+from assay.retrieval.base import (
+    NO_HITS,
+    STRIDE,
+    Hits,
+    Progress,
+    SearchesWhatItOpens,
+    best_hits,
+    distinct,
+    retriever,
+    silent,
+)
 from assay.retrieval.caches import cache_folder
 from assay.retrieval.embedding import POOLINGS, Encoder, Vectors, library_versions
 from assay.retrieval.embeddings import EmbeddingStore, text_digest
@@ -30,6 +40,7 @@ _DOCUMENTS = 16384  # compared in one step
 _SLACK = 1e-4
 
 
+@retriever("exact search by the vectors of a model", extra="dense", needs_model=True)
 class Dense(SearchesWhatItOpens, Struct, frozen=True):
     """Cosine between the vectors of query and document, over title and text.
 
