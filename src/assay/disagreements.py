@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from assay.errors import MeasureError, QuerySetError, RulesError, some_of
 from assay.evaluation import combined, ranking_of, values_under
 from assay.formats import as_qrels, as_run
+from assay.formats.reading import QrelsLike, RunLike
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments, index_judgments
 from assay.marking import judge
@@ -101,7 +102,7 @@ class _Files:
 
 
 def compare_conventions(
-    qrels: Any, run: Any, measures: Iterable[str | Measure], *, duplicates: Duplicates = "error"
+    qrels: QrelsLike, run: RunLike, measures: Iterable[str | Measure], *, duplicates: Duplicates = "error"
 ) -> list[ConventionRow]:
     """For each measure, one row per named convention. `duplicates` is our rule for documents that stand twice."""
     files = _Files(as_qrels(qrels), as_run(run), duplicates)

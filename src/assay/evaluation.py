@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from assay import native
 from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError, did_you_mean
 from assay.formats import as_qrels
+from assay.formats.reading import QrelsLike, RunLike
 from assay.formats.unread import open_run, read_judgments
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments, index_judgments
@@ -207,7 +208,7 @@ class Evaluator:
 
     def __init__(
         self,
-        qrels: Any,
+        qrels: QrelsLike,
         measures: Iterable[str | Measure] = DEFAULT_MEASURES,
         rules: Rules | Mapping[str, Any] = Rules(),
         *,
@@ -226,7 +227,7 @@ class Evaluator:
         self.threads = checked_threads(threads)
         self._read_qrels(qrels, input_format, grades)
 
-    def _read_qrels(self, qrels: Any, input_format: str, grades: Mapping[str, float] | None) -> None:
+    def _read_qrels(self, qrels: QrelsLike, input_format: str, grades: Mapping[str, float] | None) -> None:
         duplicates, whole_grades = self.rules.duplicates, self.like.whole_grades
         needs = {plan.measure.definition.needs for plan in self.plans}
         self.topics: TopicJudgments | None = None
@@ -263,12 +264,12 @@ class Evaluator:
         cutoffs = {request.measure.param("cutoff") for request in self.requests} - {None}
         return tuple(sorted(cutoffs)) or (DEFAULT_CUTOFF,)
 
-    def rank(self, run: Any, *, name: str | None = None) -> Ranked:
+    def rank(self, run: RunLike, *, name: str | None = None) -> Ranked:
         """The run read and ranked, for `evaluate` and for whoever wants more of the same rankings."""
         opened = open_run(run, name=name)
         return Ranked(opened.name, opened.source, tuple(self._ranking(opened, form) for form in self.forms))
 
-    def evaluate(self, run: Any, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
+    def evaluate(self, run: RunLike | Ranked, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
         """The evaluation of one run; with `tie_bounds`, also how low and high ties could make each mean."""
         ranked = run if isinstance(run, Ranked) else self.rank(run, name=name)
         rankings = ranked.rankings
@@ -330,8 +331,8 @@ class Evaluator:
 
 
 def evaluate(
-    qrels: Any,
-    run: Any,
+    qrels: QrelsLike,
+    run: RunLike,
     measures: Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     rules: Rules | Mapping[str, Any] = Rules(),

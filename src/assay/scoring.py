@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from msgspec import Struct
@@ -21,13 +21,31 @@ from assay.measures import Measure
 from assay.rules import Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_ids, in_byte_order
 
+DocId: TypeAlias = str | int
+Ranking: TypeAlias = Iterable[DocId] | Mapping[DocId, float] | Mapping[str, float]  # ids, best first, or their scores
+Grades: TypeAlias = Iterable[DocId] | Mapping[DocId, float] | Mapping[str, float]  # the relevant ids, or their grades
+Measures: TypeAlias = Iterable[str | Measure]
 
+
+@overload
 def score(
-    ranking: Iterable[Any] | Mapping[Any, Any],
-    judgments: Iterable[Any] | Mapping[Any, Any],
-    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    ranking: Iterable[DocId],
+    judgments: Grades,
+    measures: Measures = DEFAULT_MEASURES,
     *,
-    scores: Iterable[Any] | None = None,
+    scores: Iterable[float],
+    rules: Rules = Rules(),
+) -> Scores: ...
+@overload
+def score(
+    ranking: Ranking, judgments: Grades, measures: Measures = DEFAULT_MEASURES, *, rules: Rules = Rules()
+) -> Scores: ...
+def score(
+    ranking: Ranking,
+    judgments: Grades,
+    measures: Measures = DEFAULT_MEASURES,
+    *,
+    scores: Iterable[float] | None = None,
     rules: Rules = Rules(),
 ) -> Scores:
     """The values of one ranking.
@@ -54,11 +72,11 @@ def _plain(value: Any) -> Any:
 
 
 def score_many(
-    rankings: Iterable[Any],
-    judgments: Iterable[Any],
-    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    rankings: Iterable[Ranking],
+    judgments: Iterable[Grades],
+    measures: Measures = DEFAULT_MEASURES,
     *,
-    scores: Iterable[Any] | None = None,
+    scores: Iterable[Iterable[float]] | None = None,
     rules: Rules = Rules(),
     name: str = "run",
 ) -> Evaluation:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import Struct, field
@@ -39,6 +39,8 @@ from assay.comparison.segments import (
 )
 from assay.errors import AssayError, InputError, show_id, some_of
 from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator
+from assay.formats.reading import QrelsLike, RunLike
+from assay.formats.sources import Source
 from assay.formats.unread import open_run
 from assay.inputs.documents import read_documents
 from assay.inputs.queries import read_queries
@@ -54,6 +56,11 @@ __all__ = ["Comparison", "PairResult", "Segmentation", "Study", "SystemScores", 
 FEW_QUERIES = 50
 MOVES = 3  # queries that moved most, up and down, where nobody says how many
 BUILT_IN = ("length", "relevant", "difficulty")  # segments that need no file
+
+
+# What names the segments of queries: a file, "length" and the like, {query: segment}, {column: {query: segment}}, or several.
+SegmentsLike: TypeAlias = Source | Mapping[str, Any] | Segmentation | Sequence[Any]
+TextsLike: TypeAlias = Source | Mapping[str, str]  # a file, or {id: text}
 
 
 class Comparison(Struct, frozen=True, eq=False):
@@ -124,27 +131,26 @@ def compare_scores(
 
 
 def compare(
-    qrels: Any,
-    runs: Mapping[str, Any] | Sequence[Any],
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike] | Sequence[RunLike],
     measures: Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     baseline: str | Sequence[str] = (),
     study: Study = Study(),
     rules: Rules | Mapping[str, Any] = Rules(),
     like: str = "assay",
-    segments: Any = (),
+    segments: SegmentsLike = (),
     minimum_segment: int = MINIMUM,
-    queries: Any = None,
+    queries: TextsLike | None = None,
     moves: int = MOVES,
     documents: bool = False,
-    corpus: Any = None,
+    corpus: TextsLike | None = None,
     agreement: bool = False,
-    **options: Any,
 ) -> Comparison:
     """Runs compared query by query.
 
-    `runs` are whatever `evaluate` takes, by name or in a row; further options are those of `Study`, such as
-    `test="permutation"`. `segments` are "length", "relevant", "difficulty", a file, or a dict of query and segment (or
+    `runs` are whatever `evaluate` takes, by name or in a list. `study` says how they are compared, such as
+    `Study(test="permutation")`. `segments` are "length", "relevant", "difficulty", a file, or a dict of query and segment (or
     of column, query and segment), or several of these; "length" needs `queries`, a dict or file of query and text. With
     `documents` the queries that moved most come with the documents that entered, left and changed rank, and with
     `corpus`, a dict or file of documents, with their texts; with `agreement` it is also said how alike the runs rank.
@@ -152,16 +158,12 @@ def compare(
     >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
     >>> bm25 = {"q1": {"x": 2.0, "a": 1.0}, "q2": {"x": 2.0, "b": 1.0}, "q3": {"c": 1.0}}
     >>> dense = {"q1": {"a": 2.0}, "q2": {"b": 1.0}, "q3": {"c": 1.0}}
-    >>> found = compare(qrels, {"bm25": bm25, "dense": dense}, ["RR"], test="sign")
+    >>> found = compare(qrels, {"bm25": bm25, "dense": dense}, ["RR"], study=Study(test="sign"))
     >>> found.pairs[0].wins, found.pairs[0].ties, found.pairs[0].losses
     (2, 1, 0)
     """
     if baseline:
-        options["baselines"] = (baseline,) if isinstance(baseline, str) else tuple(baseline)
-    try:
-        study = replace(study, **options)
-    except TypeError as error:
-        raise AssayError(f"a study takes {', '.join(Study.__struct_fields__)}: {error}.") from None
+        study = replace(study, baselines=(baseline,) if isinstance(baseline, str) else tuple(baseline))
     evaluator = Evaluator(qrels, measures, rules, like=like)
     opened = _opened(runs)
     return compare_runs(
@@ -183,12 +185,12 @@ def compare_runs(
     runs: Sequence[OpenedRun],
     study: Study,
     *,
-    segments: Any = (),
+    segments: SegmentsLike = (),
     minimum_segment: int = MINIMUM,
     texts: Mapping[str, str] | None = None,
     moves: int = MOVES,
     documents: bool = False,
-    corpus: Any = None,
+    corpus: TextsLike | None = None,
     agreement: bool = False,
 ) -> Comparison:
     """Runs compared by an evaluator that is ready."""
@@ -213,7 +215,11 @@ def compare_runs(
 
 
 def segmentations(
-    given: Any, scores: SystemScores, study: Study, texts: Mapping[str, str], relevant: Mapping[str, int]
+    given: SegmentsLike | None,
+    scores: SystemScores,
+    study: Study,
+    texts: Mapping[str, str],
+    relevant: Mapping[str, int],
 ) -> list[Segmentation]:
     """What somebody gave as segments, made ready."""
     if given is None:
@@ -271,13 +277,13 @@ def _opened(runs: Any) -> list[OpenedRun]:
     return [open_run(run, unnamed=f"run {number}") for number, run in enumerate(runs, 1)]
 
 
-def _texts(queries: Any) -> Mapping[str, str]:
+def _texts(queries: TextsLike | None) -> Mapping[str, str]:
     if queries is None or isinstance(queries, Mapping):
         return _as_text(queries or {})
     return read_queries(queries)
 
 
-def _document_texts(corpus: Any, moves: Sequence[Moves]) -> dict[str, str]:
+def _document_texts(corpus: TextsLike, moves: Sequence[Moves]) -> dict[str, str]:
     """What the documents of queries that moved are about: their title or, without one, their text."""
     needed = {place.doc for pair in moves for move in (*pair.up, *pair.down) for place in move.places}
     if isinstance(corpus, Mapping):

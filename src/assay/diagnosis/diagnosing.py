@@ -15,6 +15,8 @@ from assay.diagnosis.registry import all_looks, chosen_areas
 from assay.errors import AssayError, MeasureError, did_you_mean, show_id
 from assay.evaluation import DEFAULT_MEASURES, Evaluator
 from assay.formats import as_run
+from assay.formats.reading import QrelsLike, RunLike
+from assay.formats.sources import Source
 from assay.inputs.queries import read_queries
 from assay.inputs.segments import read_segments
 from assay.measures import Measure, Request, parse_measures
@@ -25,16 +27,16 @@ BESIDE = tuple(dict.fromkeys((*WITNESSES, "AP", "Bpref", "infAP")))  # measures 
 
 
 def diagnose(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunLike | Mapping[str, RunLike] | Sequence[RunLike],
     measures: Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     baseline: str | None = None,
-    presented: Any = None,
-    queries: Any = None,
-    production: Any = None,
-    corpus: Any = None,
-    segments: Any = None,
+    presented: Source | Mapping[str, Mapping[str, int]] | None = None,
+    queries: Source | Mapping[str, str] | None = None,
+    production: Source | Mapping[str, int] | Iterable[str] | None = None,
+    corpus: Source | Mapping[str, str] | None = None,
+    segments: Source | Mapping[str, Any] | None = None,
     only: Iterable[str] | None = None,
     settings: Settings | Mapping[str, Any] = Settings(),
     rules: Rules | Mapping[str, Any] = Rules(),

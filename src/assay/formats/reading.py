@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -16,8 +16,28 @@ from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, T
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, checked_grades
 from assay.formats.sources import Content, Source, open_source, open_text
+from assay.marking import OpenedRun
 from assay.native.index import Layout
 from assay.tables import Qrels, Run
+
+
+class ArrowData(Protocol):
+    """A table that speaks Arrow's C interface: pyarrow, polars, DuckDB, pandas from 2.2 on."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table as a stream of Arrow."""
+
+
+class DataFrame(Protocol):
+    """A data frame of any library that narwhals knows, such as pandas or polars."""
+
+    @property
+    def columns(self) -> Any:
+        """The names of its columns."""
+
+
+QrelsLike: TypeAlias = Qrels | Source | Mapping[str, Mapping[str, float]] | ArrowData | DataFrame
+RunLike: TypeAlias = OpenedRun | Source | Mapping[str, Mapping[str, float]] | ArrowData | DataFrame
 
 AUTO = "auto"
 CSV, TSV = (",", ";"), ("\t",)
@@ -144,7 +164,7 @@ def parse_run(text: str | bytes, *, input_format: str = AUTO, name: str | None =
         return _run(content, input_format, name)
 
 
-def as_qrels(value: Any, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
+def as_qrels(value: QrelsLike, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
     """Qrels from a path, {query: {document: grade}}, a data frame, an Arrow table, or Qrels as they are.
 
     >>> as_qrels({"q1": {"a": 1, "b": 0}}).queries
@@ -161,7 +181,7 @@ def as_qrels(value: Any, *, input_format: str = AUTO, grades: Mapping[str, float
     raise _unusable(value, "qrels", swapped=isinstance(value, Run))
 
 
-def as_run(value: Any, *, input_format: str = AUTO, name: str | None = None) -> Run:
+def as_run(value: RunLike, *, input_format: str = AUTO, name: str | None = None) -> Run:
     """A run from a path, {query: {document: score}}, a data frame, an Arrow table, or a Run as it is.
 
     >>> as_run({"q1": {"a": 9.5}}, name="bm25").name

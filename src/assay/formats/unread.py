@@ -17,6 +17,8 @@ from assay.formats.names import Kind
 from assay.formats.reading import (
     AUTO,
     InputFormat,
+    QrelsLike,
+    RunLike,
     as_qrels,
     as_run,
     find_format,
@@ -38,7 +40,7 @@ from assay.tables import Run
 judged_table: Callable[..., JudgedRanking | None] = later("frames.judged_table")
 
 
-def open_run(value: Any, *, input_format: str = AUTO, name: str | None = None, unnamed: str = "run") -> OpenedRun:
+def open_run(value: RunLike, *, input_format: str = AUTO, name: str | None = None, unnamed: str = "run") -> OpenedRun:
     """A run from whatever `as_run` takes, or one that is open already; read as a table only if the kernel is not there.
 
     `unnamed` is what a run is called that has no name of its own, as a file has.
@@ -58,7 +60,7 @@ def open_run(value: Any, *, input_format: str = AUTO, name: str | None = None, u
 
 
 def read_judgments(
-    value: Any,
+    value: QrelsLike,
     *,
     duplicates: Duplicates = "error",
     input_format: str = AUTO,

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import msgspec
 import numpy as np
@@ -17,6 +17,7 @@ from msgspec import Struct, to_builtins
 from assay._version import __version__
 from assay.errors import InputError, show_id, some_of
 from assay.evaluation import Evaluation, Evaluator
+from assay.formats.sources import Source
 from assay.measures import Measure
 from assay.records.building import written_ids
 from assay.records.encoding import read_record
@@ -77,7 +78,7 @@ class StoredReport(Struct, frozen=True):
     manifest: ExperimentManifest | None
 
 
-def is_report(source: Any) -> bool:
+def is_report(source: Any) -> TypeGuard[Source]:
     """Whether a source is a report: a folder, or a file with the JSON of one under any name."""
     if not isinstance(source, (str, os.PathLike)):
         return False

@@ -15,6 +15,7 @@ from assay.describing import conventions_in_words
 from assay.errors import InputError, some_of
 from assay.evaluation import Evaluation, Evaluator
 from assay.files import is_same_file
+from assay.formats.reading import QrelsLike, RunLike
 from assay.formats.unread import open_run
 from assay.gate.baselines import (
     MAX_AGE,
@@ -88,9 +89,9 @@ class Gate(Struct, frozen=True, eq=False):
 
 
 def decide(
-    qrels: Any,
-    baseline: Any,
-    candidate: Any,
+    qrels: QrelsLike,
+    baseline: RunLike,
+    candidate: RunLike,
     gate_rules: str | Iterable[str | GateRule] = (),
     *,
     targets: str | os.PathLike[str] | Targets | None = None,
@@ -186,7 +187,7 @@ def _needed(asked: Sequence[GateRule], profile: Targets | None) -> list[Measure]
     return list(dict.fromkeys([*(rule.measure for rule in asked), *map(parse_measure, uplifts)]))
 
 
-def _evaluated(evaluator: Evaluator, run: Any, run_format: str) -> Evaluation:
+def _evaluated(evaluator: Evaluator, run: RunLike, run_format: str) -> Evaluation:
     return evaluator.evaluate(open_run(run, input_format=run_format))
 
 
