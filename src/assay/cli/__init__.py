@@ -109,7 +109,9 @@ def main() -> None:
         error.show()
         sys.exit(2)
     except AssayError as error:
-        _complain(str(error))
+        from assay.cli.flags import command_of, with_flags
+
+        _complain(with_flags(str(error), command_of(group, sys.argv[1:])))
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         _complain("interrupted")

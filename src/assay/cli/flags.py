@@ -1,0 +1,52 @@
+"""Options in the words of the command line: the library's messages name Python parameters, which users of a shell never see."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+import click
+
+# `split=`, `grades={'E': 3}` or `read_run(input_format='beir')`, in backticks
+_PARAMETER = re.compile(r"`(?:read_(?P<kind>run|qrels)\()?(?P<name>[a-z_]+)=(?P<value>[^`]*?)\)?`")
+
+
+def with_flags(message: str, command: click.Command) -> str:
+    """The message with the command's flags for the parameters that it has.
+
+    >>> command = click.Command("sample", params=[click.Option(["--grades"]), click.Option(["--run-format"])])
+    >>> with_flags("give letters a value: `grades={'E': 3, 'S': 2}`", command)
+    'give letters a value: --grades E=3,S=2'
+    >>> with_flags("read it with `read_run(input_format='beir')`, or `ties='input'`", command)
+    "read it with --run-format beir, or `ties='input'`"
+    """
+    flags = {
+        str(option.name): max(option.opts, key=len) for option in command.params if isinstance(option, click.Option)
+    }
+
+    def flag(found: re.Match[str]) -> str:
+        of_kind = flags.get(f"{found['kind']}_format") if found["name"] == "input_format" else None
+        option = of_kind or flags.get(found["name"])
+        return found[0] if option is None else f"{option} {_as_argument(found['value'])}".rstrip()
+
+    return _PARAMETER.sub(flag, message)
+
+
+def command_of(group: click.Command, arguments: list[str]) -> click.Command:
+    """The command that these arguments call: the deepest one that they name."""
+    for argument in arguments:
+        below = group.get_command(click.Context(group), argument) if isinstance(group, click.Group) else None
+        group = group if below is None else below
+    return group
+
+
+def _as_argument(value: str) -> str:
+    """A Python value as it is written in a shell; what is no value stays as it is."""
+    try:
+        read: Any = ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return value
+    if isinstance(read, dict):
+        return ",".join(f"{name}={number}" for name, number in read.items())
+    return ",".join(map(str, read)) if isinstance(read, (list, tuple)) else str(read)
