@@ -133,7 +133,7 @@ class Evaluation(Struct, frozen=True, eq=False):
         try:
             import pyarrow
         except ImportError:
-            raise MissingExtraError("giving Arrow tables", "frames") from None
+            raise MissingExtraError("creating Arrow tables", "frames") from None
         columns = {request.label: column for request, column in zip(self.requests, self.values.T, strict=True)}
         return pyarrow.table({"query": list(self.queries), **columns})
 
@@ -157,10 +157,10 @@ def given_rules(rules: Rules | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(rules, Rules):
         return rules.changed()
     if not isinstance(rules, Mapping):
-        raise RulesError(f"rules are given as Rules(ties=...) or as a dict, not as {type(rules).__name__}.")
+        raise RulesError(f"rules must be Rules(ties=...) or a dict, not {type(rules).__name__}.")
     unknown = [name for name in rules if name not in (*RULE_CHOICES, "depth")]
     if unknown:
-        hint = did_you_mean(str(unknown[0]), RULE_CHOICES) or f"; there are {', '.join(RULE_CHOICES)} and depth."
+        hint = did_you_mean(str(unknown[0]), RULE_CHOICES) or f"; the rules are {', '.join(RULE_CHOICES)} and depth."
         raise RulesError(f"no rule called {unknown[0]!r}{hint}")
     return dict(rules)
 
@@ -170,7 +170,7 @@ def checked_threads(threads: int | None) -> int:
     if threads is None:
         return native.usual_threads()
     if type(threads) is not int or threads < 1:
-        raise RulesError(f"threads cannot be {threads!r}; it takes a whole number from 1.")
+        raise RulesError(f"threads cannot be {threads!r}; it must be a whole number of at least 1.")
     return min(threads, MOST_THREADS)
 
 
@@ -426,16 +426,16 @@ def concat(parts: Sequence[Evaluation]) -> Evaluation:
     The parts come from `Evaluator.part`, or at least from the same run, measures and rules, and share no query.
     """
     if not parts:
-        raise AssayError("there is no evaluation to put together.")
+        raise AssayError("no evaluations to combine.")
     first = parts[0]
     if any((part.requests, part.rules) != (first.requests, first.rules) for part in parts):
-        raise AssayError("evaluations of different measures or rules cannot be put together.")
+        raise AssayError("evaluations with different measures or rules cannot be combined.")
     if len({part.top_grade for part in parts}) > 1:
-        raise AssayError("the parts have different highest grades, on which RBP and ERR depend; use Evaluator.part.")
+        raise AssayError("the parts have different highest grades, which changes RBP and ERR; split with Evaluator.part.")
     queries = [query for part in parts for query in part.queries]
     judged = [query for part in parts for query in {*part.queries, *part.coverage.missing}]
     if len(set(judged)) < len(judged):
-        raise AssayError("a query stands in more than one part; parts must not share queries.")
+        raise AssayError("a query appears in more than one part; parts must not share queries.")
     order = sorted(range(len(queries)), key=lambda place: as_bytes(queries[place]))
     values = np.concatenate([part.values for part in parts])[order]
     return replace(

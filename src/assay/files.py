@@ -23,7 +23,7 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
 def write_blocks(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
     """The same for data that comes block by block."""
     if not os.fspath(path):
-        raise InputError("no file to write to: the name is empty.")
+        raise InputError("the name of the output file is empty.")
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

@@ -178,8 +178,8 @@ def duplicate_error(table: Qrels | Run, rows: Integers, verb: str, better: str) 
     query, doc = pairs[0]
     return DuplicateError(
         f"document {show_id(doc)} is {verb} more than once for query {show_id(query)} "
-        f"({len(pairs)} such row{'s' if len(pairs) > 1 else ''} in all). Remove the repeated rows, or let the first count "
-        f"(duplicates=first) or {better} (duplicates=best).",
+        f"({len(pairs)} duplicate row{'s' if len(pairs) > 1 else ''} in total). Remove the duplicates, keep the first "
+        f"(duplicates=first), or keep {better} (duplicates=best).",
         pairs=pairs,
         source=table.source,
         line=None if table.lines is None else int(table.lines[int(rows[0])]),

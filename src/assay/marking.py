@@ -217,22 +217,22 @@ def _check_query_sets(
     if rules.queries == "strict" and missing:
         raise QuerySetError(
             f"{len(missing)} of {len(judgments.queries)} judged queries {'is' if len(missing) == 1 else 'are'} missing from "
-            f"run {name!r} (first: {some_of(missing)}). Complete the run, or choose queries=judged to count them as 0, "
-            f"or queries=both to leave them out."
+            f"run {name!r} (first: {some_of(missing)}). Complete the run, set queries=judged to count them as 0, "
+            f"or set queries=both to leave them out."
         )
 
 
 def no_query_in_common(judged: tuple[str, ...], answered: tuple[str, ...], run_name: str) -> str:
     """The message for query sets that do not meet, with an example that shows the likely reason."""
     if not answered:
-        return f"run {run_name!r} has no query at all; 0 of {len(judged)} judged queries are answered."
+        return f"run {run_name!r} has no queries; 0 of {len(judged)} judged queries are answered."
     examples = next(filter(None, (_same_but_for(fold, judged, answered) for fold in _FOLDS)), None) or (
         answered[0],
         judged[0] if judged else "",
     )
     return (
-        f"0 of {len(judged)} query ids match; the run has {show_id(examples[0])!r}, the qrels {show_id(examples[1])!r}. "
-        f"Check that run {run_name!r} belongs to these qrels and writes its query ids in the same way."
+        f"0 of {len(judged)} query ids match: the run has {show_id(examples[0])!r}, the qrels have "
+        f"{show_id(examples[1])!r}. Check that run {run_name!r} belongs to these qrels and uses the same query ids."
     )
 
 

@@ -43,7 +43,7 @@ class Rules(Struct, frozen=True):
         if self.depth is not None and (type(self.depth) is not int or not 0 <= self.depth < 2**62):
             raise RulesError(f"rule depth cannot be {self.depth!r}; it takes a whole number of documents, or None.")
         if self.depth is not None and self.ties == "expected":
-            raise RulesError("ties=expected cannot be cut at a depth; use the cutoffs of measures, such as nDCG@10.")
+            raise RulesError("ties=expected does not work with depth; use measures with a cutoff, such as nDCG@10.")
 
     def changed(self) -> dict[str, Any]:
         """The rules that differ from the default."""

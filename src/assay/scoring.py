@@ -93,7 +93,7 @@ class _Question(Struct, frozen=True, eq=False):
             docs, grades = _texts(given, word), _numbers(list(given.values()), f"{word}: grade")
             if repeat := _first_repeat(docs):
                 raise InputError(
-                    f"{word}: document {show_id(repeat[0])} stands there as text and as a number; keep one of the two."
+                    f"{word}: document {show_id(repeat[0])} appears both as text and as a number; keep one of them."
                 )
             return docs, grades
         docs = list(dict.fromkeys(_texts(_as_list(given, word), word)))
@@ -104,18 +104,18 @@ class _Question(Struct, frozen=True, eq=False):
         given, word = self.ranking, f"{self.place}ranking"
         if isinstance(given, Mapping):
             if self.scores is not None:
-                raise InputError(f"{word}: a dict has its scores already; give them there or as scores=, not both.")
+                raise InputError(f"{word}: a dict already has scores; do not pass scores= as well.")
             docs, numbers = _texts(given, word), _numbers(list(given.values()), f"{word}: score")
         else:
             if isinstance(given, (set, frozenset)):
-                raise InputError(f"{word}: a set has no order; give a list of ids, best first, or a dict of scores.")
+                raise InputError(f"{word}: a set has no order; pass a list of ids, best first, or a dict of scores.")
             docs = _texts(_as_list(given, word), word)
             numbers = self._scores(len(docs))
         if rules.duplicates == "error" and (repeat := _first_repeat(docs)):
             doc, first, again = repeat
             raise DuplicateError(
-                f"{word}: document {show_id(doc)} stands at places {first} and {again}; a ranking lists a document once. "
-                'Remove the repeats, or let the first count: rules=Rules(duplicates="first").',
+                f"{word}: document {show_id(doc)} appears at ranks {first} and {again}, but may appear only once. "
+                'Remove the duplicates, or keep the first with rules=Rules(duplicates="first").',
                 pairs=[("", doc)],
             )
         return docs, numbers
@@ -126,7 +126,7 @@ class _Question(Struct, frozen=True, eq=False):
         word = f"{self.place}scores"
         numbers = _numbers(_as_list(self.scores, word), f"{word}: score")
         if len(numbers) != documents:
-            raise InputError(f"{word}: {len(numbers)} scores for {documents} documents; give one for each.")
+            raise InputError(f"{word}: {len(numbers)} scores for {documents} documents; pass one score per document.")
         return numbers
 
 
@@ -177,9 +177,9 @@ def _codes(parts: list[tuple[list[str], Floats]]) -> Integers:
 def _check_lengths(rankings: int, judgments: int, scores: int) -> None:
     if rankings != judgments or rankings != scores:
         others = f"{judgments} judgments" if rankings != judgments else f"{scores} lists of scores"
-        raise InputError(f"{rankings} rankings and {others}: give one for each question.")
+        raise InputError(f"{rankings} rankings but {others}: pass one of each per question.")
     if not rankings:
-        raise InputError("there is no question to score.")
+        raise InputError("no questions to score.")
 
 
 # Values of any type into ids and numbers
@@ -212,8 +212,8 @@ def _text(value: Any, word: str) -> str:
         pass
     shown = show_id(repr(value))
     raise InputError(
-        f"{word}: {shown} ({type(value).__name__}) is not a document id; ids are text or whole numbers, "
-        "and grades and scores come in a dict."
+        f"{word}: {shown} ({type(value).__name__}) is not a document id; ids must be text or whole numbers. "
+        "Pass grades and scores in a dict."
     )
 
 

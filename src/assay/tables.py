@@ -160,15 +160,15 @@ def as_bytes(text: str) -> bytes:
 def _check_text(ids: Any) -> None:
     kinds = set(map(type, ids)) - {str, np.str_}
     if kinds:
-        raise InputError(f"ids are text, not {', '.join(sorted(kind.__name__ for kind in kinds))}; use str(id).")
+        raise InputError(f"ids must be text, not {', '.join(sorted(kind.__name__ for kind in kinds))}; use str(id).")
 
 
 def _check_lengths(source: str, *columns: Any) -> None:
     if any(np.ndim(column) != 1 for column in columns if column is not None):
-        raise InputError("columns have one value per row", source=source)
+        raise InputError("columns must be one-dimensional: one value per row", source=source)
     lengths = {len(column) for column in columns if column is not None}
     if len(lengths) > 1:
-        raise InputError(f"columns of different lengths: {sorted(lengths)}", source=source)
+        raise InputError(f"columns have different lengths: {sorted(lengths)}", source=source)
 
 
 def _check_finite(source: str, what: str, values: Floats, table: Any) -> None:
@@ -177,6 +177,6 @@ def _check_finite(source: str, what: str, values: Floats, table: Any) -> None:
         row = int(bad[0])
         raise InputError(
             f"{what} {values[row]} is not a finite number (query {table.queries[table.query[row]]}, "
-            f"document {table.doc[row]}; {len(bad)} such rows). Remove or repair these rows.",
+            f"document {table.doc[row]}; {len(bad)} such rows). Fix or remove these rows.",
             source=source,
         )

@@ -240,8 +240,8 @@ def _duplicate_error(qrels: Qrels, rows: Integers) -> DuplicateError:
     subtopic = "" if qrels.iteration is None else f", subtopic {show_id(str(qrels.iteration[first]))}"
     return DuplicateError(
         f"document {show_id(doc)} is judged more than once for query {show_id(query)}{subtopic} "
-        f"({len(pairs)} such row{'s' if len(pairs) > 1 else ''} in all). Remove the repeated rows, or let the first count "
-        f"(--duplicates first) or the higher grade (--duplicates best).",
+        f"({len(pairs)} duplicate row{'s' if len(pairs) > 1 else ''} in total). Remove the duplicates, keep the first "
+        f"(--duplicates first), or keep the higher grade (--duplicates best).",
         pairs=pairs,
         source=qrels.source,
         line=None if qrels.lines is None else int(qrels.lines[first]),

@@ -103,7 +103,7 @@ def test_the_advice_names_the_formats_that_do_hold_the_id() -> None:
 
 def test_what_no_format_holds() -> None:
     assert (
-        "odd.jsonl:2: document id '\\ud800' holds half a character (a lone surrogate) (query q1; 1 such row). "
+        "odd.jsonl:2: document id '\\ud800' contains a lone surrogate (half a character) (query q1; 1 such row). "
         "No format can hold it: change it."
     ) == refusal(lambda: run_as_bytes(a_run(doc="\ud800"), "csv"))
     assert "odd.jsonl:2: query id '' is empty (1 such row). No format can hold it: change it." == refusal(

@@ -290,7 +290,7 @@ WRONG = [
     ((QREL, "map"), SCORES, "measures are given as a set of names: write {'map'}."),
     ((QREL, None), SCORES, "measures are given as a set of names such as {'map', 'ndcg_cut_10'}, not None."),
     ((QREL, {5}), SCORES, "a measure is given by its name, such as 'map', not by 5."),
-    ((QREL, {"map"}, 0), SCORES, "relevance_level is 0; it is a grade from 1 on."),
+    ((QREL, {"map"}, 0), SCORES, "relevance_level is 0; it must be at least 1."),
     ((QREL, {"map"}, 1.0), SCORES, "relevance_level is a whole number, not 1.0 (float)."),
     ((QREL, {"map"}, "2"), SCORES, "relevance_level is a whole number, not '2' (str)."),
     ((QREL, {"map"}, 1, "yes"), SCORES, "judged_docs_only_flag is a whole number, not 'yes' (str)."),
@@ -374,7 +374,7 @@ DEADLY = [
     ("RelevanceEvaluator(QREL, {'ndcg_2'}).evaluate(RUN)", "ndcg.2: parameters come as pairs such as 1=3,2=9."),
     (
         "RelevanceEvaluator(QREL, {'all_trec'}, relevance_level=-1).evaluate(RUN)",
-        "relevance_level is -1; it is a grade from 1 on.",
+        "relevance_level is -1; it must be at least 1.",
     ),
 ]
 

@@ -35,7 +35,7 @@ def test_a_subtopic_is_the_second_column_of_qrels() -> None:
 
 def test_ranks_do_where_there_are_no_scores() -> None:
     assert [("q1", "a", -1.0), ("q1", "b", -2.0)] == run_rows(parse_run("qid,docno,rank\nq1,a,1\nq1,b,2\n"))
-    assert "<text>:2: rank '0' is not a whole number from 1 on (query q1, document a)." in refusal(
+    assert "<text>:2: rank '0' is not a whole number of at least 1 (query q1, document a)." in refusal(
         lambda: parse_run("qid,docno,rank\nq1,a,0\n")
     )
 
@@ -87,7 +87,7 @@ def test_lines_are_counted_through_quoted_line_ends() -> None:
 
 @pytest.mark.parametrize("text", ['q1,"a,1\nq1,b,2\n', 'q1,"a"x,1\n'])
 def test_quotes_that_do_not_close_are_refused(text: str) -> None:
-    assert "A field that starts with a quote must end with one; a quote inside it is written twice." in refusal(
+    assert "A field that starts with a quote must end with one; double any quotes inside it." in refusal(
         lambda: parse_run(f"qid,docno,score\n{text}")
     )
 
@@ -105,7 +105,7 @@ def test_a_decimal_comma_is_refused() -> None:
 def test_an_empty_id_is_refused() -> None:
     assert (
         "<text>:2: query id is empty (query , document a). "
-        "Ids are text or whole numbers, never empty: repair or remove these rows."
+        "Ids must be non-empty text or whole numbers: fix or remove these rows."
     ) == refusal(lambda: parse_run("qid,docno,score\n,a,1\n"))
 
 

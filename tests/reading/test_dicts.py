@@ -14,7 +14,7 @@ import pytest
 from assay.formats import as_qrels, as_run
 from reading.rows import qrels_rows, refusal, run_rows
 
-ADVICE = "Scores are ordinary decimal numbers such as 12.5 or 1.2e-3: repair or remove these rows."
+ADVICE = "Scores must be plain decimal numbers such as 12.5 or 1.2e-3: fix or remove these rows."
 
 
 def test_the_order_of_insertion_is_kept() -> None:

@@ -79,7 +79,7 @@ def test_large_whole_numbers_are_ids_to_the_last_digit() -> None:
 def test_fractional_ids_are_refused() -> None:
     assert (
         "run: query id 1.0 is a float64 (row 1, query 1.0, document a). "
-        "Ids are text or whole numbers, never empty: repair or remove these rows."
+        "Ids must be non-empty text or whole numbers: fix or remove these rows."
     ) == refusal(lambda: as_run(frame(qid=pyarrow.array([1.0]))).queries)
 
 

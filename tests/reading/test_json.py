@@ -59,7 +59,7 @@ def test_escapes_and_bytes_are_kept() -> None:
     ],
 )
 def test_values_that_are_no_numbers_are_refused(value: str, shown: str) -> None:
-    advice = "Scores are ordinary decimal numbers such as 12.5 or 1.2e-3: repair or remove these rows."
+    advice = "Scores must be plain decimal numbers such as 12.5 or 1.2e-3: fix or remove these rows."
 
     assert f"<text>: score {shown} (query q1, document b). {advice}" == refusal(
         lambda: parse_run(f'{{"q1": {{"a": 1, "b": {value}}}}}')
@@ -79,12 +79,12 @@ def test_values_that_are_no_numbers_are_refused(value: str, shown: str) -> None:
         ("null", "is missing (query q1, document None)"),
         ("1.5", "1.5 is a float (query q1, document 1.5)"),
         ("true", "True is a bool (query q1, document True)"),
-        ('"\\ud800"', "'\\ud800' holds half a character (a lone surrogate) (query q1, document \\ud800)"),
+        ('"\\ud800"', "'\\ud800' contains a lone surrogate (half a character) (query q1, document \\ud800)"),
     ],
 )
 def test_ids_that_are_no_ids_are_refused(doc: str, shown: str) -> None:
     assert (
-        f"<text>:1: document id {shown}. Ids are text or whole numbers, never empty: repair or remove these rows."
+        f"<text>:1: document id {shown}. Ids must be non-empty text or whole numbers: fix or remove these rows."
     ) == refusal(lambda: parse_run(f'{{"qid": "q1", "doc": {doc}, "score": 1}}'))
 
 
@@ -93,7 +93,7 @@ def test_ids_that_are_no_ids_are_refused(doc: str, shown: str) -> None:
     [
         ("{}", "<text>: there are no rows"),
         ('{"q1": {}}', "<text>: there are no rows"),
-        ("[]", "<text>: there is no data: the file is empty, or holds only blank lines, comments or a header"),
+        ("[]", "<text>: no data: the file is empty or contains only blank lines, comments or a header"),
         ('{"q1": {"a": 1}', "<text>:2: not JSON: Expecting ',' delimiter. If each line is a record of its own, "),
         ('{"q1": {"a": 1}}\n{"q2": {"a": 1}}', "<text>:2: not JSON: Extra data. If each line is a record of its own, "),
         ('{"name": "x",\n"all": []}', f"<text>: 'name' holds text, not an object. {RUN_FORMS}"),
@@ -102,7 +102,7 @@ def test_ids_that_are_no_ids_are_refused(doc: str, shown: str) -> None:
         ('[["q1", "a", 1]]', f"<text>: record 1: expected an object, found a list. {RUN_FORMS}"),
         ('{"qid": 1, "doc": 2, "score": 3}\n7', f"<text>:2: expected an object, found a number. {RUN_FORMS}"),
         ('{"qid": 1, "doc": 2, "score": 3}\n{', "<text>:2: not JSON: Expecting property name"),
-        ('{"qid": 1, "qid": 2, "doc": 2, "score": 3}', "<text>:1: a name stands twice in the record"),
+        ('{"qid": 1, "qid": 2, "doc": 2, "score": 3}', "<text>:1: a field appears twice in the record"),
         (
             '{"qid": 1, "doc": 2, "score": 3}\n{"qid": 1, "doc": 2}',
             "<text>:2: the record has no 'score'. All records need the same names.",

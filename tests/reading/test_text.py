@@ -9,9 +9,9 @@ from assay.formats import parse_qrels, parse_run, sources
 from assay.formats.problems import SHOWN
 from reading.rows import listed, qrels_rows, refusal, run_rows
 
-ADVICE = "Scores are ordinary decimal numbers such as 12.5 or 1.2e-3: repair or remove these rows."
+ADVICE = "Scores must be plain decimal numbers such as 12.5 or 1.2e-3: fix or remove these rows."
 GRADE_ADVICE = (
-    "Grades are ordinary decimal numbers; letters need a value each: --grades E=3,S=2,C=1,I=0 "
+    "Grades must be plain decimal numbers; give letters a value with --grades E=3,S=2,C=1,I=0 "
     "(in Python: grades={'E': 3, 'S': 2, 'C': 1, 'I': 0})."
 )
 
@@ -85,7 +85,7 @@ def test_whole_scores_are_not_taken_for_ranks() -> None:
 @pytest.mark.parametrize("third", ["9.5", "0", "-1", "x", "1.0", "1e2", "99999999999999999999"])
 def test_a_run_of_three_columns_without_ranks_is_refused(third: str) -> None:
     assert (
-        f"<text>:2: rank '{third}' is not a whole number from 1 on (query q1, document b). "
+        f"<text>:2: rank '{third}' is not a whole number of at least 1 (query q1, document b). "
         "Without a score column a run has ranks: 1, 2, 3 and so on. If the third column is a score, read it "
         "with --run-format beir, or put a header line first: query_id doc_id score."
     ) == refusal(lambda: parse_run(f"q1 a 1\nq1 b {third}\n"))
@@ -233,7 +233,7 @@ def test_a_nul_byte_is_refused_with_its_line() -> None:
 
 @pytest.mark.parametrize("text", ["", "\n", " \t\r\n\n", "# only\n# comments", "\ufeff", "qid docno score\n", "#\r\n"])
 def test_a_file_without_data_is_refused(text: str) -> None:
-    message = "<text>: there is no data: the file is empty, or holds only blank lines, comments or a header"
+    message = "<text>: no data: the file is empty or contains only blank lines, comments or a header"
 
     assert message == refusal(lambda: parse_run(text))
 

@@ -15,14 +15,14 @@ from assay.formats import parse_grades, read_qrels, read_run
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed, qrels_as_bytes, run_as_bytes
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-STDOUT = "-"  # and standard input, where it is read from
+STDOUT = "-"  # also means standard input
 
 
 def _output_options(command: Command) -> Command:
     command = click.option(
         "--to",
         type=click.Choice(OUTPUT_FORMATS),
-        help="Format to write; else OUT's ending says it (.run and .txt are trec).",
+        help="Format to write; by default, taken from the extension of OUT (.run and .txt are trec).",
     )(command)
     return out_option(command)
 
@@ -30,13 +30,13 @@ def _output_options(command: Command) -> Command:
 @click.command("convert", epilog="Example: assay runs convert bm25.run -o bm25.parquet")
 @click.argument("run")
 @_output_options
-@click.option("--tag", help="Run tag to write instead of the file's own; TREC files need one.")
+@click.option("--tag", help="Run tag to write instead of the original; TREC files need one.")
 @input_format_option
 def runs_convert(run: str, output: str, to: str | None, tag: str | None, input_format: str) -> None:
-    """Write a RUN in another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
+    """Convert a RUN to another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
 
-    Scores keep every digit, so that all measures stay the same. What a format cannot hold is told, and an id that it cannot
-    hold is refused.
+    Scores keep every digit, so all measures stay the same. A note lists columns that the format cannot store. Ids that it
+    cannot store are an error.
     """
     target = _target(run, output, to)
     data, left_out = run_as_bytes(read_run(run, input_format=input_format), target, tag=tag)
@@ -49,9 +49,9 @@ def runs_convert(run: str, output: str, to: str | None, tag: str | None, input_f
 @input_format_option
 @grades_option
 def qrels_convert(qrels: str, output: str, to: str | None, input_format: str, grades: str | None) -> None:
-    """Write QRELS in another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
+    """Convert QRELS to another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
 
-    Grades keep every digit. What a format cannot hold is told, and an id that it cannot hold is refused.
+    Grades keep every digit. A note lists columns that the format cannot store. Ids that it cannot store are an error.
     """
     target = _target(qrels, output, to)
     letters = parse_grades(grades) if grades else None
@@ -60,9 +60,9 @@ def qrels_convert(qrels: str, output: str, to: str | None, input_format: str, gr
 
 
 def _target(source: str, output: str, to: str | None) -> str:
-    """The format to write, known before anything is read."""
+    """The format to write, decided before anything is read."""
     if STDOUT not in (source, output) and is_same_file(source, output):
-        raise InputError("this is the file that is read; name another one to write to.", source=output)
+        raise InputError("input and output are the same file; choose another output.", source=output)
     return output_format(output, to)
 
 

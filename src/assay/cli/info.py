@@ -15,7 +15,7 @@ _format_option = click.option(
     type=click.Choice(list(INFO_RENDERERS)),
     default="table",
     show_default=True,
-    help="How to show it.",
+    help="Output format.",
 )
 
 
@@ -24,9 +24,9 @@ _format_option = click.option(
 @_format_option
 @input_format_option
 def runs_info(run: str, output_format: str, input_format: str) -> None:
-    """Show what is in a RUN: format, queries, documents, tags, scores, ties and the first rows.
+    """Summarise a RUN: format, queries, documents, tags, scores, ties and the first rows.
 
-    The file may be in any format that is read, plain or compressed; - is standard input.
+    Reads any supported format, plain or compressed; - is standard input.
     """
     write(INFO_RENDERERS[output_format](info.run_info(run, input_format=input_format)))
 
@@ -37,9 +37,9 @@ def runs_info(run: str, output_format: str, input_format: str) -> None:
 @input_format_option
 @grades_option
 def qrels_info(qrels: str, output_format: str, input_format: str, grades: str | None) -> None:
-    """Show what is in QRELS: format, queries, judgments, grades, relevant documents and the first rows.
+    """Summarise QRELS: format, queries, judgments, grades, relevant documents and the first rows.
 
-    The file may be in any format that is read, plain or compressed; - is standard input.
+    Reads any supported format, plain or compressed; - is standard input.
     """
     letters = parse_grades(grades) if grades else None
     write(INFO_RENDERERS[output_format](info.qrels_info(qrels, input_format=input_format, grades=letters)))

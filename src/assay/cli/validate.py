@@ -30,8 +30,8 @@ WORTH_A_BAR = 20_000_000  # bytes
 
 def _common_options(command: Command) -> Command:
     for option in (
-        output_options(RENDERERS, "How to show the findings; github are annotations for a workflow."),
-        click.option("--strict", is_flag=True, help="Warnings count as errors do."),
+        output_options(RENDERERS, "Output format; github prints annotations for GitHub Actions."),
+        click.option("--strict", is_flag=True, help="Treat warnings as errors."),
         click.option("--fix", type=click.Path(dir_okay=False), metavar="OUT", help="Write a repaired copy to OUT."),
         input_format_option,
         click.option(
@@ -44,12 +44,12 @@ def _common_options(command: Command) -> Command:
 
 @click.command("validate", epilog="Example: assay runs validate bm25.run --qrels qrels.txt --profile trec-rag")
 @click.argument("run")
-@click.option("--qrels", type=click.Path(dir_okay=False), help="Judgments that the run will be scored with.")
-@click.option("--max-depth", type=click.IntRange(min=1), help="Most documents that a query may have.")
+@click.option("--qrels", type=click.Path(dir_okay=False), help="Judgments to check the run against.")
+@click.option("--max-depth", type=click.IntRange(min=1), help="Maximum number of documents per query.")
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
-    help="What a track asks for. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
+    help="Also check the requirements of a track. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
 )
 @_common_options
 def runs_validate(
@@ -64,9 +64,9 @@ def runs_validate(
     output_format: str,
     output: str | None,
 ) -> None:
-    """Check a RUN before it is scored: every finding with its lines and what to do.
+    """Check a RUN before scoring it. Each finding shows its lines and how to fix them.
 
-    Exit status: 0 valid, 1 not valid, 2 a file that cannot be opened. `assay explain CODE` says more about a finding.
+    Exit status: 0 valid, 1 not valid, 2 a file cannot be opened. `assay explain CODE` explains a finding.
     """
 
     def validate(path: str) -> Validation:
@@ -100,9 +100,9 @@ def qrels_validate(
     output_format: str,
     output: str | None,
 ) -> None:
-    """Check judgments before runs are scored with them: every finding with its lines and what to do.
+    """Check QRELS before scoring runs with them. Each finding shows its lines and how to fix them.
 
-    Exit status: 0 valid, 1 not valid, 2 a file that cannot be opened. `assay explain CODE` says more about a finding.
+    Exit status: 0 valid, 1 not valid, 2 a file cannot be opened. `assay explain CODE` explains a finding.
     """
     letters = parse_grades(grades) if grades else None
 
@@ -118,7 +118,7 @@ def qrels_validate(
 @click.command("explain", epilog="Example: assay explain RUN020")
 @click.argument("code", required=False)
 def explain(code: str | None) -> None:
-    """Explain a finding by its CODE; without one, list all."""
+    """Explain the finding with this CODE, or list all findings."""
     if code is None:
         write(rules_as_text(all_rules()) + looks_as_text(all_looks()))
     elif code.strip().upper().startswith("DIA"):
@@ -142,7 +142,7 @@ def _finish(
 
 @contextmanager
 def _progress(path: str) -> Iterator[Progress | None]:
-    """A bar on the terminal while a long file is read."""
+    """A progress bar while a large file is read."""
     size = os.path.getsize(path) if os.path.isfile(path) else 0
     if size < WORTH_A_BAR or not sys.stderr.isatty():
         yield None

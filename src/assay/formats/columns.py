@@ -109,13 +109,13 @@ def _no_id(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "is missing"
     if isinstance(value, str):
-        return f"'{show_id(value)}' holds half a character (a lone surrogate)" if value else "is empty"
+        return f"'{show_id(value)}' contains a lone surrogate (half a character)" if value else "is empty"
     return f"{show_value(value)} is a {type(value).__name__}"
 
 
 IDS = {
     role: Refusal(
-        f"{WORDS[role]} id", _no_id, "Ids are text or whole numbers, never empty: repair or remove these rows."
+        f"{WORDS[role]} id", _no_id, "Ids must be non-empty text or whole numbers: fix or remove these rows."
     )
     for role in ("query", "doc")
 }
@@ -183,4 +183,4 @@ def _report(bad: list[int], columns: Columns, role: str, refusal: Refusal, probl
 
 def _refuse_nothing(columns: Columns) -> None:
     if not len(columns.by_role["query"]):
-        raise InputError("there are no rows", source=columns.source)
+        raise InputError("the table has no rows", source=columns.source)

@@ -116,7 +116,7 @@ def _refuse_no_header(names: list[str], kind: Kind, delimiter: str, line: int, c
     example = HEADERS[kind].replace(",", "<tab>" if delimiter == "\t" else delimiter)
     shown = show_id(delimiter.join(names))
     raise FormatError(
-        f"the first line names no columns: '{shown}'. Put their names first, for example {example}",
+        f"the first line is not a header: '{shown}'. Add a line of column names, for example {example}",
         source=content.name,
         line=line,
     )
@@ -134,7 +134,7 @@ def _numbered_rows(
                 yield skipped + reader.line_num, row
     except csv.Error as error:
         raise InputError(
-            f"{error}. A field that starts with a quote must end with one; a quote inside it is written twice.",
+            f"{error}. A field that starts with a quote must end with one; double any quotes inside it.",
             source=content.name,
             line=skipped + reader.line_num,
         ) from error

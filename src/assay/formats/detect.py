@@ -28,12 +28,12 @@ _WIDTHS: dict[Kind, dict[int, tuple[str, int]]] = {
     "run": {3: ("msmarco", 2), 6: ("trec", 4)},
 }
 _EXPECTED: dict[Kind, str] = {
-    "qrels": "TREC qrels have 4 (query iteration document grade), BEIR qrels 3 (query document grade)",
-    "run": "a TREC run has 6 (query Q0 document rank score tag), an MS MARCO run 3 (query document rank)",
+    "qrels": "TREC qrels have 4 (query iteration document grade), BEIR qrels have 3 (query document grade)",
+    "run": "a TREC run has 6 (query Q0 document rank score tag), an MS MARCO run has 3 (query document rank)",
 }
 _SWAPPED: dict[tuple[Kind, int], str] = {
-    ("run", 4): " Four columns are those of qrels: are qrels and run swapped?",
-    ("qrels", 6): " Six columns are those of a run: are qrels and run swapped?",
+    ("run", 4): " Four columns look like qrels: are qrels and run swapped?",
+    ("qrels", 6): " Six columns look like a run: are qrels and run swapped?",
 }
 
 
@@ -104,8 +104,8 @@ def _refuse_blank_between_tabs(line: str, kind: Kind, content: Content) -> None:
     if len(columns) == (6 if kind == "run" else 3) < len(_columns(line)):
         field = next(column for column in columns if len(_columns(column)) > 1)
         raise FormatError(
-            f"'{show_id(field)}' stands between tabs but contains a blank, which ends a column too. "
-            "Take the blank out, or write TSV with a header line: ids may contain blanks there.",
+            f"'{show_id(field)}' is between tabs but contains a space, which also separates columns. "
+            "Remove the space, or write TSV with a header line, where ids may contain spaces.",
             source=content.name,
         )
 
@@ -123,7 +123,7 @@ def _columns(line: str) -> list[str]:
 def _unknown(line: str, kind: Kind, formats: Iterable[str]) -> str:
     width = len(_columns(line))
     return (
-        f"not a format that we read. The first line has {width} {'column' if width == 1 else 'columns'}, "
+        f"unknown format. The first line has {width} {'column' if width == 1 else 'columns'}: "
         f"'{show_id(line)}'; {_EXPECTED[kind]}.{_SWAPPED.get((kind, min(width, 6)), '')} "
-        f"Formats: {', '.join(formats)}; --input-format names one."
+        f"Choose a format with --input-format: {', '.join(formats)}."
     )

@@ -32,7 +32,7 @@ def _columns(value: Mapping[Any, Any], source: str, role: str) -> Columns:
     for query_id, documents in value.items():
         if not isinstance(documents, Mapping):
             raise InputError(
-                f"query {show_id(str(query_id))} holds a {type(documents).__name__}; "
+                f"the value of query {show_id(str(query_id))} is a {type(documents).__name__}; "
                 f"expected {{query: {{document: {'grade' if role == 'rel' else 'score'}}}}}",
                 source=source,
             )

@@ -42,7 +42,7 @@ def frame_table(frame: Any, kind: Kind) -> Any:
     except (arrow.ArrowException, TypeError, ValueError) as error:
         raise InputError(
             f"the {type(frame).__name__} cannot be read as a table: {error}. "
-            "A column needs values of one type; turn ids into text, with .astype(str) in pandas.",
+            "All values of a column must have one type; convert ids to text, in pandas with .astype(str).",
             source=kind,
         ) from error
 

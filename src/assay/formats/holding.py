@@ -30,24 +30,24 @@ Bars: TypeAlias = tuple[Bar, ...]
 _IDS = ("query", "doc")
 _EVERYWHERE = (
     Bar(r"\A\Z", "is empty", _IDS),
-    Bar("[\ud800-\udc7f\udd00-\udfff]", "holds half a character (a lone surrogate)"),
+    Bar("[\ud800-\udc7f\udd00-\udfff]", "contains a lone surrogate (half a character)"),
 )
-_NUL = Bar("\0", "holds a NUL byte, which {format} files cannot")
+_NUL = Bar("\0", "contains a NUL byte, which {format} files do not allow")
 IN_COLUMNS: Bars = (
     *_EVERYWHERE,
     _NUL,
-    Bar(r"\A\Z", "is empty, but every column of {format} files needs something", ("iteration", "tag")),
-    Bar("[ \t\n\r\v\f]", "contains a blank, which ends a column of {format} files"),
+    Bar(r"\A\Z", "is empty, but {format} files need a value in every column", ("iteration", "tag")),
+    Bar("[ \t\n\r\v\f]", "contains whitespace, which separates columns in {format} files"),
     Bar(r"\A#", "starts with #, which makes its line a comment in {format} files", ("query",)),
-    Bar("\\A\ufeff", "starts with a byte order mark, which is no part of an id in {format} files", ("query",)),
+    Bar("\\A\ufeff", "starts with a byte order mark, which is not part of an id in {format} files", ("query",)),
 )
-IN_BEIR: Bars = (*IN_COLUMNS, Bar(r'\A"', "starts with a quote, which some readers of {format} files take away"))
+IN_BEIR: Bars = (*IN_COLUMNS, Bar(r'\A"', "starts with a quote, which some readers of {format} files remove"))
 IN_DELIMITED: Bars = (
     *_EVERYWHERE,
     _NUL,
-    Bar(r"\A[ \t]|[ \t]\Z", "starts or ends with a blank, which does not count in {format} files"),
+    Bar(r"\A[ \t]|[ \t]\Z", "starts or ends with whitespace, which {format} readers ignore"),
 )
-IN_UNICODE: Bars = (*_EVERYWHERE, Bar("[\udc80-\udcff]", "is not UTF-8, as all text of {format} files must be"))
+IN_UNICODE: Bars = (*_EVERYWHERE, Bar("[\udc80-\udcff]", "is not UTF-8, which {format} files require"))
 
 
 def refuse_ids(sheet: Sheet, layout: ColumnOrder, name: str, bars_of: Callable[[str], Mapping[str, Bars]]) -> None:
@@ -89,10 +89,10 @@ def _refusal(sheet: Sheet, role: str, rows: Sequence[int], name: str, bars_by_fo
     why = next(bar.why for bar in bars_by_format[name] if role in bar.roles and re.search(bar.pattern, text))
     what = f"{WORDS[role]} '{show_id(text)}' {why.format(format=name)}"
     if role == "tag":
-        return InputError(f"the {what}. Give another with --tag (in Python: tag=).", source=sheet.source)
+        return InputError(f"the {what}. Set another with --tag (in Python: tag=).", source=sheet.source)
     place = "" if role == "query" else f"query {show_id(query)}; "
     others = [other for other, bars in bars_by_format.items() if not _any_of(bars, role).search(text)]
-    advice = f"Write {listed(others)} instead, or change it." if others else "No format can hold it: change it."
+    advice = f"Write {listed(others)} instead, or change it." if others else "No format can store it: change it."
     return InputError(
         f"{what} ({place}{len(rows):,} such row{'s' if len(rows) > 1 else ''}). {advice}",
         source=sheet.source,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _VALUE: dict[Kind, str] = {"qrels": "rel", "run": "score"}
 _EXPECTED: dict[Kind, str] = {
-    "qrels": 'We read {"query": {"document": grade}} and [{"query_id": ..., "doc_id": ..., "relevance": ...}].',
-    "run": 'We read {"query": {"document": score}} and [{"query_id": ..., "doc_id": ..., "score": ...}].',
+    "qrels": 'Expected {"query": {"document": grade}} or [{"query_id": ..., "doc_id": ..., "relevance": ...}].',
+    "run": 'Expected {"query": {"document": score}} or [{"query_id": ..., "doc_id": ..., "score": ...}].',
 }
 
 
@@ -89,10 +89,10 @@ def _no_json(error: Exception, content: Content, line: int | None) -> FormatErro
     from json import JSONDecodeError
 
     if isinstance(error, JSONDecodeError):
-        hint = " If each line is a record of its own, read it with --input-format jsonl." if line is None else ""
-        return FormatError(f"not JSON: {error.msg}.{hint}", source=content.name, line=line or error.lineno)
+        hint = " If each line is a separate record, use --input-format jsonl." if line is None else ""
+        return FormatError(f"invalid JSON: {error.msg}.{hint}", source=content.name, line=line or error.lineno)
     # Too deep, or an integer of thousands of digits.
-    return FormatError(f"not JSON that we read: {error}", source=content.name, line=line)
+    return FormatError(f"cannot read this JSON: {error}", source=content.name, line=line)
 
 
 def _nested_columns(value: _Object, kind: Kind, content: Content) -> Columns:
@@ -103,7 +103,7 @@ def _nested_columns(value: _Object, kind: Kind, content: Content) -> Columns:
     for query_id, documents in value:
         if not isinstance(documents, _Object):
             raise FormatError(
-                f"'{show_id(query_id)}' holds {_kind_of(documents)}, not an object. {_EXPECTED[kind]}",
+                f"the value of '{show_id(query_id)}' is {_kind_of(documents)}, not an object. {_EXPECTED[kind]}",
                 source=content.name,
             )
         query += [query_id] * len(documents)
@@ -119,8 +119,8 @@ def _refuse_columnwise(value: _Object, kind: Kind, content: Content) -> None:
     except InputError:
         return
     raise FormatError(
-        "this is a table written column by column. Write records instead: "
-        'in pandas frame.to_json(path, orient="records")',
+        "this is a table stored column by column. Write records instead, "
+        'in pandas with frame.to_json(path, orient="records")',
         source=content.name,
     )
 
@@ -137,7 +137,7 @@ def _record_columns(records: Iterable[tuple[int | None, Any]], kind: Kind, conte
         if _MISSING in row:
             lacking = list(names.values())[row.index(_MISSING)]
             what = f"{_where(number, line)}the record has no '{show_id(lacking)}'"
-            problems.add(what, "All records need the same names.", line=line)
+            problems.add(what, "All records need the same fields.", line=line)
         rows.append(row)
         lines.append(line)
     problems.refuse()
@@ -167,7 +167,7 @@ def _fields(record: Any, number: int, line: int | None, kind: Kind, content: Con
         )
     fields = dict(record)
     if len(fields) < len(record):
-        raise FormatError(f"{where}a name stands twice in the record", source=content.name, line=line)
+        raise FormatError(f"{where}a field appears twice in the record", source=content.name, line=line)
     return fields
 
 

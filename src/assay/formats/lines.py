@@ -46,9 +46,9 @@ _BLANKS = b" \t\n\r\v\f"  # what C's isspace and bytes.split() take for a blank
 _NOT_BLANK = bytes(set(range(256)) - set(_BLANKS))
 _COMMENT_LINES = rb"(?m)^#.*\n"
 
-_TOO_LONG = "Does an id contain a blank?"
+_TOO_LONG = "Does an id contain a space?"
 _TOO_SHORT = "Is the line cut off?"
-_EMPTY_LINE_ADVICE = "trec_eval reads no qrels with blank lines: remove them."
+_EMPTY_LINE_ADVICE = "trec_eval does not allow blank lines in qrels: remove them."
 
 
 class Rows(Struct, frozen=True, eq=False):

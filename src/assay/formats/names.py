@@ -74,7 +74,7 @@ def _place(role: str, names: Sequence[str], kind: Kind, source: str, line: int |
         if len(places) > 1 and role in REQUIRED[kind]:
             both = " and ".join(f"'{show_id(names[place])}'" for place in places)
             raise InputError(
-                f"the columns {both} could each be the {WORDS[role]}. Keep one, or rename the others.",
+                f"the columns {both} could each be the {WORDS[role]} column. Keep one, or rename the others.",
                 source=source,
                 line=line,
             )
@@ -86,8 +86,8 @@ def _place(role: str, names: Sequence[str], kind: Kind, source: str, line: int |
 def _missing(role: str, names: Sequence[str]) -> str:
     accepted = [name for group in NAMES[role] + NAMES.get(INSTEAD.get(role, ""), ()) for name in group]
     return (
-        f"no column for the {WORDS[role]}; the columns are {_listed(names)}. "
-        f"Rename one of them: we accept {', '.join(accepted)}."
+        f"no {WORDS[role]} column; the columns are {_listed(names)}. "
+        f"Rename one of them; accepted names: {', '.join(accepted)}."
     )
 
 

@@ -149,7 +149,7 @@ def show_value(value: Any) -> str:
 
 def no_rank(value: Any) -> str:
     """Why a value is refused as a rank."""
-    return "is missing" if value is None or value == "" else f"'{show_id(str(value))}' is not a whole number from 1 on"
+    return "is missing" if value is None or value == "" else f"'{show_id(str(value))}' is not a whole number of at least 1"
 
 
 class Refusal(Struct, frozen=True, eq=False):
@@ -163,24 +163,24 @@ class Refusal(Struct, frozen=True, eq=False):
 SCORE = Refusal(
     "score",
     no_number,
-    "Scores are ordinary decimal numbers such as 12.5 or 1.2e-3: repair or remove these rows.",
+    "Scores must be plain decimal numbers such as 12.5 or 1.2e-3: fix or remove these rows.",
 )
 GRADE = Refusal(
     "grade",
     no_number,
-    "Grades are ordinary decimal numbers; letters need a value each: --grades E=3,S=2,C=1,I=0 "
+    "Grades must be plain decimal numbers; give letters a value with --grades E=3,S=2,C=1,I=0 "
     "(in Python: grades={'E': 3, 'S': 2, 'C': 1, 'I': 0}).",
 )
 WHOLE_GRADE = Refusal(
     "grade",
     no_number,
-    "trec_eval's grades are whole numbers; `assay evaluate` also reads fractions, and letters with --grades.",
+    "trec_eval only reads whole grades; `assay evaluate` also reads fractions, and letters with --grades.",
 )
 RANK = Refusal(
     "rank",
     no_rank,
-    "Without a score column a run has ranks: 1, 2, 3 and so on. If the third column is a score, read it "
-    "with --run-format beir, or put a header line first: query_id doc_id score.",
+    "A run without scores needs ranks: 1, 2, 3 and so on. If the third column is a score, use "
+    "--run-format beir, or add a header line: query_id doc_id score.",
 )
 
 

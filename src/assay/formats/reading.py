@@ -83,7 +83,7 @@ FORMATS = {
     "beir": _in_columns("BEIR text in three columns: query document grade (or score)", BEIR_QRELS, BEIR_RUN),
     "msmarco": _in_columns("MS MARCO text: query 0 document grade; query document rank", TREC_QRELS, MSMARCO_RUN),
     "json": InputFormat(
-        "JSON: {query: {document: value}} as of pytrec_eval and ranx, or a list of records",
+        "JSON: {query: {document: value}} as in pytrec_eval and ranx, or a list of records",
         later("json.qrels_from_json"),
         later("json.run_from_json"),
     ),
@@ -203,14 +203,14 @@ def format_name(content: Content, input_format: str, kind: Kind) -> str:
     if name not in FORMATS:
         known = [AUTO, *FORMATS]
         hint = did_you_mean(name, known) or "."
-        raise InputError(f"no input format called {name!r}{hint} There are {', '.join(known)}.")
+        raise InputError(f"no input format called {name!r}{hint} The formats are {', '.join(known)}.")
     return name
 
 
 def _unusable(value: object, kind: Kind, *, swapped: bool) -> InputError:
     hint = " Are qrels and run swapped?" if swapped else ""
     return InputError(
-        f"a value of type {type(value).__name__} cannot be read as {'a run' if kind == 'run' else 'qrels'}: give a path, "
+        f"cannot read a value of type {type(value).__name__} as {'a run' if kind == 'run' else 'qrels'}: pass a path, "
         f"a dict of dicts, a data frame (pandas, polars, Arrow) or a {kind.capitalize()}.{hint} "
-        f"To read text use parse_{kind}."
+        f"To parse text, use parse_{kind}."
     )

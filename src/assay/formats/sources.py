@@ -160,17 +160,17 @@ def open_file(path: str) -> BinaryIO:
     except FileNotFoundError as error:
         raise InputError(f"no such file{_text_instead(path)}", source=show_id(path, 200)) from error
     except IsADirectoryError as error:
-        raise InputError("is a directory; name the file in it", source=path) from error
+        raise InputError("is a directory, not a file", source=path) from error
     except PermissionError as error:
-        raise InputError("no permission to read it", source=path) from error
+        raise InputError("permission denied", source=path) from error
     except (OSError, ValueError) as error:
         raise InputError(
-            f"cannot be opened: {_reason(error)}{_text_instead(path)}", source=show_id(path, 200)
+            f"cannot open the file: {_reason(error)}{_text_instead(path)}", source=show_id(path, 200)
         ) from error
 
 
 def _text_instead(path: str) -> str:
-    return ". To read text rather than a file, use parse_qrels or parse_run." if "\n" in path else ""
+    return ". To parse text, use parse_qrels or parse_run." if "\n" in path else ""
 
 
 def _reason(error: Exception) -> str:
@@ -187,7 +187,7 @@ def _encoded(text: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        raise InputError(f"the text cannot be written as UTF-8: {error}", source="<text>") from error
+        raise InputError(f"the text cannot be encoded as UTF-8: {error}", source="<text>") from error
 
 
 def _content(stream: Readable, name: str, stem: str) -> Content:

@@ -15,7 +15,7 @@ from assay.errors import FormatError, InputError
 from assay.formats.sources import Content
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-NO_DATA = "there is no data: the file is empty, or holds only blank lines, comments or a header"
+NO_DATA = "no data: the file is empty or contains only blank lines, comments or a header"
 
 _WIDE_MARKS = {  # the longer first: UTF-16's mark is the beginning of UTF-32's
     b"\xff\xfe\x00\x00": "UTF-32",
@@ -136,14 +136,14 @@ def refuse_inner_mark(chunk: Chunk, content: Content) -> None:
     place = 0 if chunk.data.startswith(BYTE_ORDER_MARK) else chunk.data.find(b"\n" + BYTE_ORDER_MARK) + 1
     if place > 0 or chunk.data.startswith(BYTE_ORDER_MARK):
         raise InputError(
-            "the line begins with a byte order mark, as when files are joined. Remove it: sed 's/^\\xef\\xbb\\xbf//'",
+            "the line starts with a byte order mark, left over from joining files? Remove it: sed 's/^\\xef\\xbb\\xbf//'",
             source=content.name,
             line=_line_at(chunk, place),
         )
 
 
 _RETURN_MESSAGE = (
-    "a carriage return (CR) without a line feed (LF): old Mac line ends? Convert them with tr '\\r' '\\n' < OLD > NEW"
+    "carriage return (CR) without a line feed (LF): old Mac line endings? Convert them: tr '\\r' '\\n' < OLD > NEW"
 )
 
 
@@ -165,7 +165,7 @@ def _refuse_nul(chunk: Chunk, content: Content) -> None:
     place = chunk.data.find(b"\x00")
     if place >= 0:
         raise InputError(
-            "the line holds a NUL byte, which no id or number has. Remove it: tr -d '\\000' < OLD > NEW",
+            "the line contains a NUL byte, which ids and numbers cannot have. Remove it: tr -d '\\000' < OLD > NEW",
             source=content.name,
             line=_line_at(chunk, place),
         )

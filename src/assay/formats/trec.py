@@ -208,9 +208,8 @@ def _refuse_scores_as_ranks(queries: tuple[str, ...], query: Integers, rank: Flo
     wrong = np.where(same_query, repeats, rank[order] != 1)
     for row in order[wrong][:1].tolist():
         raise InputError(
-            f"the third column is read as the rank, but the ranks of query {show_id(queries[query[row]])} do not start at 1 "
-            "or repeat. If these are scores, read them with --run-format beir, or put a header line first: "
-            "query_id doc_id score.",
+            f"the third column is read as the rank, but the ranks of query {show_id(queries[query[row]])} repeat or do "
+            "not start at 1. If these are scores, use --run-format beir, or add a header line: query_id doc_id score.",
             source=source,
         )
 

@@ -115,7 +115,7 @@ def _refuse_names_of_columns(sheet: Sheet) -> None:
     except InputError:
         return
     raise InputError(
-        "the queries are called as the columns of a table are, and the JSON would be taken for one. Write jsonl instead.",
+        "the query ids are names of table columns, so the JSON would be read as a table. Write jsonl instead.",
         source=sheet.source,
     )
 
@@ -154,7 +154,7 @@ def _repeated(sheet: Sheet, first: int, docs: list[str], query: str) -> InputErr
     last = {doc: row for row, doc in enumerate(docs)}
     row = next(last[doc] for row, doc in enumerate(docs) if last[doc] != row)
     return InputError(
-        f"document {show_id(docs[row])} stands twice for query {show_id(query)}, and a JSON object holds each name once. "
+        f"document {show_id(docs[row])} appears twice for query {show_id(query)}, but a JSON object cannot repeat a key. "
         "Remove one of the rows, or write jsonl, which keeps both.",
         source=sheet.source,
         line=None if sheet.lines is None else int(sheet.lines[first + row]),

@@ -111,7 +111,7 @@ def run_as_bytes(run: Run, to: str, *, tag: str | None = None) -> tuple[bytes, t
     held = None if layouts is None else layouts["run"]
     if tag is not None and held is not None and "tag" not in held:
         others = [name for name, known in FORMATS.items() if known.layouts is None or "tag" in known.layouts["run"]]
-        raise InputError(f"{to} files hold no tag, so none can be given. Leave it out, or write {listed(others)}.")
+        raise InputError(f"{to} files have no tag column. Leave out the tag, or write {listed(others)}.")
     written_tag = run.tag if tag is None else tag
     if to == "trec" and not written_tag:
         written_tag = "_".join(run.name.split()) or "run"
@@ -144,7 +144,7 @@ def output_format(path: Source, to: str | None = None) -> str:
         suffix = os.path.splitext(base)[1]
     if suffix.casefold() not in SUFFIXES:
         raise InputError(
-            f"the name does not say which format to write. Name it with --to (in Python: to=): {listed(FORMATS)}.",
+            f"cannot tell the format from the file name. Choose it with --to (in Python: to=): {listed(FORMATS)}.",
             source=show_id(name, 200),
         )
     return SUFFIXES[suffix.casefold()]
@@ -153,13 +153,13 @@ def output_format(path: Source, to: str | None = None) -> str:
 def _format(name: str) -> OutputFormat:
     if name not in FORMATS:
         hint = did_you_mean(name, FORMATS) or "."
-        raise InputError(f"no format called {name!r}{hint} There are {', '.join(FORMATS)}.")
+        raise InputError(f"no format called {name!r}{hint} The formats are {', '.join(FORMATS)}.")
     return FORMATS[name]
 
 
 def _as_bytes(sheet: Sheet, to: str) -> bytes:
     if not len(sheet):
-        raise InputError("there are no rows to write", source=sheet.source)
+        raise InputError("no rows to write", source=sheet.source)
     format, layout = _format(to), _format(to).layout(sheet)
     refuse_ids(
         sheet,
@@ -181,7 +181,7 @@ def _refuse_unrecognised(data: bytes, sheet: Sheet, to: str) -> None:
         found = "another kind of file"
     if found != FORMATS[to].seen_as.get(sheet.kind, to):
         raise InputError(
-            f"a {to} file that begins with query id '{show_id(sheet.queries[sheet.query[0]])}' would be taken for {found}. "
+            f"a {to} file that starts with query id '{show_id(sheet.queries[sheet.query[0]])}' would be read as {found}. "
             f"Write {_all_columns()} instead, or put another row first.",
             source=sheet.source,
         )
@@ -214,11 +214,11 @@ def _lost(sheet: Sheet, to: str) -> Iterator[str]:
     layout = _format(to).layout(sheet)
     lost = [_COLUMNS[role] for role in sheet.roles if role not in layout and _says_something(sheet, role)]
     if lost:
-        kept = " Ranks keep the order of the scores." if _COLUMNS["score"] in lost else ""
-        columns = " and ".join(f"no {column}" for column in lost)
-        yield f"{to} files hold {columns}: left out.{kept} Written as {_all_columns()} nothing is lost."
+        kept = " The ranks keep the order of the scores." if _COLUMNS["score"] in lost else ""
+        columns = " and ".join(lost)
+        yield f"left out {columns}, which {to} files cannot store.{kept} To keep everything, write {_all_columns()}."
     if to == "json" and not queries_together(sheet.query):
-        yield "json files hold the rows of each query together: they have been gathered."
+        yield "json files group rows by query, so the order of the rows changed."
 
 
 _COLUMNS = {"score": "scores", "rank": "ranks", "tag": "tag", "iteration": "iterations or subtopics"}
@@ -241,9 +241,9 @@ def _changed(run: Run, sheet: Sheet, to: str, *, own_tag: bool) -> Iterator[str]
         return
     lowest, highest = _format(to).ranks
     if sheet.columns["rank"] is not run.rank:
-        yield "the rank column does not follow the scores: ranks are made anew, since they alone make the ranking here."
+        yield "the rank column contradicts the scores: ranks were recomputed, since this format has no scores."
     elif not lowest <= run.rank.min() <= run.rank.max() <= highest:
-        yield f"the rank column holds numbers that {to} files are not read with: they are read without ranks."
+        yield f"the rank column has numbers that are out of range for {to} files: readers will ignore the ranks."
 
 
 def _all_columns() -> str:
