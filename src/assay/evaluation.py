@@ -431,7 +431,9 @@ def concat(parts: Sequence[Evaluation]) -> Evaluation:
     if any((part.requests, part.rules) != (first.requests, first.rules) for part in parts):
         raise AssayError("evaluations with different measures or rules cannot be combined.")
     if len({part.top_grade for part in parts}) > 1:
-        raise AssayError("the parts have different highest grades, which changes RBP and ERR; split with Evaluator.part.")
+        raise AssayError(
+            "the parts have different highest grades, which changes RBP and ERR; split with Evaluator.part."
+        )
     queries = [query for part in parts for query in part.queries]
     judged = [query for part in parts for query in {*part.queries, *part.coverage.missing}]
     if len(set(judged)) < len(judged):

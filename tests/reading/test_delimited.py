@@ -50,24 +50,24 @@ def test_fields_of_any_length_are_read() -> None:
 def test_csv_without_a_header_is_refused(text: str) -> None:
     message = refusal(lambda: parse_qrels(text), FormatError)
 
-    assert message.startswith("<text>:1: the first line names no columns: '")
-    assert "Put their names first, for example query_id" in message
+    assert message.startswith("<text>:1: the first line is not a header: '")
+    assert "Add a line of column names, for example query_id" in message
 
 
 def test_a_forced_format_says_what_its_header_looks_like() -> None:
     assert (
-        "<text>:2: the first line names no columns: 'q1 a 1'. "
-        "Put their names first, for example query_id<tab>doc_id<tab>relevance"
+        "<text>:2: the first line is not a header: 'q1 a 1'. "
+        "Add a line of column names, for example query_id<tab>doc_id<tab>relevance"
     ) == refusal(lambda: parse_qrels("\nq1 a 1\n", input_format="tsv"))
     assert "for example query_id,doc_id,score" in refusal(lambda: parse_run("q1 a 1\n", input_format="csv"))
 
 
 def test_a_missing_column_is_answered_with_names_found_and_accepted() -> None:
     assert (
-        "<text>:1: no column for the grade; the columns are query_id, doc_id, level. Rename one of them: we accept "
+        "<text>:1: no grade column; the columns are query_id, doc_id, level. Rename one of them; accepted names: "
         "relevance, rel, label, grade, judgment, judgement, gain, rating, esci_label, score."
     ) == refusal(lambda: parse_qrels("query_id,doc_id,level\nq1,a,1\n"))
-    assert "<text>:1: no column for the query; the columns are id, docno, score." in refusal(
+    assert "<text>:1: no query column; the columns are id, docno, score." in refusal(
         lambda: parse_run("id,docno,score\nq1,a,1\n", input_format="csv")
     )
 
@@ -114,13 +114,13 @@ def test_letters_need_a_map() -> None:
 
     assert [("q1", "a", 3.0), ("q1", "b", 0.0)] == qrels_rows(parse_qrels(text, grades={"E": 3, "I": 0}))
     assert (
-        "<text>:2: grade 'E' is not a number (query q1, document a). Grades are ordinary decimal numbers; "
+        "<text>:2: grade 'E' is not a number (query q1, document a). Grades must be plain decimal numbers; "
         in refusal(lambda: parse_qrels(text))
     )
 
 
 def test_a_header_alone_is_no_data() -> None:
-    assert "<text>: there are no rows" == refusal(lambda: parse_run("qid,docno,score\n"))
+    assert "<text>: the table has no rows" == refusal(lambda: parse_run("qid,docno,score\n"))
 
 
 def test_many_rows_are_read_in_batches() -> None:

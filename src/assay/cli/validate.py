@@ -49,7 +49,8 @@ def _common_options(command: Command) -> Command:
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
-    help="Also check the requirements of a track. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
+    help="Also check the requirements of a track. "
+    + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
 )
 @_common_options
 def runs_validate(

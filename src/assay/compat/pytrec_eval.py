@@ -197,9 +197,7 @@ def _requested(measures: Iterable[str]) -> dict[str, str | None]:
     if isinstance(measures, str):
         raise UnsupportedMeasureError(f"measures must be a set of names: write {{{measures!r}}}.")
     if not isinstance(measures, Iterable):
-        raise WrongTypeError(
-            f"measures must be a set of names such as {{'map', 'ndcg_cut_10'}}, not {measures!r}."
-        )
+        raise WrongTypeError(f"measures must be a set of names such as {{'map', 'ndcg_cut_10'}}, not {measures!r}.")
     asked: dict[str, set[str]] = defaultdict(set)
     for measure in measures:
         if not isinstance(measure, str):

@@ -114,9 +114,7 @@ def _no_id(value: Any) -> str:
 
 
 IDS = {
-    role: Refusal(
-        f"{WORDS[role]} id", _no_id, "Ids must be non-empty text or whole numbers: fix or remove these rows."
-    )
+    role: Refusal(f"{WORDS[role]} id", _no_id, "Ids must be non-empty text or whole numbers: fix or remove these rows.")
     for role in ("query", "doc")
 }
 

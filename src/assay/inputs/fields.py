@@ -308,7 +308,7 @@ class Fields:
             if value is not None and not isinstance(value, str):
                 what = f"{_place(record)}the id is {_kind(value)}"
                 return Flaw("id", what, _ID_ADVICE, record.line)
-        return Flaw("id", f"{_place(record)}the id is missing", _ID_ADVICE, record.line)
+        return Flaw("id", f"{_place(record)}there is no id", _ID_ADVICE, record.line)
 
     def value(self, record: RawRecord, role: str) -> Any:
         """What stands in a field, as it is; None where there is nothing."""
