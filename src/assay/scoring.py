@@ -1,6 +1,6 @@
-"""Score rankings that are at hand as lists: one query in a notebook, or the questions of a RAG test set.
+"""Score rankings given as lists: one query in a notebook, or the questions of a RAG test set.
 
-Turns lists, dicts and arrays into the tables that `evaluate` takes. Reads no files and computes nothing itself.
+Converts lists, dicts and arrays to the tables that `evaluate` takes.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def score(
 ) -> Scores:
     """The values of one ranking.
 
-    `ranking` lists document ids, best first, or is a dict of their scores. `judgments` are a dict of grades, or a set or
-    list of the relevant ids. Ids are text or whole numbers; 7 and "7" are the same document. `scores` are numbers for the
-    ids of the list, in a list, NumPy array or torch tensor: then they make the ranking, and equal ones are ordered by the
-    rules. An empty ranking scores 0; without relevant documents the values are 0, or nan under Rules(undefined="nan").
+    `ranking` is a list of document ids, best first, or a dict of scores. `judgments` is a dict of grades, or a set or list
+    of relevant ids. Ids are text or whole numbers; 7 and "7" are the same document. `scores` are the scores of a list of
+    ids (list, NumPy array or torch tensor): documents are then ranked by score, with ties broken by the rules. An empty
+    ranking scores 0; without relevant documents the values are 0, or nan with Rules(undefined="nan").
 
     >>> score(["d3", "d1"], {"d1": 3, "d2": 1}, ["RR", "R@10"])
     {'RR': 0.5, 'R@10': 0.5}
@@ -47,7 +47,7 @@ def score(
 
 
 def _plain(value: Any) -> Any:
-    """A pandas Series of numbers with ids as its index is a dict here, not the list of its values."""
+    """Convert a pandas Series of numbers with ids as its index to a dict."""
     index, kind = getattr(value, "index", None), getattr(getattr(value, "dtype", None), "kind", "")
     is_dict = hasattr(value, "to_dict") and kind in tuple("iufb") and type(index).__name__ != "RangeIndex"
     return value.to_dict() if is_dict else value
@@ -62,10 +62,10 @@ def score_many(
     rules: Rules = Rules(),
     name: str = "run",
 ) -> Evaluation:
-    """The evaluation of many rankings, each with its judgments: the questions of a RAG test set.
+    """Evaluate many rankings, each with its judgments, such as the questions of a RAG test set.
 
-    Rankings and judgments (and scores) are lists of the same length, of what `score` takes. The queries of the result
-    are "0", "1" and so on, in that order. An empty ranking counts as 0 and is listed in `coverage.missing`.
+    Rankings and judgments (and scores) are lists of the same length; each item is what `score` takes. The query ids are
+    "0", "1" and so on, in order. An empty ranking counts as 0 and is listed in `coverage.missing`.
 
     >>> result = score_many([["a", "b"], ["c"], []], [["b"], ["c"], ["d"]], ["RR"])
     >>> result.mean(), result.coverage.missing
@@ -84,7 +84,7 @@ class _Question(Struct, frozen=True, eq=False):
     ranking: Any
     judgments: Any
     scores: Any
-    place: str  # before messages
+    place: str  # prefix of messages
 
     def judged(self) -> tuple[list[str], Floats]:
         """Documents and their grades."""
@@ -131,9 +131,9 @@ class _Question(Struct, frozen=True, eq=False):
 
 
 def _evaluate(questions: Sequence[_Question], measures: Iterable[str | Measure], rules: Rules, name: str) -> Evaluation:
-    """Evaluate the questions under the names 0, 1, ...; the result keeps their order."""
+    """Evaluate the questions with the ids 0, 1, ..., in their order."""
     names = [str(place) for place in range(len(questions))]
-    queries = in_byte_order(names)  # as tables have them: 0, 1, 10, 2
+    queries = in_byte_order(names)  # as in tables: 0, 1, 10, 2
     order = [int(query) for query in queries]
     evaluator = Evaluator(_qrels(queries, [questions[place].judged() for place in order]), measures, rules)
     rules = evaluator.rules
@@ -151,13 +151,13 @@ def _evaluate(questions: Sequence[_Question], measures: Iterable[str | Measure],
 
 
 def _qrels(queries: list[str], judged: list[tuple[list[str], Floats]]) -> Qrels:
-    """The judgments as a table; a question without judgments is a query without rows."""
+    """The judgments as a table; a question without judgments has no rows."""
     docs, grades = _joined(judged)
     return Qrels(tuple(queries), _codes(judged), as_ids(docs), grades, source="judgments")
 
 
 def _run(queries: list[str], ranked: list[tuple[list[str], Floats]], questions: Sequence[_Question], name: str) -> Run:
-    """The rankings as a table, with the ranks of lists that came without scores."""
+    """The rankings as a table; lists without scores have a rank column."""
     docs, numbers = _joined(ranked)
     listed = all(question.scores is None and not isinstance(question.ranking, Mapping) for question in questions)
     ranks = [np.arange(1, len(part[0]) + 1) for part in ranked] if listed else None
@@ -182,13 +182,13 @@ def _check_lengths(rankings: int, judgments: int, scores: int) -> None:
         raise InputError("no questions to score.")
 
 
-# Values of any type into ids and numbers
+# Convert values of any type to ids and numbers
 
 
 def _as_list(values: Any, word: str) -> list[Any]:
     """The values of a list, tuple, series, NumPy array or torch tensor."""
     if hasattr(values, "tolist"):
-        values = values.tolist()  # plain numbers, from whatever device
+        values = values.tolist()  # plain numbers, from any device
     elif hasattr(values, "__array__"):
         values = np.asarray(values).tolist()
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
@@ -235,7 +235,7 @@ def _numbers(values: list[Any], word: str) -> Floats:
 
 
 def _first_repeat(docs: list[str]) -> tuple[str, int, int] | None:
-    """The first document that stands there twice, and its first two places, from 1."""
+    """The first duplicate document and its first two ranks."""
     first: dict[str, int] = {}
     for place, doc in enumerate(docs, 1):
         if first.setdefault(doc, place) != place:
