@@ -1,4 +1,4 @@
-"""Dicts of dicts, {query: {document: grade or score}}, as pytrec_eval, ranx and BEIR take them. Never changes them."""
+"""Read dicts of dicts, {query: {document: grade or score}}, as in pytrec_eval, ranx and BEIR, without changing them."""
 
 from __future__ import annotations
 

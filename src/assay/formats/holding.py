@@ -1,4 +1,4 @@
-"""What ids the formats can hold: whatever would not be read back as it was is refused before it is written."""
+"""Which ids each format can store: an id that would not read back unchanged is an error before anything is written."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from assay.errors import InputError, show_id
 from assay.formats.lines import ColumnOrder
 from assay.formats.sheets import BLOCK, TEXT_ROLES, Sheet
 
-WORDS = {"query": "query id", "doc": "document id", "iteration": "iteration", "tag": "tag"}  # how messages call them
+WORDS = {"query": "query id", "doc": "document id", "iteration": "iteration", "tag": "tag"}  # in messages
 
 
 class Bar(Struct, frozen=True):
-    """Something that keeps a text from being read back."""
+    """A reason why a text would not read back unchanged."""
 
     pattern: str
-    why: str  # with the name of the format where {format} stands
+    why: str  # {format} is replaced by the name of the format
     roles: tuple[str, ...] = TEXT_ROLES
 
 
@@ -51,9 +51,9 @@ IN_UNICODE: Bars = (*_EVERYWHERE, Bar("[\udc80-\udcff]", "is not UTF-8, which {f
 
 
 def refuse_ids(sheet: Sheet, layout: ColumnOrder, name: str, bars_of: Callable[[str], Mapping[str, Bars]]) -> None:
-    """Refuse a table with a text that the format of this name cannot hold, and say which formats can.
+    """Raise an error if the table has a text that the format cannot store, and list the formats that can.
 
-    `bars_of` gives for each role the formats that have such a column, and what stands against its texts there.
+    `bars_of` returns the formats that have a column for a role, and the bars of each.
     """
     for role in layout:
         if role in TEXT_ROLES:
@@ -101,7 +101,7 @@ def _refusal(sheet: Sheet, role: str, rows: Sequence[int], name: str, bars_by_fo
 
 
 def listed(names: Iterable[str], word: str = "or") -> str:
-    """Names in a sentence.
+    """Names joined for a sentence.
 
     >>> listed(["csv", "tsv", "json"])
     'csv, tsv or json'

@@ -1,6 +1,6 @@
-"""JSON and JSON Lines: {query: {document: value}} as pytrec_eval and ranx write it, or records with named columns.
+"""JSON and JSON Lines: {query: {document: value}} as in pytrec_eval and ranx, or records with named columns.
 
-A key that stands twice in an object is kept twice, so that the check for duplicate documents sees it.
+Duplicate keys of an object are kept, for the check for duplicate documents.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EXPECTED: dict[Kind, str] = {
 
 
 class _Object(list[tuple[str, Any]]):
-    """A JSON object as its pairs: a dict would drop the first of two equal keys."""
+    """A JSON object as a list of pairs: a dict would drop duplicate keys."""
 
 
 _MISSING = object()
@@ -80,7 +80,7 @@ def _parsed(text: str, content: Content, line: int | None = None) -> Any:
 
 @cache
 def _decoder() -> JSONDecoder:
-    from json import JSONDecoder  # who reads other formats need not wait for it
+    from json import JSONDecoder  # only needed for these formats
 
     return JSONDecoder(object_pairs_hook=_Object)
 
@@ -91,7 +91,7 @@ def _no_json(error: Exception, content: Content, line: int | None) -> FormatErro
     if isinstance(error, JSONDecodeError):
         hint = " If each line is a separate record, use --input-format jsonl." if line is None else ""
         return FormatError(f"invalid JSON: {error.msg}.{hint}", source=content.name, line=line or error.lineno)
-    # Too deep, or an integer of thousands of digits.
+    # Nested too deeply, or an integer with thousands of digits.
     return FormatError(f"cannot read this JSON: {error}", source=content.name, line=line)
 
 
@@ -113,7 +113,7 @@ def _nested_columns(value: _Object, kind: Kind, content: Content) -> Columns:
 
 
 def _refuse_columnwise(value: _Object, kind: Kind, content: Content) -> None:
-    """A frame written column by column has the same shape as queries and documents; its keys give it away."""
+    """A frame stored column by column has the same shape as queries and documents, but its keys are column names."""
     try:
         find_roles([key for key, _ in value], kind, content.name)
     except InputError:
