@@ -1,4 +1,4 @@
-"""Columns cut into segments, as the rows of queries are, and what is computed from them once. Any columns will do."""
+"""Arrays divided into segments, such as the rows of each query, and cached values. Independent of the contents."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ T = TypeVar("T")
 
 
 class Remembers(Struct, frozen=True, eq=False, dict=True):
-    """A value that never changes, and so can keep what was computed from it."""
+    """An immutable value that caches what is computed from it."""
 
     def remember(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """What was computed for this key the first time: many measures and many runs share it."""
+        """The value for this key, computed on first use and shared by all measures and runs."""
         known: dict[Hashable, Any] = self.__dict__.setdefault("_known", {})
         if key not in known:
             known[key] = value = compute()
             if isinstance(value, np.ndarray):
-                value.setflags(write=False)  # it is handed out again and again
+                value.setflags(write=False)  # it is shared
         return known[key]  # type: ignore[no-any-return]
 
 
 def count_per_segment(mask: Booleans, start: Integers) -> Integers:
-    """How many values of each segment are marked; segment i is start[i]:start[i + 1]."""
+    """The number of true values in each segment; segment i is start[i]:start[i + 1]."""
     counted = running_count(mask)[start]
     return counted[1:] - counted[:-1]
 
 
 def running_count(mask: Booleans) -> Integers:
-    """How many values are marked before each place; one place more than there are values."""
+    """The number of true values before each position; the result has one more element than `mask`."""
     counted = np.zeros(len(mask) + 1, np.int64)
-    counted[1:] = mask  # summed in place, without a change of type on the way: twice as fast
+    counted[1:] = mask  # summing int64 in place is twice as fast
     return np.cumsum(counted, out=counted)
 
 
 def starts(size: Integers) -> Integers:
-    """Where each segment starts when segments of these sizes lie end to end, and where the last one ends."""
+    """Start offsets of consecutive segments of these sizes, plus the end of the last one."""
     return np.concatenate(([0], np.cumsum(size)))
 
 
 def changes(column: npt.NDArray[Any]) -> Booleans:
-    """True where a value differs from the one before; the first always."""
+    """True for the first value and for every value that differs from the one before."""
     return np.concatenate(([True], column[1:] != column[:-1]))[: len(column)]

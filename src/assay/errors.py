@@ -1,21 +1,21 @@
-"""What can go wrong, as one tree of exceptions.
+"""All exceptions that users can cause.
 
     AssayError
-    ├── InputError              a file or value that cannot be used; knows file and line
-    │   ├── FormatError         nothing we read looks like this
-    │   └── DuplicateError      the same document twice for one query
-    ├── QuerySetError           the queries of run and qrels do not fit together
-    ├── MeasureError            a measure that cannot be computed as asked
+    ├── InputError              invalid file or value, with file and line
+    │   ├── FormatError         unknown format
+    │   └── DuplicateError      duplicate document in a query
+    ├── QuerySetError           the queries of run and qrels do not match
+    ├── MeasureError            a measure cannot be computed
     │   ├── UnknownMeasureError
     │   └── ParameterError
-    ├── RulesError              a rule with an impossible value
-    ├── FusionError             runs that cannot be fused or collapsed as asked
-    ├── RetrievalError          a search that cannot be done as asked: unknown mode or setting, an index that is not there
-    │   └── MissingModelError   a model that is not on this machine and cannot be fetched
-    └── MissingExtraError       a feature whose package is not installed
+    ├── RulesError              invalid value of a rule
+    ├── FusionError             runs cannot be fused or collapsed
+    ├── RetrievalError          a search failed: unknown mode or setting, missing index
+    │   └── MissingModelError   a model is not on this machine and cannot be downloaded
+    └── MissingExtraError       an optional package is not installed
 
-Every message says where, what, and what to do instead. The command line prints it and exits with 2;
-anything that is not an AssayError is a bug of ours.
+Every message gives the place, the problem and the fix. The command line prints it and exits with 2; any other exception
+is a bug.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from typing import Any
 
 
 class AssayError(Exception):
-    """Base of all errors that a user can cause."""
+    """Base class of all errors that a user can cause."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
 
 
 def _rebuild(kind: type[AssayError], args: tuple[Any, ...], state: dict[str, Any]) -> AssayError:
-    """An error as it was, in another process: its message is not made anew."""
+    """Unpickle an error without formatting its message again."""
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(state)
@@ -40,7 +40,7 @@ def _rebuild(kind: type[AssayError], args: tuple[Any, ...], state: dict[str, Any
 
 
 class InputError(AssayError):
-    """A file or value that cannot be used, with the place where it stands."""
+    """Invalid file or value, with the file and line where it was found."""
 
     def __init__(self, message: str, *, source: str | None = None, line: int | None = None) -> None:
         self.source, self.line = source, line
@@ -49,13 +49,13 @@ class InputError(AssayError):
 
 
 class FormatError(InputError):
-    """The content is in no format that we read."""
+    """The content is not in a known format."""
 
 
 class DuplicateError(InputError):
-    """The same document stands twice in one query.
+    """A document appears twice in one query.
 
-    `pairs` lists every (query, document) concerned, for callers that go on without those queries.
+    `pairs` lists all duplicates as (query, document), for callers that want to continue without those queries.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class DuplicateError(InputError):
 
 
 class QuerySetError(AssayError):
-    """The queries of the run and of the qrels do not fit together under the rules."""
+    """The queries of run and qrels do not match under the rules."""
 
 
 class MeasureError(AssayError):
-    """A measure that cannot be computed as asked."""
+    """A measure cannot be computed."""
 
 
 class UnknownMeasureError(MeasureError):
@@ -78,23 +78,23 @@ class UnknownMeasureError(MeasureError):
 
 
 class ParameterError(MeasureError):
-    """A measure does not take this parameter or this value."""
+    """A measure does not take this parameter or value."""
 
 
 class RulesError(AssayError):
-    """A rule with an impossible value."""
+    """Invalid value of a rule."""
 
 
 class FusionError(AssayError):
-    """Runs that cannot be fused or collapsed as asked."""
+    """Runs cannot be fused or collapsed."""
 
 
 class RetrievalError(AssayError):
-    """A search that cannot be done as asked."""
+    """A search failed."""
 
 
 class MissingModelError(RetrievalError):
-    """A model is not on this machine and cannot be fetched; the message says how to get it."""
+    """A model is not on this machine and cannot be downloaded; the message says how to get it."""
 
 
 class MissingExtraError(AssayError):
@@ -105,8 +105,8 @@ class MissingExtraError(AssayError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """'; did you mean 'nDCG'?' for a near miss, or nothing."""
-    import difflib  # only on the way to an error: it costs 10 ms
+    """'; did you mean 'nDCG'?' if a known name is similar, else an empty string."""
+    import difflib  # only needed for errors: importing it takes 10 ms
 
     by_fold: dict[str, str] = {}
     for candidate in known:
@@ -122,7 +122,7 @@ def some_of(items: Sequence[str], limit: int = 3) -> str:
 
 
 def show_id(text: str, limit: int = 60) -> str:
-    r"""An id as it may be shown: control characters and undecodable bytes escaped, long ids cut.
+    r"""An id for display: control characters and undecodable bytes are escaped, long ids are cut.
 
     >>> print(show_id("a\tb\x1b[31m"))
     a\tb\x1b[31m

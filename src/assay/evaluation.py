@@ -1,4 +1,4 @@
-"""Evaluate a run: qrels, run, measures and rules give an `Evaluation`. Prints nothing and compares nothing."""
+"""Evaluate a run: qrels, run, measures and rules give an `Evaluation`. Does not print or compare."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from assay.native.sums import exact_sum
 from assay.rules import RULE_CHOICES, Rules
 from assay.tables import Floats, Integers, Qrels, as_bytes
 
-if TYPE_CHECKING:  # imported where they are needed, which is rarely
+if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.topics import JudgedTopics, TopicJudgments
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
-DEFAULT_CUTOFF = 10  # where coverage is looked at when no measure has a cutoff
+DEFAULT_CUTOFF = 10  # for coverage, if no measure has a cutoff
 MOST_THREADS = 64
-GEOMETRIC_FLOOR = 0.00001  # trec_eval's: it prints four digits, and 0 would make the whole mean 0
+GEOMETRIC_FLOOR = 0.00001  # as in trec_eval: a single 0 would make the mean 0
 
 
 class Coverage(Struct, frozen=True):
-    """How far run and judgments meet: what a reader must know to trust the figures."""
+    """How well the judgments cover the run, and how many ties there are."""
 
-    judged: int  # queries with judgments
-    answered: int  # of these, queries that the run has documents for
-    missing: tuple[str, ...]  # judged queries that the run lacks
-    unjudged: tuple[str, ...]  # queries of the run without judgments: left out
-    without_relevant: int  # judged queries that have no relevant document
-    evaluated: int  # queries that the means are over
-    judged_share: dict[int, float]  # cutoff -> share of the documents shown that are judged
-    shown: dict[int, int]  # cutoff -> documents shown
-    straddling: dict[int, int]  # cutoff -> queries where equal scores around a judged document straddle it
-    tied: int  # queries where a judged document shares its score with another document
+    judged: int  # judged queries
+    answered: int  # judged queries for which the run has documents
+    missing: tuple[str, ...]  # judged queries missing from the run
+    unjudged: tuple[str, ...]  # queries of the run without judgments: ignored
+    without_relevant: int  # judged queries without relevant documents
+    evaluated: int  # queries included in the means
+    judged_share: dict[int, float]  # cutoff -> share of the retrieved documents that are judged
+    shown: dict[int, int]  # cutoff -> number of retrieved documents
+    straddling: dict[int, int]  # cutoff -> queries where a tie with a judged document straddles it
+    tied: int  # queries where a judged document is tied with another document
 
 
 class Scores(Mapping[str, float]):
-    """Values by measure. Keys are the names the user wrote; a lookup takes any name of the same measure.
+    """Values by measure. Keys are the names as the user wrote them; lookups accept any name of the measure.
 
     >>> Scores([Request("MRR@10", parse_measure("RR@10"))], [0.5])["recip_rank"]
     Traceback (most recent call last):
@@ -96,10 +96,10 @@ class Evaluation(Struct, frozen=True, eq=False):
     coverage: Coverage
     tag: str = ""
     sources: tuple[str, str] = ("qrels", "run")
-    top_grade: float = 0.0  # the highest grade of the whole qrels, which some measures depend on
-    like: str = "assay"  # the convention that was followed
-    decimals: int | None = None  # to which that convention rounds means
-    tie_bounds: dict[str, tuple[float, float]] | None = None  # lowest and highest mean, where asked for and ties matter
+    top_grade: float = 0.0  # highest grade of the whole qrels; some measures depend on it
+    like: str = "assay"  # name of the conventions used
+    decimals: int | None = None  # the conventions round means to this many decimals
+    tie_bounds: dict[str, tuple[float, float]] | None = None  # lowest and highest mean, if requested and ties matter
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{label}={value:.4f}" for label, value in list(self.mean().items())[:6])
@@ -111,9 +111,9 @@ class Evaluation(Struct, frozen=True, eq=False):
         return tuple(request.measure for request in self.requests)
 
     def mean(self) -> Scores:
-        """One value per measure: the mean over queries; counts are summed, GMAP and GMBpref geometric means.
+        """One value per measure: the mean over queries, the sum of counts, the geometric mean of GMAP and GMBpref.
 
-        Sums are exactly rounded, so that no order of queries, partition or thread count changes a bit.
+        Sums are exactly rounded, so the order of queries, partitioning and threads do not change a bit.
         """
         pairs = zip(self.requests, self.values.T, strict=True)
         means = [combined(request.measure, column) for request, column in pairs]
@@ -126,21 +126,21 @@ class Evaluation(Struct, frozen=True, eq=False):
         }
 
     def undefined(self) -> Scores:
-        """How many queries each measure left out of its mean because it is not defined for them."""
+        """The number of queries that each measure left out of its mean because it is undefined for them."""
         return Scores(self.requests, np.isnan(self.values).sum(axis=0))
 
     def to_arrow(self) -> Any:
-        """An Arrow table: the query and one column per measure."""
+        """An Arrow table with the query and one column per measure."""
         try:
             import pyarrow
         except ImportError:
-            raise MissingExtraError("giving Arrow tables", "frames") from None
+            raise MissingExtraError("creating Arrow tables", "frames") from None
         columns = {request.label: column for request, column in zip(self.requests, self.values.T, strict=True)}
         return pyarrow.table({"query": list(self.queries), **columns})
 
 
 def combined(measure: Measure, values: Floats) -> float:
-    """The values of all queries as one figure, in the way the measure is combined."""
+    """The values of all queries combined into one: sum, mean or geometric mean, depending on the measure."""
     undefined = np.isnan(values)
     defined = values[~undefined] if undefined.any() else values
     total = measure.definition.total
@@ -154,37 +154,37 @@ def combined(measure: Measure, values: Floats) -> float:
 
 
 def given_rules(rules: Rules | Mapping[str, Any]) -> dict[str, Any]:
-    """The rules that somebody chose: all of a dict, and of `Rules` those that differ from the default."""
+    """The rules set explicitly: all keys of a dict; for `Rules`, those that differ from the default."""
     if isinstance(rules, Rules):
         return rules.changed()
     if not isinstance(rules, Mapping):
-        raise RulesError(f"rules are given as Rules(ties=...) or as a dict, not as {type(rules).__name__}.")
+        raise RulesError(f"rules must be Rules(ties=...) or a dict, not {type(rules).__name__}.")
     unknown = [name for name in rules if name not in (*RULE_CHOICES, "depth")]
     if unknown:
-        hint = did_you_mean(str(unknown[0]), RULE_CHOICES) or f"; there are {', '.join(RULE_CHOICES)} and depth."
+        hint = did_you_mean(str(unknown[0]), RULE_CHOICES) or f"; the rules are {', '.join(RULE_CHOICES)} and depth."
         raise RulesError(f"no rule called {unknown[0]!r}{hint}")
     return dict(rules)
 
 
 def checked_threads(threads: int | None) -> int:
-    """How many threads to use; by default the processor's, up to four."""
+    """The number of threads to use; by default the number of cores, up to four."""
     if threads is None:
         return native.usual_threads()
     if type(threads) is not int or threads < 1:
-        raise RulesError(f"threads cannot be {threads!r}; it takes a whole number from 1.")
+        raise RulesError(f"threads cannot be {threads!r}; it must be a whole number of at least 1.")
     return min(threads, MOST_THREADS)
 
 
 class Form(Struct, frozen=True):
-    """A way to form the rankings of a run, for all measures that need the same."""
+    """How the run is ranked, shared by all measures that need the same ranking."""
 
     rules: Rules
     topics: bool  # judged by subtopic
-    strays: bool  # with the documents that are judged for other queries only
+    strays: bool  # with documents that are judged only for other queries
 
 
 class Plan(Struct, frozen=True, eq=False):
-    """What is computed for a measure that was asked for, under which rules, and on which of the forms."""
+    """How a requested measure is computed: the measure, its rules and the index of its form."""
 
     measure: Measure
     rules: Rules
@@ -192,18 +192,18 @@ class Plan(Struct, frozen=True, eq=False):
 
 
 class Ranked(Struct, frozen=True, eq=False):
-    """A run that was read once and ranked in every form that the measures need."""
+    """A run ranked in every form that the measures need."""
 
     name: str
     source: str
-    rankings: tuple[JudgedRanking | JudgedTopics, ...]  # one for each form
+    rankings: tuple[JudgedRanking | JudgedTopics, ...]  # one per form
 
 
 class Evaluator:
-    """Judgments, measures and rules made ready once, for many runs.
+    """Judgments, measures and rules, prepared once for many runs.
 
-    `like` names the tool whose conventions are followed. Rules win over it: those that differ from the default, or, given
-    as a dict, all that are named.
+    `like` names the tool whose conventions to follow. Rules override it: those that differ from the default or, given as a
+    dict, all of them.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class Evaluator:
         input_format: str = "auto",
     ) -> None:
         given = given_rules(rules)
-        self.given = given  # the rules that were chosen
+        self.given = given  # the rules set explicitly
         self.like = convention(like)
         self.rules = replace(Rules(), **{**self.like.rules, **given})
         self.requests = tuple(parse_measures(measures))
@@ -239,7 +239,7 @@ class Evaluator:
         table = as_qrels(qrels, input_format=input_format, grades=grades)
         table = table.whole_grades() if whole_grades else table
         self.topics = self._index_topics(table)
-        # Other measures refuse a document judged for several subtopics, or take the judgment that the rules choose.
+        # For other measures, a document judged for several subtopics is a duplicate.
         only_topics = needs == {"topics"}
         self.judgments = self.topics.judgments if only_topics else index_judgments(table, duplicates)
 
@@ -249,7 +249,7 @@ class Evaluator:
         return index_topics(qrels, self.rules.duplicates)
 
     def _planned(self, given: Mapping[str, Any]) -> tuple[tuple[Plan, ...], tuple[Form, ...]]:
-        """What is computed for each measure: rules that were given win over the convention."""
+        """The plan for each measure; explicit rules override the conventions."""
         forms: dict[tuple[Rules, bool], int] = {}
         plans = []
         for request in self.requests:
@@ -265,12 +265,12 @@ class Evaluator:
         return tuple(sorted(cutoffs)) or (DEFAULT_CUTOFF,)
 
     def rank(self, run: RunLike, *, name: str | None = None) -> Ranked:
-        """The run read and ranked, for `evaluate` and for whoever wants more of the same rankings."""
+        """Read and rank a run, to evaluate it or to use the rankings in other ways."""
         opened = open_run(run, name=name)
         return Ranked(opened.name, opened.source, tuple(self._ranking(opened, form) for form in self.forms))
 
     def evaluate(self, run: RunLike | Ranked, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
-        """The evaluation of one run; with `tie_bounds`, also how low and high ties could make each mean."""
+        """Evaluate one run; with `tie_bounds`, also compute the lowest and highest mean that ties allow."""
         ranked = run if isinstance(run, Ranked) else self.rank(run, name=name)
         rankings = ranked.rankings
         ranking = max(map(ranking_of, rankings), key=len)
@@ -295,7 +295,7 @@ class Evaluator:
         )
 
     def _tie_bounds(self, rankings: Sequence[JudgedRanking | JudgedTopics]) -> dict[str, tuple[float, float]]:
-        """The lowest and highest mean of each measure that ties can change at all."""
+        """The lowest and highest mean of each measure that ties can change."""
         from assay.measures.ties import bounds
 
         found: dict[str, tuple[float, float]] = {}
@@ -303,7 +303,7 @@ class Evaluator:
             judged = rankings[plan.form]
             ranking = ranking_of(judged)
             tied = (ranking.hit_tie_first < ranking.hit_tie_last).any()
-            # Beyond the depth documents are gone, and with them what a tie group could bring into it.
+            # With a depth, tied documents beyond it are no longer known.
             if tied and plan.rules.ties != "expected" and plan.rules.depth is None:
                 low, high = (combined(plan.measure, values) for values in bounds(plan.measure, judged))
                 found |= {request.label: (low, high)} if low < high else {}
@@ -320,7 +320,7 @@ class Evaluator:
         return by_topics(topics, ranking)
 
     def part(self, queries: Iterable[str]) -> Evaluator:
-        """The same for some of the judged queries; what is known of all judgments stays known. See `concat`."""
+        """An evaluator for some of the judged queries; `top_grade` is still that of all judgments. See `concat`."""
         from copy import copy
 
         other = copy(self)
@@ -343,9 +343,9 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a run against judgments.
 
-    Both may be paths, dicts of dicts, pandas, polars or Arrow tables, or our own `Qrels` and `Run`. `grades` gives
-    letters their value, such as {"E": 3, "S": 2, "C": 1, "I": 0}. `like` names the tool whose conventions are followed.
-    `threads` read a file together; by default the processor's, up to four. Values do not depend on it.
+    Both may be paths, dicts of dicts, pandas, polars or Arrow tables, or `Qrels` and `Run`. `grades` gives letters a
+    value, such as {"E": 3, "S": 2, "C": 1, "I": 0}. `like` names the tool whose conventions to follow. `threads` is the
+    number of threads that read a file, by default the number of cores up to four; values do not depend on it.
 
     >>> result = evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"])
     >>> result.mean()
@@ -355,12 +355,12 @@ def evaluate(
 
 
 def ranking_of(judged: JudgedRanking | JudgedTopics) -> JudgedRanking:
-    """The ranking itself, whether judged by subtopics or not."""
+    """The ranking, whether judged by subtopic or not."""
     return judged if isinstance(judged, JudgedRanking) else judged.ranking
 
 
 def places_of(queries: tuple[str, ...], among: tuple[str, ...]) -> Integers | slice:
-    """The places of some of the queries; both are in byte order."""
+    """The indices of `queries` in `among`; both are in byte order."""
     if queries is among or queries == among:
         return slice(None)
     place = {query: index for index, query in enumerate(among)}
@@ -368,7 +368,7 @@ def places_of(queries: tuple[str, ...], among: tuple[str, ...]) -> Integers | sl
 
 
 def values_under(measure: Measure, judged: JudgedRanking | JudgedTopics, rules: Rules) -> Floats:
-    """One value per query; under undefined="nan", not a number where no document is relevant."""
+    """One value per query; with undefined="nan", NaN for queries without relevant documents."""
     values = _expected_values(measure, judged) if rules.ties == "expected" else measure.values(judged)
     if rules.undefined == "nan" and measure.definition.rewards:
         values = np.where(has_relevant(ranking_of(judged), measure), values, np.nan)
@@ -382,13 +382,13 @@ def _expected_values(measure: Measure, judged: JudgedRanking | JudgedTopics) -> 
 
 
 def has_relevant(judged: JudgedRanking, measure: Measure | None = None) -> Any:
-    """Which queries have a document that the measure calls relevant: by its `rel`, or any grade above 0."""
+    """Which queries have a relevant document: at least the measure's `rel`, else above 0."""
     rel = None if measure is None else measure.param("rel")
     return judged.num_rel(np.nextafter(0, 1) if rel is None else rel) > 0
 
 
 def coverage_of(judgments: Judgments, judged: JudgedRanking, cutoffs: tuple[int, ...]) -> Coverage:
-    """How far the run and the judgments meet."""
+    """How well the judgments cover the run."""
     shown = {cutoff: int(np.minimum(judged.retrieved, cutoff).sum()) for cutoff in cutoffs}
     found = {cutoff: judged.num_within(cutoff) for cutoff in cutoffs}
     tied = np.flatnonzero(judged.hit_tie_first < judged.hit_tie_last)
@@ -407,7 +407,7 @@ def coverage_of(judgments: Judgments, judged: JudgedRanking, cutoffs: tuple[int,
 
 
 def ratio_of(part: float, whole: float) -> float:
-    """part / whole, and 0 of nothing."""
+    """part / whole, or 0 if whole is 0."""
     return part / whole if whole else 0.0
 
 
@@ -422,21 +422,23 @@ def _queries_of(judged: JudgedRanking, hits: Integers) -> int:
 
 
 def concat(parts: Sequence[Evaluation]) -> Evaluation:
-    """Evaluations of parts of the queries as one; bit for bit what evaluating all queries at once gives.
+    """Combine evaluations of parts of the queries; identical bit by bit to evaluating all queries at once.
 
-    The parts come from `Evaluator.part`, or at least from the same run, measures and rules, and share no query.
+    The parts must have the same run, measures and rules and share no query. `Evaluator.part` creates such parts.
     """
     if not parts:
-        raise AssayError("there is no evaluation to put together.")
+        raise AssayError("no evaluations to combine.")
     first = parts[0]
     if any((part.requests, part.rules) != (first.requests, first.rules) for part in parts):
-        raise AssayError("evaluations of different measures or rules cannot be put together.")
+        raise AssayError("evaluations with different measures or rules cannot be combined.")
     if len({part.top_grade for part in parts}) > 1:
-        raise AssayError("the parts have different highest grades, on which RBP and ERR depend; use Evaluator.part.")
+        raise AssayError(
+            "the parts have different highest grades, which changes RBP and ERR; split with Evaluator.part."
+        )
     queries = [query for part in parts for query in part.queries]
     judged = [query for part in parts for query in {*part.queries, *part.coverage.missing}]
     if len(set(judged)) < len(judged):
-        raise AssayError("a query stands in more than one part; parts must not share queries.")
+        raise AssayError("a query appears in more than one part; parts must not share queries.")
     order = sorted(range(len(queries)), key=lambda place: as_bytes(queries[place]))
     values = np.concatenate([part.values for part in parts])[order]
     return replace(

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and stay so when the power fails."""
+"""Write files atomically and durably: completely or not at all, even after a power failure."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from assay.errors import InputError
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write to a temporary file beside the target and put it in place in one step.
+    """Write to a temporary file next to the target, then rename it.
 
-    The data is on the disk before the name points to it, so that neither a crash nor a lost power supply leaves half a
-    file. A link is followed, the mode of a file that is there is kept, and pipes and devices are written to as they are.
+    The data is on disk before the rename, so neither a crash nor a power failure leaves half a file. Links are followed,
+    an existing file keeps its mode, and pipes and devices are written to directly.
     """
     write_blocks(path, [data])
 
 
 def write_blocks(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
-    """The same for data that comes block by block."""
+    """`write_whole` for data that comes in blocks."""
     if not os.fspath(path):
-        raise InputError("no file to write to: the name is empty.")
+        raise InputError("the name of the output file is empty.")
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -41,14 +41,14 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise InputError(f"cannot be written: {error.strerror}.", source=os.fspath(path)) from None
-    except BaseException:  # the blocks could not be made, or the user has had enough
+    except BaseException:  # an error in `blocks`, or Ctrl-C
         temporary.unlink(missing_ok=True)
         raise
 
 
 def flush_folder(folder: str | os.PathLike[str]) -> None:
-    """See to it that the names in a folder are on the disk, where the system can do that."""
-    with suppress(OSError):  # Windows opens no folders, some file systems flush none
+    """Flush the directory entries of a folder to disk, if the system supports it."""
+    with suppress(OSError):  # Windows cannot open folders, some file systems cannot flush them
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -58,9 +58,9 @@ def flush_folder(folder: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def locked_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Keep other processes of ours that change names in a folder waiting, where the system can do that.
+    """Lock a folder against other Assay processes, if the system supports it.
 
-    The lock goes with the process, however that ends, and leaves no file behind.
+    The lock ends with the process and leaves no file behind.
     """
     try:
         import fcntl
@@ -78,8 +78,8 @@ def locked_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def exchange(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Let two names change places in one step; False where the system cannot do that, and then nothing has happened."""
-    import ctypes  # only where a report is written over an older one
+    """Swap two paths atomically; False, with no effect, if the system does not support it."""
+    import ctypes  # only needed to replace an existing report
 
     paths = os.fsencode(one), os.fsencode(other)
     try:
@@ -88,11 +88,11 @@ def exchange(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool
             done = library.renamex_np(*paths, 2)  # RENAME_SWAP
         else:
             done = library.renameat2(-100, paths[0], -100, paths[1], 2)  # AT_FDCWD, RENAME_EXCHANGE
-    except (AttributeError, OSError, TypeError):  # no such function, no such library, no such notion
+    except (AttributeError, OSError, TypeError):  # not supported by the C library or the system
         return False
     return bool(done == 0)
 
 
 def is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether two names lead to the same file, by links of any kind; False where one of them leads nowhere."""
+    """Whether two paths are the same file, also through links; False if one does not exist."""
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)

@@ -1,8 +1,7 @@
-"""Rankings as measures see them. Reads no files and knows no measure.
+"""Rankings in the sparse form that measures use. Does not read files or compute measures.
 
-A measure needs little of a ranking: the rank and grade of the documents that are both retrieved and judged ("hits"),
-how many documents were retrieved, and the grades of all judged documents ("pool"). That sparse form is `JudgedRanking`;
-`judging.judge` makes it.
+A measure only needs the rank and grade of documents that are both retrieved and judged ("hits"), the number of retrieved
+documents, and the grades of all judged documents ("pool"). `marking.judge` creates this form, `JudgedRanking`.
 """
 
 from __future__ import annotations
@@ -23,28 +22,28 @@ if TYPE_CHECKING:
 
 
 class JudgedRanking(Remembers, frozen=True, eq=False):
-    """Rankings as measures see them: the documents that are both retrieved and judged, in rank order."""
+    """Rankings as measures see them: documents that are both retrieved and judged, in rank order."""
 
     queries: tuple[str, ...]  # in byte order
-    retrieved: Integers  # documents retrieved, per query
+    retrieved: Integers  # number of retrieved documents per query
     hit_query: Integers  # index into `queries`, ascending
     hit_rank: Integers  # from 1
-    hit_rel: Floats  # grade as judged; negative: pooled but not judged
-    hit_tie_first: Integers  # the ranks that the documents of equal score take: first ...
+    hit_rel: Floats  # grade; negative: pooled but not judged
+    hit_tie_first: Integers  # first rank of the documents with the same score ...
     hit_tie_last: Integers  # ... and last
-    hit_judgment: Integers  # the judgment that makes it a hit: its place in the order of `Judgments`
+    hit_judgment: Integers  # index of the hit's judgment in `Judgments`
     pool: Pool
-    top_grade: float  # the highest grade of the whole qrels, also after a split into parts
-    stray_query: Integers | None = None  # documents judged only for other queries, where asked for
+    top_grade: float  # highest grade of the whole qrels, even after a split into parts
+    stray_query: Integers | None = None  # documents judged only for other queries, on request
     stray_rank: Integers | None = None
-    missing: tuple[str, ...] = ()  # judged queries that the run lacks
-    unjudged: tuple[str, ...] = ()  # queries of the run that have no judgments, in byte order
+    missing: tuple[str, ...] = ()  # judged queries missing from the run
+    unjudged: tuple[str, ...] = ()  # queries of the run without judgments, in byte order
     tag: str = ""  # of the run
 
     def __post_init__(self) -> None:
         ties = (self.hit_tie_first, self.hit_tie_last)
         for column in (self.retrieved, self.hit_rank, self.hit_rel, *ties, self.pool.grade):
-            column.setflags(write=False)  # all measures see the same ranking; none may change it
+            column.setflags(write=False)  # all measures share the ranking
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -60,11 +59,11 @@ class JudgedRanking(Remembers, frozen=True, eq=False):
         return int(self.hit_rank.max(initial=0))
 
     def within(self, cutoff: int) -> Integers:
-        """The numbers of the hits within the first `cutoff` ranks: often few of them, and many measures share them."""
+        """Indices of the hits within the first `cutoff` ranks, shared by measures."""
         return self.remember(("within", cutoff), lambda: np.flatnonzero(self.hit_rank <= cutoff))
 
     def num_within(self, cutoff: int) -> int:
-        """Hits of all queries within the first `cutoff` ranks."""
+        """The number of hits of all queries within the first `cutoff` ranks."""
         return len(self.within(cutoff)) if cutoff < self.deepest else len(self.hit_rank)
 
     def relevant(self, rel: float, cutoff: int | None = None) -> Booleans:
@@ -73,26 +72,26 @@ class JudgedRanking(Remembers, frozen=True, eq=False):
         return mask if cutoff is None or cutoff >= self.deepest else mask & (self.hit_rank <= cutoff)
 
     def relevant_hits(self, rel: float, cutoff: int | None = None) -> Integers:
-        """The numbers of the relevant hits, within the first `cutoff` ranks."""
+        """Indices of the relevant hits within the first `cutoff` ranks."""
         if cutoff is None or cutoff >= self.deepest:
             return self.remember(("relevant hits", rel), lambda: np.flatnonzero(self.hit_rel >= rel))
         hits = self.within(cutoff)
         return hits[self.hit_rel[hits] >= rel]
 
     def num_found(self, rel: float, cutoff: int | None = None) -> Integers:
-        """Relevant documents of each query that were retrieved, within the first `cutoff` ranks."""
+        """The number of relevant documents retrieved for each query within the first `cutoff` ranks."""
         return np.bincount(self.hit_query[self.relevant_hits(rel, cutoff)], minlength=len(self))
 
     def num_rel(self, rel: float) -> Integers:
-        """Relevant documents of each query, retrieved or not."""
+        """The number of relevant documents of each query, retrieved or not."""
         return self.pool.at_least(rel)
 
     def count(self, mask: Booleans) -> Integers:
-        """How many hits of each query are marked."""
+        """The number of marked hits of each query."""
         return count_per_segment(mask, self.hit_start)
 
     def total(self, values: npt.NDArray[Any], hits: Integers | None = None) -> Floats:
-        """Sum of the hits' values per query, from the first rank to the last; of some hits, if their numbers are given.
+        """Sum of the values of the hits per query, in rank order; `hits` restricts it to some hits.
 
         Left to right: pairwise sums change the last printed digit against trec_eval (tests/golden/test_rounding.py).
         np.bincount adds in that order; np.sum and np.add.reduceat do not.
@@ -101,17 +100,17 @@ class JudgedRanking(Remembers, frozen=True, eq=False):
         return np.asarray(np.bincount(query, weights=values, minlength=len(self)), np.float64)
 
     def so_far(self, mask: Booleans) -> Integers:
-        """At each hit, how many marked hits the query has had, this one included."""
+        """For each hit, the number of marked hits of its query up to and including it."""
         counted = running_count(mask)
         return counted[1:] - counted[self.hit_start[:-1]][self.hit_query]
 
     @cached_property
     def hit_group(self) -> Integers:
-        """The number of the tie group that each hit belongs to, counted over all queries."""
+        """The tie group of each hit, numbered across all queries."""
         return np.cumsum(changes(self.hit_query) | changes(self.hit_tie_first)) - 1
 
     def keep(self, hits: Booleans) -> JudgedRanking:
-        """The rankings with only the marked hits; their ranks stay."""
+        """The rankings with only the marked hits; ranks do not change."""
         return replace(
             self,
             hit_query=self.hit_query[hits],
@@ -123,7 +122,7 @@ class JudgedRanking(Remembers, frozen=True, eq=False):
         )
 
     def cut(self, depth: int) -> JudgedRanking:
-        """Only the first `depth` documents of each ranking."""
+        """The first `depth` documents of each ranking."""
         strays = None if self.stray_rank is None else self.stray_rank <= depth
         return replace(
             self.keep(self.hit_rank <= depth),
@@ -133,7 +132,7 @@ class JudgedRanking(Remembers, frozen=True, eq=False):
         )
 
     def only_judged(self) -> JudgedRanking:
-        """The rankings without the documents that nobody judged; the rest move up (trec_eval -J)."""
+        """The rankings without unjudged documents; the others move up (trec_eval -J)."""
         judged = self.hit_rel >= 0
         rank, group = self.so_far(judged)[judged], self.hit_group[judged]
         return replace(
@@ -145,9 +144,9 @@ class JudgedRanking(Remembers, frozen=True, eq=False):
         )
 
     def reordered(self, arrangement: Arrangement, worth: Floats | None = None) -> JudgedRanking:
-        """The rankings with equal scores put in one of the orders that make values lowest or highest.
+        """The rankings with ties in one of the orders that give the lowest or highest values.
 
-        `worth` says how good each hit is, where that is not its grade.
+        `worth` is the value of each hit, by default its grade.
         """
         place, at_top = ARRANGEMENTS[arrangement](self.hit_rel if worth is None else worth)
         order = np.lexsort((place, ~at_top, self.hit_group))
@@ -180,7 +179,7 @@ class JudgedRanking(Remembers, frozen=True, eq=False):
         )
 
     def only_answered(self) -> JudgedRanking:
-        """The rankings of the queries that the run has."""
+        """The rankings of queries that are in the run."""
         if not self.missing:
             return self
         missing = set(self.missing)
@@ -195,7 +194,7 @@ def _some(column: Integers | None, chosen: Booleans | None) -> Integers | None:
 
 Arrangement = Literal["best", "worst", "judged-first", "judged-last"]
 
-# For each arrangement of documents with equal scores: the order of the hits, and which of them come before the unjudged.
+# For each arrangement of ties: the order of the hits, and which hits come before unjudged documents.
 ARRANGEMENTS: dict[Arrangement, Callable[[Floats], tuple[Floats, Booleans]]] = {
     "best": lambda rel: (-rel, rel > 0),
     "worst": lambda rel: (rel, rel <= 0),

@@ -1,4 +1,4 @@
-"""Judgments made ready for many runs: indexed once, used for each of them. Reads no files and knows no ranking."""
+"""Judgments, indexed once and reused for many runs. Does not read files or rank documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assay.tables import Floats, Ids, Integers, Qrels, Run, as_ids
 
 
 class Pool(Remembers, frozen=True, eq=False):
-    """Grades of all judged documents, best first, queries end to end. What depends on it alone is computed once."""
+    """Grades of all judged documents, query by query, best first. Caches what is computed from it."""
 
     grade: Floats
     start: Integers  # query i has grade[start[i]:start[i + 1]]
@@ -34,11 +34,11 @@ class Pool(Remembers, frozen=True, eq=False):
 
     @cached_property
     def longest(self) -> int:
-        """How many judged documents a query has at most."""
+        """The largest number of judged documents of any query."""
         return int(np.diff(self.start).max(initial=0))
 
     def at_least(self, grade: float) -> Integers:
-        """How many documents of each query have at least this grade."""
+        """The number of documents of each query with at least this grade."""
         return self.remember(("at_least", grade), lambda: count_per_segment(self.grade >= grade, self.start))
 
     def select(self, chosen: Integers) -> Pool:
@@ -46,28 +46,28 @@ class Pool(Remembers, frozen=True, eq=False):
         return Pool(self.grade[self.rows_of(chosen)], starts(np.diff(self.start)[chosen]))
 
     def rows_of(self, chosen: Integers) -> Integers:
-        """The judgments of some of the queries."""
+        """The rows of some of the queries."""
         size = np.diff(self.start)[chosen]
         start = starts(size)
         return np.repeat(self.start[:-1][chosen] - start[:-1], size) + np.arange(start[-1])
 
 
 class Judgments(Struct, frozen=True, eq=False, dict=True):
-    """Judgments by query, in byte order, and within a query in the order of the input.
+    """Judgments sorted by query in byte order; within a query, in input order.
 
-    The documents are kept by Python, or by the kernel where it read them; each gets them from the other when it needs to.
+    Whichever of Python and the kernel read the documents keeps them; the other gets them on demand.
     """
 
     queries: tuple[str, ...]
     rel: Floats
-    pool: Pool  # its `start` also says which judgments are whose
+    pool: Pool  # its `start` also divides the judgments by query
     top_grade: float
     source: str
     kept_docs: Ids | None = None
     kept_index: Index | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For other processes: the documents go with it, the kernel's index is made anew there."""
+        """Pickle the documents; the kernel's index is rebuilt in the other process."""
         return Judgments, (self.queries, self.rel, self.pool, self.top_grade, self.source, self.docs)
 
     @cached_property
@@ -84,12 +84,12 @@ class Judgments(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def index(self) -> Index | None:
-        """The judgments as the kernel keeps them, if it is there."""
+        """The kernel's index, if the kernel is available."""
         return self.kept_index or kernel.index_judgments(self.queries, self.pool.start, self.doc_list)
 
     @cached_property
     def place(self) -> dict[str, int]:
-        """The place of each query in `queries`."""
+        """The index of each query in `queries`."""
         return {query: place for place, query in enumerate(self.queries)}
 
     @cached_property
@@ -98,7 +98,7 @@ class Judgments(Struct, frozen=True, eq=False, dict=True):
         return Lookup(self.pool.query, self.docs)
 
     def select(self, queries: Iterable[str]) -> Judgments:
-        """The judgments of some of the queries; the highest grade of all stays known."""
+        """The judgments of some of the queries; `top_grade` is still that of all judgments."""
         chosen = np.array(sorted({self.place[query] for query in queries}), np.int64)
         rows = self.pool.rows_of(chosen)
         names = tuple(self.queries[index] for index in chosen)
@@ -107,7 +107,7 @@ class Judgments(Struct, frozen=True, eq=False, dict=True):
 
 
 class Lookup:
-    """Judgments found by query and document, many at once."""
+    """Vectorised lookup of judgments by query and document."""
 
     def __init__(self, query: Integers, docs: Ids) -> None:
         self._code: dict[str, int] = {}
@@ -117,11 +117,11 @@ class Lookup:
         self._key = key[self._order]
 
     def codes(self, docs: Ids) -> Integers:
-        """A number for each document, or -1 for one that nobody judged."""
+        """A number for each document, -1 if it is unjudged."""
         return np.fromiter((self._code.get(doc, -1) for doc in docs), np.int64, len(docs))
 
     def find(self, query: Integers, code: Integers) -> Integers:
-        """The judgment of each query and document, or -1."""
+        """The index of the judgment of each query and document, or -1."""
         if not len(self._key):
             return np.full(len(code), -1)
         key = query * len(self._code) + code
@@ -130,7 +130,7 @@ class Lookup:
 
 
 def index_judgments(qrels: Qrels, duplicates: Duplicates = "error") -> Judgments:
-    """Sort the judgments by query, and the grades of each query from the best down."""
+    """Index judgments: sorted by query, with the grades of each query best first."""
     order = np.argsort(qrels.query, kind="stable")
     repeated = _repeated(qrels, order)
     if len(repeated):
@@ -151,7 +151,7 @@ def read_plain_judgments(read: Callable[[int], bytes], layout: Layout, source: s
 
 
 def _repeated(qrels: Qrels, order: Integers) -> Integers:
-    """Places in `order`, ascending, whose query and document stand at an earlier place too."""
+    """Positions in `order`, ascending, that repeat an earlier query and document."""
     code: dict[str, int] = {}
     codes = np.fromiter((code.setdefault(doc, len(code)) for doc in qrels.doc), np.int64, len(qrels))
     key = (qrels.query * len(code) + codes)[order]
@@ -160,10 +160,10 @@ def _repeated(qrels: Qrels, order: Integers) -> Integers:
 
 
 def _without_repeats(qrels: Qrels, order: Integers, repeated: Integers, duplicates: Duplicates) -> Integers:
-    """The order of judgments with one left for each query and document."""
+    """`order` with one judgment per query and document."""
     if duplicates == "error":
         raise duplicate_error(qrels, np.sort(order[repeated]), "judged", "the higher grade")
-    kept: dict[tuple[int, str], int] = {}  # in the order of the first of each
+    kept: dict[tuple[int, str], int] = {}  # in order of first occurrence
     for row in order.tolist():
         pair = (int(qrels.query[row]), str(qrels.doc[row]))
         first = kept.setdefault(pair, row)
@@ -173,13 +173,13 @@ def _without_repeats(qrels: Qrels, order: Integers, repeated: Integers, duplicat
 
 
 def duplicate_error(table: Qrels | Run, rows: Integers, verb: str, better: str) -> DuplicateError:
-    """The refusal of rows that repeat a query and document."""
+    """The error for rows that repeat a query and document."""
     pairs = [(table.queries[table.query[row]], str(table.doc[row])) for row in rows.tolist()]
     query, doc = pairs[0]
     return DuplicateError(
         f"document {show_id(doc)} is {verb} more than once for query {show_id(query)} "
-        f"({len(pairs)} such row{'s' if len(pairs) > 1 else ''} in all). Remove the repeated rows, or let the first count "
-        f"(duplicates=first) or {better} (duplicates=best).",
+        f"({len(pairs)} duplicate row{'s' if len(pairs) > 1 else ''} in total). Remove the duplicates, keep the first "
+        f"(duplicates=first), or keep {better} (duplicates=best).",
         pairs=pairs,
         source=table.source,
         line=None if table.lines is None else int(table.lines[int(rows[0])]),

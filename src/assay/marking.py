@@ -1,6 +1,6 @@
-"""Judge a run: rank its documents by the rules and mark the judged ones. Reads no files and knows no measure.
+"""Rank the documents of a run by the rules and mark the judged ones. Does not read files or compute measures.
 
-The kernel does it where it is there and the input is plain; otherwise NumPy does it. Both give the same bits.
+The kernel does the work if it is available and can handle the input, else NumPy. Results are identical bit by bit.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from assay.tables import Booleans, Integers, Qrels, Run
 
 
 class OpenedRun(Protocol):
-    """A run as its callers see it: a table (`Run`), or input that is read when somebody needs it (`UnreadRun`)."""
+    """A run: either a table (`Run`) or input that is read on demand (`UnreadRun`)."""
 
     @property
     def name(self) -> str:
-        """What the run is called."""
+        """The name of the run."""
 
     @property
     def source(self) -> str:
@@ -40,7 +40,7 @@ class OpenedRun(Protocol):
 
 
 class UnreadRun(ABC):
-    """A run that is not a table yet: the kernel may judge it as it is."""
+    """A run that is not a table yet; the kernel may be able to judge it directly."""
 
     name: str
     source: str
@@ -51,7 +51,7 @@ class UnreadRun(ABC):
 
     @abstractmethod
     def read(self) -> Run:
-        """The run as a table, or the error that says what is wrong with it."""
+        """The run as a table; raises an error for invalid input."""
 
     @cached_property
     def table(self) -> Run:
@@ -60,7 +60,7 @@ class UnreadRun(ABC):
 
     @property
     def is_read(self) -> bool:
-        """Whether the table is there already."""
+        """Whether the table has been read."""
         return "table" in self.__dict__
 
 
@@ -69,15 +69,15 @@ def judge(
 ) -> JudgedRanking:
     """Rank the run's documents by the rules and mark the judged ones.
 
-    Refuses a run that answers none of the judged queries and, under queries="strict", one that lacks any of them.
-    `strays` also keeps the documents that are judged for other queries only (for Hole).
+    Raises an error if the run answers none of the judged queries or, with queries="strict", if any is missing. `strays`
+    also keeps documents that are judged only for other queries (for Hole).
 
     >>> qrels = Qrels.from_columns(["q"], ["b"], [1])
     >>> judge(qrels, Run.from_columns(["q", "q"], ["a", "b"], [2.0, 1.0])).hit_rank.tolist()
     [2]
     """
     judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.duplicates)
-    by_kernel = native.enabled() and not strays  # the kernel does not look for strays
+    by_kernel = native.enabled() and not strays  # the kernel does not find strays
     ranking = _judged_by_kernel(judgments, run, rules, threads) if by_kernel else None
     if ranking is None:
         ranking = _judged_by_numpy(judgments, run.table, rules, strays=strays)
@@ -90,7 +90,7 @@ def judge(
 
 
 def ranking_from_kernel(judgments: Judgments, found: Any) -> JudgedRanking | None:
-    """The ranking of all judged queries from what the kernel gives; None if the input is not plain."""
+    """The kernel's result as a ranking; None if the kernel cannot handle the input."""
     if found is None:
         return None
     if found is False:
@@ -140,7 +140,7 @@ def _judged_rows(judgments: Judgments, run: Run, rules: RankingRules) -> JudgedR
     )
     if ranking is None:
         return None
-    missing, unjudged = _unmatched(judgments, run, place)  # the kernel sees no query that has no rows
+    missing, unjudged = _unmatched(judgments, run, place)  # the kernel does not see queries without rows
     return replace(ranking, missing=missing, unjudged=unjudged, tag=run.tag)
 
 
@@ -193,12 +193,12 @@ def _judged_by_numpy(judgments: Judgments, run: Run, rules: Rules, *, strays: bo
 
 
 def _places(judgments: Judgments, run: Run) -> Integers:
-    """For each query of the run its place among the judged ones, or -1."""
+    """The index of each query of the run among the judged queries, or -1."""
     return np.fromiter((judgments.place.get(query, -1) for query in run.queries), np.int64, len(run.queries))
 
 
 def _unmatched(judgments: Judgments, run: Run, place: Integers) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The judged queries that the run lacks, and the queries of the run that have no judgments."""
+    """The judged queries missing from the run, and the queries of the run without judgments."""
     answered = np.zeros(len(judgments.queries), bool)
     answered[place[place >= 0]] = True
     unjudged = tuple(query for query, number in zip(run.queries, place.tolist(), strict=True) if number < 0)
@@ -217,22 +217,22 @@ def _check_query_sets(
     if rules.queries == "strict" and missing:
         raise QuerySetError(
             f"{len(missing)} of {len(judgments.queries)} judged queries {'is' if len(missing) == 1 else 'are'} missing from "
-            f"run {name!r} (first: {some_of(missing)}). Complete the run, or choose queries=judged to count them as 0, "
-            f"or queries=both to leave them out."
+            f"run {name!r} (first: {some_of(missing)}). Complete the run, set queries=judged to count them as 0, "
+            f"or set queries=both to leave them out."
         )
 
 
 def no_query_in_common(judged: tuple[str, ...], answered: tuple[str, ...], run_name: str) -> str:
-    """The message for query sets that do not meet, with an example that shows the likely reason."""
+    """The message for query sets without overlap, with an example of the likely reason."""
     if not answered:
-        return f"run {run_name!r} has no query at all; 0 of {len(judged)} judged queries are answered."
+        return f"run {run_name!r} has no queries; 0 of {len(judged)} judged queries are answered."
     examples = next(filter(None, (_same_but_for(fold, judged, answered) for fold in _FOLDS)), None) or (
         answered[0],
         judged[0] if judged else "",
     )
     return (
-        f"0 of {len(judged)} query ids match; the run has {show_id(examples[0])!r}, the qrels {show_id(examples[1])!r}. "
-        f"Check that run {run_name!r} belongs to these qrels and writes its query ids in the same way."
+        f"0 of {len(judged)} query ids match: the run has {show_id(examples[0])!r}, the qrels have "
+        f"{show_id(examples[1])!r}. Check that run {run_name!r} belongs to these qrels and uses the same query ids."
     )
 
 
@@ -246,7 +246,7 @@ _FOLDS: tuple[Callable[[str], str], ...] = (
 def _same_but_for(
     fold: Callable[[str], str], judged: tuple[str, ...], answered: tuple[str, ...]
 ) -> tuple[str, str] | None:
-    """An answered and a judged query whose ids only differ in what the folding takes away."""
+    """An answered and a judged query whose ids are equal after folding."""
     by_fold = {fold(query): query for query in reversed(judged)}
     by_fold.pop("", None)
     return next(((query, by_fold[fold(query)]) for query in answered if fold(query) in by_fold), None)

@@ -1,4 +1,4 @@
-"""Rank the rows of a run by the rules. Knows no judgments, files or measures."""
+"""Rank the rows of a run by the rules. Independent of judgments, files and measures."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def ranks_of(run: Run) -> Integers:
-    """The rank of every row in its query, from 1: falling score, and equal scores by document id, descending.
+    """The rank of every row in its query, from 1: by score, with ties broken by document id, both descending.
 
-    That is the order of the default rules. A document that stands twice has two ranks.
+    This is the order of the default rules. A duplicate document gets two ranks.
 
     >>> ranks_of(Run.from_columns(["q", "q", "q", "p"], ["a", "b", "c", "a"], [1.0, 1.0, 2.0, 0.5])).tolist()
     [3, 2, 1, 1]
@@ -31,7 +31,7 @@ def ranks_of(run: Run) -> Integers:
         tied = np.zeros(len(run), bool)
         tied[order[np.flatnonzero(equal)]] = tied[order[np.flatnonzero(equal) - 1]] = True
         place = np.zeros(len(run), np.int64)
-        place[tied] = encode_ids(run.doc[tied].tolist())[1]  # ids are put in order only where scores are equal
+        place[tied] = encode_ids(run.doc[tied].tolist())[1]  # sort ids only among ties
         order = np.lexsort((-place, -run.score, run.query))
     rank = np.empty(len(run), np.int64)
     rank[order] = _places_in_segments(changes(run.query[order])) + 1
@@ -39,7 +39,7 @@ def ranks_of(run: Run) -> Integers:
 
 
 def ranked_documents(run: Run, rules: Rules, depth: int | None = None) -> dict[str, list[str]]:
-    """The documents of each query in rank order, under the rules, down to a depth.
+    """The documents of each query in rank order under the rules, optionally only the first `depth`.
 
     >>> run = Run.from_columns(["q", "q", "q", "p"], ["a", "b", "c", "a"], [1.0, 1.0, 2.0, 0.5])
     >>> ranked_documents(run, Rules()), ranked_documents(run, Rules(ties="doc-asc"), 2)
@@ -63,23 +63,23 @@ def _places_in_segments(starts_new: Booleans) -> Integers:
 
 
 class RankedRows(Struct, frozen=True, eq=False):
-    """The rows of a run that count, by query and falling score. Equal scores are put in order only where `ranks` asks."""
+    """The rows of a run that count, sorted by query and descending score. Only `ranks` orders ties."""
 
     query: Integers
     doc: Ids
-    rank: Integers  # in the order of the rows: right but among equal scores
-    tie_first: Integers  # for each row, the first and ...
-    tie_last: Integers  # ... the last row with the same query and score
+    rank: Integers  # in row order; ties are not ordered yet
+    tie_first: Integers  # for each row, the first ...
+    tie_last: Integers  # ... and last row with the same query and score
     ties: Ties
 
     def ranks(self, chosen: Integers) -> Integers:
-        """Ranks of the chosen rows (ascending), equal scores ordered by the rules.
+        """Ranks of the chosen rows (ascending), with ties ordered by the rules.
 
-        Only documents that share their score with a chosen one are compared by id: the others' order changes nothing.
+        Ids are compared only among documents tied with a chosen one.
         """
         ranks = self.rank[chosen]
         if self.ties in ("input", "rank-column"):
-            return ranks  # the rows stand in that order already
+            return ranks  # rows are already in this order
         tied = self.tie_first[chosen] < self.tie_last[chosen]
         for first in dict.fromkeys(self.tie_first[chosen][tied].tolist()):
             last = int(self.tie_last[first])
@@ -91,7 +91,7 @@ class RankedRows(Struct, frozen=True, eq=False):
 
 
 def rank_rows(run: Run, query: Integers, rules: Rules) -> RankedRows:
-    """The rows of a run ranked by the rules; `query` gives the number of each row's query, -1 to leave the row out."""
+    """The rows of a run ranked by the rules; `query` is the query index of each row, -1 to skip the row."""
     score = _scores(run, rules)
     order = _without_duplicates(run, _row_order(run, query, score, rules), query, rules)
     query, score = query[order], score[order]
@@ -101,17 +101,17 @@ def rank_rows(run: Run, query: Integers, rules: Rules) -> RankedRows:
 
 
 def _scores(run: Run, rules: Rules) -> npt.NDArray[Any]:
-    """What the rows are ranked by."""
+    """The values to rank by."""
     if "rank" in (rules.order, rules.ties.removesuffix("-column")) and run.rank is None:
         setting = 'order="rank"' if rules.order == "rank" else 'ties="rank-column"'
         raise RulesError(f"run {run.name!r} has no rank column; {setting} needs one.")
     score = -run.rank.astype(np.float64) if rules.order == "rank" and run.rank is not None else run.score
-    with np.errstate(over="ignore"):  # trec_eval 9 also makes an infinite float of a huge double
+    with np.errstate(over="ignore"):  # huge doubles become infinite floats, as in trec_eval 9
         return score.astype(np.float32) if rules.scores == "float32" else score
 
 
 def _row_order(run: Run, query: Integers, score: npt.NDArray[Any], rules: Rules) -> Integers:
-    """The rows that count, by query and falling score."""
+    """The rows that count, sorted by query and descending score."""
     keep = query >= 0
     if rules.self_match == "drop":
         own = np.fromiter(map(run.queries.__getitem__, run.query), object, len(run))
@@ -121,7 +121,7 @@ def _row_order(run: Run, query: Integers, score: npt.NDArray[Any], rules: Rules)
         return order[np.lexsort((run.rank[order], -score[order], query[order]))]
     if _is_sorted(query[order], score[order]):
         return order
-    return order[np.lexsort((-score[order], query[order]))]  # stable: equal scores stay in the order of the input
+    return order[np.lexsort((-score[order], query[order]))]  # stable: ties keep the input order
 
 
 def _is_sorted(query: Integers, score: npt.NDArray[Any]) -> bool:
@@ -130,7 +130,7 @@ def _is_sorted(query: Integers, score: npt.NDArray[Any]) -> bool:
 
 
 def _without_duplicates(run: Run, order: Integers, query: Integers, rules: Rules) -> Integers:
-    """Drop or refuse documents that a query retrieves twice."""
+    """Drop duplicate documents, or raise an error for them."""
     seen: dict[tuple[int, str], int] = {}
     extra: list[int] = []
     for position in _suspects(run, order, query).tolist():  # in rank order: the best score comes first
@@ -146,7 +146,7 @@ def _without_duplicates(run: Run, order: Integers, query: Integers, rules: Rules
 
 
 def _suspects(run: Run, order: Integers, query: Integers) -> Integers:
-    """Places in `order` whose query and document may stand there twice: those with equal hashes."""
+    """Positions in `order` that may be duplicates: those with equal hashes of query and document."""
     hashes = np.fromiter(map(hash, run.doc[order]), np.int64, len(order))
     with np.errstate(over="ignore"):
         mixed = hashes ^ (query[order] * np.int64(0x5851F42D4C957F2D))

@@ -1,4 +1,4 @@
-"""The rules: what is ranked, and which queries count. Applies none of them."""
+"""The rules: how documents are ranked and which queries count. Other modules apply them."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Undefined = Literal["zero", "nan"]
 
 
 class Rules(Struct, frozen=True):
-    """What is ranked, and which queries count. Printed with every result.
+    """How documents are ranked and which queries count. Printed with every result.
 
     >>> Rules(ties="doc-asc").changed()
     {'ties': 'doc-asc'}
     """
 
-    order: Order = "score"  # what documents are ranked by; rank: the file's rank column (MS MARCO)
-    ties: Ties = "doc-desc"  # equal scores: document id descending, as bytes (trec_eval); expected: all orders averaged
-    scores: Scores = "float64"  # float32 makes the false ties of trec_eval 9
-    queries: QuerySet = "judged"  # judged: a missing query counts as 0 (trec_eval -c); strict: refuse
+    order: Order = "score"  # rank: order by the rank column (MS MARCO)
+    ties: Ties = "doc-desc"  # by document id, descending, as bytes (trec_eval); expected: mean over all orders
+    scores: Scores = "float64"  # float32: the false ties of trec_eval 9
+    queries: QuerySet = "judged"  # judged: a missing query counts as 0 (trec_eval -c); strict: error
     duplicates: Duplicates = "error"
     self_match: SelfMatch = "keep"  # BEIR drops documents whose id equals the query id
     undefined: Undefined = "zero"  # a query without relevant documents; nan: left out of the mean
-    depth: int | None = None  # only the first documents of each ranking (trec_eval -M)
+    depth: int | None = None  # keep only the first documents of each ranking (trec_eval -M)
 
     def __post_init__(self) -> None:
         for name, choices in RULE_CHOICES.items():
@@ -43,7 +43,7 @@ class Rules(Struct, frozen=True):
         if self.depth is not None and (type(self.depth) is not int or not 0 <= self.depth < 2**62):
             raise RulesError(f"rule depth cannot be {self.depth!r}; it takes a whole number of documents, or None.")
         if self.depth is not None and self.ties == "expected":
-            raise RulesError("ties=expected cannot be cut at a depth; use the cutoffs of measures, such as nDCG@10.")
+            raise RulesError("ties=expected does not work with depth; use measures with a cutoff, such as nDCG@10.")
 
     def changed(self) -> dict[str, Any]:
         """The rules that differ from the default."""

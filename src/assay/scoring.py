@@ -1,6 +1,6 @@
-"""Score rankings that are at hand as lists: one query in a notebook, or the questions of a RAG test set.
+"""Score rankings given as lists: one query in a notebook, or the questions of a RAG test set.
 
-Turns lists, dicts and arrays into the tables that `evaluate` takes. Reads no files and computes nothing itself.
+Converts lists, dicts and arrays to the tables that `evaluate` takes.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def score(
 ) -> Scores:
     """The values of one ranking.
 
-    `ranking` lists document ids, best first, or is a dict of their scores. `judgments` are a dict of grades, or a set or
-    list of the relevant ids. Ids are text or whole numbers; 7 and "7" are the same document. `scores` are numbers for the
-    ids of the list, in a list, NumPy array or torch tensor: then they make the ranking, and equal ones are ordered by the
-    rules. An empty ranking scores 0; without relevant documents the values are 0, or nan under Rules(undefined="nan").
+    `ranking` is a list of document ids, best first, or a dict of scores. `judgments` is a dict of grades, or a set or list
+    of relevant ids. Ids are text or whole numbers; 7 and "7" are the same document. `scores` are the scores of a list of
+    ids (list, NumPy array or torch tensor): documents are then ranked by score, with ties broken by the rules. An empty
+    ranking scores 0; without relevant documents the values are 0, or nan with Rules(undefined="nan").
 
     >>> score(["d3", "d1"], {"d1": 3, "d2": 1}, ["RR", "R@10"])
     {'RR': 0.5, 'R@10': 0.5}
@@ -65,7 +65,7 @@ def score(
 
 
 def _plain(value: Any) -> Any:
-    """A pandas Series of numbers with ids as its index is a dict here, not the list of its values."""
+    """Convert a pandas Series of numbers with ids as its index to a dict."""
     index, kind = getattr(value, "index", None), getattr(getattr(value, "dtype", None), "kind", "")
     is_dict = hasattr(value, "to_dict") and kind in tuple("iufb") and type(index).__name__ != "RangeIndex"
     return value.to_dict() if is_dict else value
@@ -80,10 +80,10 @@ def score_many(
     rules: Rules = Rules(),
     name: str = "run",
 ) -> Evaluation:
-    """The evaluation of many rankings, each with its judgments: the questions of a RAG test set.
+    """Evaluate many rankings, each with its judgments, such as the questions of a RAG test set.
 
-    Rankings and judgments (and scores) are lists of the same length, of what `score` takes. The queries of the result
-    are "0", "1" and so on, in that order. An empty ranking counts as 0 and is listed in `coverage.missing`.
+    Rankings and judgments (and scores) are lists of the same length; each item is what `score` takes. The query ids are
+    "0", "1" and so on, in order. An empty ranking counts as 0 and is listed in `coverage.missing`.
 
     >>> result = score_many([["a", "b"], ["c"], []], [["b"], ["c"], ["d"]], ["RR"])
     >>> result.mean(), result.coverage.missing
@@ -102,7 +102,7 @@ class _Question(Struct, frozen=True, eq=False):
     ranking: Any
     judgments: Any
     scores: Any
-    place: str  # before messages
+    place: str  # prefix of messages
 
     def judged(self) -> tuple[list[str], Floats]:
         """Documents and their grades."""
@@ -111,7 +111,7 @@ class _Question(Struct, frozen=True, eq=False):
             docs, grades = _texts(given, word), _numbers(list(given.values()), f"{word}: grade")
             if repeat := _first_repeat(docs):
                 raise InputError(
-                    f"{word}: document {show_id(repeat[0])} stands there as text and as a number; keep one of the two."
+                    f"{word}: document {show_id(repeat[0])} appears both as text and as a number; keep one of them."
                 )
             return docs, grades
         docs = list(dict.fromkeys(_texts(_as_list(given, word), word)))
@@ -122,18 +122,18 @@ class _Question(Struct, frozen=True, eq=False):
         given, word = self.ranking, f"{self.place}ranking"
         if isinstance(given, Mapping):
             if self.scores is not None:
-                raise InputError(f"{word}: a dict has its scores already; give them there or as scores=, not both.")
+                raise InputError(f"{word}: a dict already has scores; do not pass scores= as well.")
             docs, numbers = _texts(given, word), _numbers(list(given.values()), f"{word}: score")
         else:
             if isinstance(given, (set, frozenset)):
-                raise InputError(f"{word}: a set has no order; give a list of ids, best first, or a dict of scores.")
+                raise InputError(f"{word}: a set has no order; pass a list of ids, best first, or a dict of scores.")
             docs = _texts(_as_list(given, word), word)
             numbers = self._scores(len(docs))
         if rules.duplicates == "error" and (repeat := _first_repeat(docs)):
             doc, first, again = repeat
             raise DuplicateError(
-                f"{word}: document {show_id(doc)} stands at places {first} and {again}; a ranking lists a document once. "
-                'Remove the repeats, or let the first count: rules=Rules(duplicates="first").',
+                f"{word}: document {show_id(doc)} appears at ranks {first} and {again}, but may appear only once. "
+                'Remove the duplicates, or keep the first with rules=Rules(duplicates="first").',
                 pairs=[("", doc)],
             )
         return docs, numbers
@@ -144,14 +144,14 @@ class _Question(Struct, frozen=True, eq=False):
         word = f"{self.place}scores"
         numbers = _numbers(_as_list(self.scores, word), f"{word}: score")
         if len(numbers) != documents:
-            raise InputError(f"{word}: {len(numbers)} scores for {documents} documents; give one for each.")
+            raise InputError(f"{word}: {len(numbers)} scores for {documents} documents; pass one score per document.")
         return numbers
 
 
 def _evaluate(questions: Sequence[_Question], measures: Iterable[str | Measure], rules: Rules, name: str) -> Evaluation:
-    """Evaluate the questions under the names 0, 1, ...; the result keeps their order."""
+    """Evaluate the questions with the ids 0, 1, ..., in their order."""
     names = [str(place) for place in range(len(questions))]
-    queries = in_byte_order(names)  # as tables have them: 0, 1, 10, 2
+    queries = in_byte_order(names)  # as in tables: 0, 1, 10, 2
     order = [int(query) for query in queries]
     evaluator = Evaluator(_qrels(queries, [questions[place].judged() for place in order]), measures, rules)
     rules = evaluator.rules
@@ -169,13 +169,13 @@ def _evaluate(questions: Sequence[_Question], measures: Iterable[str | Measure],
 
 
 def _qrels(queries: list[str], judged: list[tuple[list[str], Floats]]) -> Qrels:
-    """The judgments as a table; a question without judgments is a query without rows."""
+    """The judgments as a table; a question without judgments has no rows."""
     docs, grades = _joined(judged)
     return Qrels(tuple(queries), _codes(judged), as_ids(docs), grades, source="judgments")
 
 
 def _run(queries: list[str], ranked: list[tuple[list[str], Floats]], questions: Sequence[_Question], name: str) -> Run:
-    """The rankings as a table, with the ranks of lists that came without scores."""
+    """The rankings as a table; lists without scores have a rank column."""
     docs, numbers = _joined(ranked)
     listed = all(question.scores is None and not isinstance(question.ranking, Mapping) for question in questions)
     ranks = [np.arange(1, len(part[0]) + 1) for part in ranked] if listed else None
@@ -195,18 +195,18 @@ def _codes(parts: list[tuple[list[str], Floats]]) -> Integers:
 def _check_lengths(rankings: int, judgments: int, scores: int) -> None:
     if rankings != judgments or rankings != scores:
         others = f"{judgments} judgments" if rankings != judgments else f"{scores} lists of scores"
-        raise InputError(f"{rankings} rankings and {others}: give one for each question.")
+        raise InputError(f"{rankings} rankings but {others}: pass one of each per question.")
     if not rankings:
-        raise InputError("there is no question to score.")
+        raise InputError("no questions to score.")
 
 
-# Values of any type into ids and numbers
+# Convert values of any type to ids and numbers
 
 
 def _as_list(values: Any, word: str) -> list[Any]:
     """The values of a list, tuple, series, NumPy array or torch tensor."""
     if hasattr(values, "tolist"):
-        values = values.tolist()  # plain numbers, from whatever device
+        values = values.tolist()  # plain numbers, from any device
     elif hasattr(values, "__array__"):
         values = np.asarray(values).tolist()
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
@@ -230,8 +230,8 @@ def _text(value: Any, word: str) -> str:
         pass
     shown = show_id(repr(value))
     raise InputError(
-        f"{word}: {shown} ({type(value).__name__}) is not a document id; ids are text or whole numbers, "
-        "and grades and scores come in a dict."
+        f"{word}: {shown} ({type(value).__name__}) is not a document id; ids must be text or whole numbers. "
+        "Pass grades and scores in a dict."
     )
 
 
@@ -253,7 +253,7 @@ def _numbers(values: list[Any], word: str) -> Floats:
 
 
 def _first_repeat(docs: list[str]) -> tuple[str, int, int] | None:
-    """The first document that stands there twice, and its first two places, from 1."""
+    """The first duplicate document and its first two ranks."""
     first: dict[str, int] = {}
     for place, doc in enumerate(docs, 1):
         if first.setdefault(doc, place) != place:

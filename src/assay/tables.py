@@ -1,7 +1,7 @@
-"""Judgments and rankings as columns. Reads no files, forms no ranking, knows no measure.
+"""Judgments and runs as columns. Does not read files, rank documents or compute measures.
 
-Ids are text. Bytes that are not UTF-8 are kept as surrogate escapes, so that any file can be told apart byte by byte.
-"Byte order" is the order of the UTF-8 bytes, which is what trec_eval's strcmp compares.
+Ids are text. Bytes that are not UTF-8 are kept as surrogate escapes, so no two ids become equal. "Byte order" is the
+order of the UTF-8 bytes, as in trec_eval's strcmp.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from assay.errors import InputError
 
-if TYPE_CHECKING:  # numpy.typing takes a tenth as long to import as NumPy
+if TYPE_CHECKING:  # importing numpy.typing takes a tenth of the time of importing NumPy
     import numpy.typing as npt
 
     Floats: TypeAlias = npt.NDArray[np.float64]
@@ -27,15 +27,15 @@ else:
 
 
 class Qrels(Struct, frozen=True, eq=False):
-    """Relevance judgments: how good a document is for a query. One row per judgment, in the order of the input."""
+    """Relevance judgments, one row per judgment, in input order."""
 
     queries: tuple[str, ...]  # distinct query ids, in byte order
     query: Integers  # index into `queries`
     doc: Ids
-    rel: Floats  # the grade as given; negative: pooled but not judged
+    rel: Floats  # grade; negative: pooled but not judged
     iteration: Ids | None = None  # column 2 of a TREC file: iteration or subtopic
     source: str = "qrels"
-    lines: Sequence[int] | None = None  # where each row stands in its file, for messages
+    lines: Sequence[int] | None = None  # line number of each row, for messages
 
     def __post_init__(self) -> None:
         _check_lengths(self.source, self.query, self.doc, self.rel, self.iteration)
@@ -52,7 +52,7 @@ class Qrels(Struct, frozen=True, eq=False):
         source: str = "qrels",
         lines: Sequence[int] | None = None,
     ) -> Qrels:
-        """Qrels from one value per judgment in each column.
+        """Qrels from columns with one value per judgment.
 
         >>> Qrels.from_columns(["q2", "q1"], ["a", "b"], [1, 0]).queries
         ('q1', 'q2')
@@ -63,26 +63,26 @@ class Qrels(Struct, frozen=True, eq=False):
         return cls(queries, codes, as_ids(doc), grades, iterations, source, lines)
 
     def whole_grades(self) -> Qrels:
-        """The same with grades cut to whole numbers, as trec_eval reads them."""
-        return replace(self, rel=np.trunc(self.rel) + 0.0)  # -0.5 becomes 0, not a negative one
+        """The same qrels with grades truncated to whole numbers, as in trec_eval."""
+        return replace(self, rel=np.trunc(self.rel) + 0.0)  # -0.5 becomes 0, not -0
 
     def __len__(self) -> int:
         return len(self.query)
 
 
 class Run(Struct, frozen=True, eq=False):
-    """Ranked lists of one system. One row per retrieved document, in the order of the input."""
+    """The rankings of one system, one row per retrieved document, in input order."""
 
     queries: tuple[str, ...]  # distinct query ids, in byte order
     query: Integers  # index into `queries`
     doc: Ids
     score: Floats
-    rank: Integers | None = None  # the file's own rank column, where it has one
+    rank: Integers | None = None  # rank column of the file, if any
     name: str = "run"
-    tag: str = ""  # the run tag of the file's last line, as trec_eval reports it
+    tag: str = ""  # run tag of the last line, as trec_eval reports it
     source: str = "run"
-    lines: Sequence[int] | None = None  # where each row stands in its file, for messages
-    tags: tuple[str, ...] = ()  # all tags, each once: several where runs have been joined
+    lines: Sequence[int] | None = None  # line number of each row, for messages
+    tags: tuple[str, ...] = ()  # distinct tags: several if runs were concatenated
 
     def __post_init__(self) -> None:
         _check_lengths(self.source, self.query, self.doc, self.score, self.rank)
@@ -102,7 +102,7 @@ class Run(Struct, frozen=True, eq=False):
         lines: Sequence[int] | None = None,
         tags: tuple[str, ...] = (),
     ) -> Run:
-        """A run from one value per retrieved document in each column."""
+        """A run from columns with one value per retrieved document."""
         queries, codes = encode_ids(query)
         scores = np.asarray(score, dtype=np.float64)
         ranks = None if rank is None else np.asarray(rank, dtype=np.int64)
@@ -110,7 +110,7 @@ class Run(Struct, frozen=True, eq=False):
 
     @property
     def table(self) -> Run:
-        """The run itself; a run that is not read yet gives its table by the same name."""
+        """The run itself; same interface as `UnreadRun.table`."""
         return self
 
     def named(self, name: str) -> Run:
@@ -122,7 +122,7 @@ class Run(Struct, frozen=True, eq=False):
 
 
 def encode_ids(ids: Sequence[str]) -> tuple[tuple[str, ...], Integers]:
-    """The distinct ids in byte order, and for each row its place among them."""
+    """The distinct ids in byte order, and the index of each row's id among them."""
     _check_text(ids)
     distinct = in_byte_order(dict.fromkeys(ids))
     place = {text: index for index, text in enumerate(distinct)}
@@ -130,7 +130,7 @@ def encode_ids(ids: Sequence[str]) -> tuple[tuple[str, ...], Integers]:
 
 
 def as_ids(ids: Sequence[str] | Ids) -> Ids:
-    """A column of ids; lists are copied once, columns of ids are taken as they are."""
+    """A column of ids; lists are copied, object arrays are not."""
     _check_text(ids)
     if isinstance(ids, np.ndarray) and ids.dtype == object:
         return ids
@@ -140,9 +140,9 @@ def as_ids(ids: Sequence[str] | Ids) -> Ids:
 
 
 def in_byte_order(ids: Iterable[str], *, reverse: bool = False) -> list[str]:
-    """Ids sorted as their bytes sort.
+    """Ids sorted by their bytes.
 
-    Code points sort as their UTF-8 bytes do; only bytes that are not UTF-8 (surrogate escapes) need the detour.
+    Code points and UTF-8 bytes sort the same way, so only invalid UTF-8 (surrogate escapes) needs a sort key.
     """
     ids = list(ids)
     try:
@@ -153,22 +153,22 @@ def in_byte_order(ids: Iterable[str], *, reverse: bool = False) -> list[str]:
 
 
 def as_bytes(text: str) -> bytes:
-    """The bytes of an id as they stood in the file."""
+    """The original bytes of an id."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def _check_text(ids: Any) -> None:
     kinds = set(map(type, ids)) - {str, np.str_}
     if kinds:
-        raise InputError(f"ids are text, not {', '.join(sorted(kind.__name__ for kind in kinds))}; use str(id).")
+        raise InputError(f"ids must be text, not {', '.join(sorted(kind.__name__ for kind in kinds))}; use str(id).")
 
 
 def _check_lengths(source: str, *columns: Any) -> None:
     if any(np.ndim(column) != 1 for column in columns if column is not None):
-        raise InputError("columns have one value per row", source=source)
+        raise InputError("columns must be one-dimensional: one value per row", source=source)
     lengths = {len(column) for column in columns if column is not None}
     if len(lengths) > 1:
-        raise InputError(f"columns of different lengths: {sorted(lengths)}", source=source)
+        raise InputError(f"columns have different lengths: {sorted(lengths)}", source=source)
 
 
 def _check_finite(source: str, what: str, values: Floats, table: Any) -> None:
@@ -177,6 +177,6 @@ def _check_finite(source: str, what: str, values: Floats, table: Any) -> None:
         row = int(bad[0])
         raise InputError(
             f"{what} {values[row]} is not a finite number (query {table.queries[table.query[row]]}, "
-            f"document {table.doc[row]}; {len(bad)} such rows). Remove or repair these rows.",
+            f"document {table.doc[row]}; {len(bad)} such rows). Fix or remove these rows.",
             source=source,
         )

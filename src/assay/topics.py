@@ -1,8 +1,8 @@
-"""Judgments by subtopic, and rankings judged by them. Reads no files and knows no measure.
+"""Judgments by subtopic, and rankings judged by them. Does not read files or compute measures.
 
-A query may stand for several intents. Diversity qrels judge a document for each of these subtopics; column 2 of the file
-says for which. So a judgment is keyed on (query, subtopic, document), and a document has a row of grades: one for each
-subtopic that it was judged for. The ranking is formed as for all measures, by `marking.judge`.
+A query may have several intents. Diversity qrels judge a document for each of these subtopics, given in column 2 of the
+file. So a judgment has the key (query, subtopic, document), and a document has one grade per subtopic it was judged for.
+Documents are ranked by `marking.judge`, as for all measures.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from assay.tables import Floats, Ids, Integers, Qrels, Run, as_bytes
 
 
 class TopicMatrix(Remembers, frozen=True, eq=False):
-    """Grades of all judged documents by subtopic: a row per document, of which only the judged cells are kept.
+    """Grades of all judged documents by subtopic: a sparse matrix with one row per document.
 
-    What depends on it alone, such as the best possible ranking, is computed once for many runs.
+    What depends only on it, such as the ideal ranking, is computed once for many runs.
     """
 
     cell_start: Integers  # document i has the cells cell_start[i]:cell_start[i + 1]; documents as in `Judgments`
     cell_subtopic: Integers  # index into `subtopics`, ascending within a document
-    cell_rel: Floats  # grade as judged
+    cell_rel: Floats  # grade
     doc: Ids
     doc_start: Integers  # query i has the documents doc_start[i]:doc_start[i + 1]
-    subtopics: tuple[str, ...]  # ids, those of each query in their order
+    subtopics: tuple[str, ...]  # ids, query by query
     subtopic_start: Integers  # query i has the subtopics subtopic_start[i]:subtopic_start[i + 1]
 
     @cached_property
@@ -53,24 +53,24 @@ class TopicMatrix(Remembers, frozen=True, eq=False):
         return np.repeat(np.arange(len(self.subtopic_start) - 1), np.diff(self.subtopic_start))
 
     def by_falling_id(self, docs: Integers) -> Integers:
-        """These documents by query, and within it the highest id first, in byte order."""
+        """These documents sorted by query, and within a query by descending id in byte order."""
         ids = self.doc[docs].tolist()
         try:
             "".join(ids).encode()
-        except UnicodeEncodeError:  # bytes that are not UTF-8: only then do code points sort otherwise than bytes
+        except UnicodeEncodeError:  # invalid UTF-8: only then do code points and bytes sort differently
             ids = [as_bytes(doc) for doc in ids]
         highest_first = docs[sorted(range(len(docs)), key=ids.__getitem__, reverse=True)]
         return np.asarray(highest_first[np.argsort(self.doc_query[highest_first], kind="stable")])
 
     def num_rel(self, rel: float) -> Integers:
-        """How many relevant documents each subtopic has."""
+        """The number of relevant documents of each subtopic."""
         return self.remember(
             ("num_rel", rel),
             lambda: np.bincount(self.cell_subtopic[self.cell_rel >= rel], minlength=len(self.subtopics)),
         )
 
     def num_subtopics(self, rel: float) -> Integers:
-        """How many subtopics of each query have a relevant document: the ones that count."""
+        """The number of subtopics of each query with a relevant document."""
         return self.remember(
             ("num_subtopics", rel),
             lambda: np.bincount(self.subtopic_query[self.num_rel(rel) > 0], minlength=len(self.subtopic_start) - 1),
@@ -95,7 +95,7 @@ class TopicMatrix(Remembers, frozen=True, eq=False):
 
 
 class TopicJudgments(Struct, frozen=True, eq=False):
-    """Diversity qrels made ready for many runs: indexed once, used for each of them."""
+    """Diversity qrels, indexed once and reused for many runs."""
 
     judgments: Judgments  # of distinct documents; the grade is the highest over all subtopics
     matrix: TopicMatrix
@@ -108,19 +108,19 @@ class TopicJudgments(Struct, frozen=True, eq=False):
 
 
 class Found(Struct, frozen=True, eq=False):
-    """The relevant documents of a ranking, once for each subtopic they are relevant to, in rank order."""
+    """The relevant documents of a ranking, in rank order, once per subtopic they are relevant to."""
 
     hit: Integers  # index into the hits of the ranking, ascending
     subtopic: Integers  # index into the subtopics of the matrix, ascending within a hit
-    nth: Integers  # from 1: the how-manieth relevant document of its subtopic
+    nth: Integers  # position among the relevant documents of its subtopic, from 1
 
 
 class JudgedTopics(Remembers, frozen=True, eq=False):
     """Rankings as diversity measures see them: judged documents in rank order, with their grades by subtopic."""
 
     ranking: JudgedRanking
-    matrix: TopicMatrix  # of all judged queries; hit_judgment of the ranking is the row of a hit
-    place: Integers  # of each query of the ranking among the queries of the matrix
+    matrix: TopicMatrix  # of all judged queries; `ranking.hit_judgment` is the row of a hit
+    place: Integers  # index of each query of the ranking among the queries of the matrix
 
     def __len__(self) -> int:
         return len(self.ranking)
@@ -131,19 +131,19 @@ class JudgedTopics(Remembers, frozen=True, eq=False):
         return self.ranking.queries
 
     def num_subtopics(self, rel: float) -> Integers:
-        """How many subtopics of each query have a relevant document, retrieved or not."""
+        """The number of subtopics of each query with a relevant document, retrieved or not."""
         return self.matrix.num_subtopics(rel)[self.place]
 
     def found(self, rel: float) -> Found:
-        """The relevant documents of the rankings by subtopic, found once for all measures."""
+        """The relevant documents by subtopic, cached for all measures."""
         return self.remember(("found", rel), lambda: _find(self.matrix, self.ranking.hit_judgment, rel))
 
     def only_judged(self) -> JudgedTopics:
-        """The rankings without the documents that nobody judged for any subtopic; the rest move up."""
+        """The rankings without documents that are unjudged for every subtopic; the others move up."""
         return replace(self, ranking=self.ranking.only_judged())
 
     def reordered(self, arrangement: Arrangement, worth: Floats | None = None) -> JudgedTopics:
-        """The rankings with equal scores put in one of the orders that make values lowest or highest."""
+        """The rankings with ties in one of the orders that give the lowest or highest values."""
         return replace(self, ranking=self.ranking.reordered(arrangement, worth))
 
     def select(self, chosen: Integers) -> JudgedTopics:
@@ -152,7 +152,7 @@ class JudgedTopics(Remembers, frozen=True, eq=False):
 
 
 def _find(matrix: TopicMatrix, row: Integers, rel: float) -> Found:
-    """The relevant cells of these rows of the matrix, numbered within each subtopic."""
+    """The relevant cells of these matrix rows, numbered within each subtopic."""
     hit, cell = members(matrix.cell_start, row)
     relevant = matrix.cell_rel[cell] >= rel
     hit, subtopic = hit[relevant], matrix.cell_subtopic[cell[relevant]]
@@ -164,7 +164,7 @@ def _find(matrix: TopicMatrix, row: Integers, rel: float) -> Found:
 
 
 def members(start: Integers, chosen: Integers) -> tuple[Integers, Integers]:
-    """The members of some segments, end to end: for each, the place of its segment among the chosen, and its index.
+    """The members of the chosen segments: for each, the position of its segment in `chosen`, and its index.
 
     >>> [column.tolist() for column in members(np.array([0, 2, 3, 6]), np.array([2, 0]))]
     [[0, 0, 0, 1, 1], [3, 4, 5, 0, 1]]
@@ -176,7 +176,7 @@ def members(start: Integers, chosen: Integers) -> tuple[Integers, Integers]:
 
 
 def index_topics(qrels: Qrels, duplicates: Duplicates = "error") -> TopicJudgments:
-    """Sort the judgments by query, document and subtopic. Qrels without subtopics have one for each query.
+    """Index judgments by query, document and subtopic. Without subtopics, each query has one.
 
     >>> qrels = Qrels.from_columns(["q", "q", "q"], ["a", "a", "b"], [1, 3, 0], iteration=["1", "2", "1"])
     >>> index_topics(qrels).judgments.rel.tolist()
@@ -205,9 +205,9 @@ def index_topics(qrels: Qrels, duplicates: Duplicates = "error") -> TopicJudgmen
 
 
 def _encode_subtopics(qrels: Qrels) -> tuple[list[str], Integers]:
-    """The distinct ids of subtopics, and for each judgment its place among them.
+    """The distinct subtopic ids, and the index of each judgment's subtopic among them.
 
-    Short ids first, then in byte order: so whole numbers stand in the order in which ndeval adds up their gains.
+    Short ids first, then byte order: this puts whole numbers in the order in which ndeval sums their gains.
     """
     if qrels.iteration is None:
         return ["0"], np.zeros(len(qrels), np.int64)
@@ -217,7 +217,7 @@ def _encode_subtopics(qrels: Qrels) -> tuple[list[str], Integers]:
 
 
 def _without_repeats(qrels: Qrels, order: Integers, repeated: Integers, duplicates: Duplicates) -> Qrels:
-    """The judgments with one left for each query, subtopic and document."""
+    """The qrels with one judgment per query, subtopic and document."""
     if duplicates == "error":
         raise _duplicate_error(qrels, np.sort(order[repeated]))
     if duplicates == "best":
@@ -240,8 +240,8 @@ def _duplicate_error(qrels: Qrels, rows: Integers) -> DuplicateError:
     subtopic = "" if qrels.iteration is None else f", subtopic {show_id(str(qrels.iteration[first]))}"
     return DuplicateError(
         f"document {show_id(doc)} is judged more than once for query {show_id(query)}{subtopic} "
-        f"({len(pairs)} such row{'s' if len(pairs) > 1 else ''} in all). Remove the repeated rows, or let the first count "
-        f"(--duplicates first) or the higher grade (--duplicates best).",
+        f"({len(pairs)} duplicate row{'s' if len(pairs) > 1 else ''} in total). Remove the duplicates, keep the first "
+        f"(--duplicates first), or keep the higher grade (--duplicates best).",
         pairs=pairs,
         source=qrels.source,
         line=None if qrels.lines is None else int(qrels.lines[first]),
@@ -251,7 +251,7 @@ def _duplicate_error(qrels: Qrels, rows: Integers) -> DuplicateError:
 def judge_topics(
     qrels: Qrels | TopicJudgments, run: Run, rules: Rules = Rules(), *, strays: bool = False
 ) -> JudgedTopics:
-    """Rank the run's documents by the rules and mark the judged ones with their grades by subtopic.
+    """Rank the documents of a run by the rules and mark the judged ones with their grades by subtopic.
 
     >>> qrels = Qrels.from_columns(["q", "q"], ["b", "b"], [1, 1], iteration=["1", "2"])
     >>> topics = judge_topics(qrels, Run.from_columns(["q", "q"], ["a", "b"], [2.0, 1.0]))
@@ -263,6 +263,6 @@ def judge_topics(
 
 
 def by_topics(topics: TopicJudgments, ranking: JudgedRanking) -> JudgedTopics:
-    """A ranking over these judgments, seen by subtopics."""
+    """A ranking for these judgments, with grades by subtopic."""
     place = np.fromiter(map(topics.judgments.place.__getitem__, ranking.queries), np.int64, len(ranking))
     return JudgedTopics(ranking, topics.matrix, place)

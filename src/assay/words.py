@@ -1,10 +1,10 @@
-"""Counts with their nouns and verbs, and p values: what messages and pages write in the same way. Knows no subject."""
+"""Counts with singular or plural nouns, and p values, formatted the same way in all messages and pages."""
 
 from __future__ import annotations
 
 
 def plural(message: str, count: int) -> str:
-    """A message with its count, and each {one|many} chosen by it.
+    """A message with {count} filled in and the matching side of each {one|many}.
 
     >>> plural("{count} {line is|lines are} blank", 1), plural("{count} {line is|lines are} blank", 1200)
     ('1 line is blank', '1,200 lines are blank')
@@ -19,7 +19,7 @@ def plural(message: str, count: int) -> str:
 
 
 def noun_for(count: int, noun: str) -> str:
-    """A noun as it stands behind a count.
+    """The singular or plural of a noun.
 
     >>> noun_for(1, "query"), noun_for(2, "query"), noun_for(2, "run")
     ('query', 'queries', 'runs')
@@ -39,7 +39,7 @@ def number_of(count: int, noun: str) -> str:
 
 
 def show_p(value: float) -> str:
-    """A p value: four decimals, or less than the smallest of these.
+    """A p value with four decimals, or '<0.0001'.
 
     >>> show_p(0.0312), show_p(0.00004)
     ('0.0312', '<0.0001')

@@ -38,8 +38,8 @@ def test_findings_look_as_those_of_runs_do(folder: Path) -> None:
 collection, split all, 2 documents, 2 queries, 3 judgments
 
 error    corpus.jsonl: 1 line is no JSON [COL004]
-         - line 2: the line is no JSON: Unterminated string starting at: column 23 of '{"_id": "d2",
-           "text": "Pour.'
+         - line 2: the line is not valid JSON: Unterminated string starting at: column 23 of
+           '{"_id": "d2", "text": "Pour.'
          Each line is one JSON object: repair or remove these lines.
 
 warning  corpus.jsonl: 1 document has neither title nor text [COL022]

@@ -145,7 +145,7 @@ def test_notes_are_told(folder):
         (["-p", "k=1", "-p", "k=2"], "-p k=2: k is given twice.\n"),
         (["--depth", "0"], "depth cannot be 0; it takes a whole number of documents, from 1.\n"),
         (["-o", "bm25.run"], "bm25.run: this is a file that is read; name another one to write to.\n"),
-        (["-o", "out.dat"], "out.dat: the name does not say which format to write."),
+        (["-o", "out.dat"], "out.dat: cannot tell the format from the file name."),
         (["nope.run"], "nope.run: no such file"),
         (["-", "-"], "standard input (-) can be read once only.\n"),
     ],

@@ -96,7 +96,7 @@ def test_letters(tmp_path: Path) -> None:
         (["--queries", "20"], "Error: a sample of 20 of 20 queries leaves one part empty."),
         (["--share", "0.5", "-o", "qrels.txt"], "Error: qrels.txt: this file is named twice"),
         (["--share", "0.5", "-o", "a.txt", "--rest", "a.txt"], "Error: a.txt: this file is named twice"),
-        (["--share", "0.5", "-o", "dev"], "Error: dev: the name does not say which format to write."),
+        (["--share", "0.5", "-o", "dev"], "Error: dev: cannot tell the format from the file name."),
     ],
 )
 def test_wrong_usage(qrels: Path, arguments: list[str], message: str) -> None:

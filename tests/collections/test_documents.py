@@ -169,7 +169,7 @@ def test_all_files_of_a_folder_in_the_order_of_their_names(tmp_path: Path) -> No
 
 
 def test_a_folder_without_files(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no file in the folder"):
+    with pytest.raises(InputError, match="the folder contains no files"):
         list(read_documents(tmp_path))
 
 
@@ -181,8 +181,8 @@ def test_a_bad_line_is_refused_with_file_line_and_what_to_do(tmp_path: Path) -> 
     with pytest.raises(InputError) as error:
         next(documents)
     assert str(error.value) == (
-        f"{tmp_path}/a.jsonl:2: the line is no JSON: Unterminated string starting at: column 22 of "
-        """'{"_id": "2", "text": "b'. Each line is one JSON object: repair or remove these lines."""
+        f"{tmp_path}/a.jsonl:2: the line is not valid JSON: Unterminated string starting at: column 22 of "
+        """'{"_id": "2", "text": "b'. Each line must be one JSON object: fix or remove these lines."""
     )
 
 

@@ -32,18 +32,18 @@ def formats_that_refuse(run: Run) -> set[str]:
 
 def test_a_blank_ends_a_column() -> None:
     assert (
-        "odd.jsonl:2: document id 'a b' contains a blank, which ends a column of trec files (query q1; 1 such row). "
+        "odd.jsonl:2: document id 'a b' contains whitespace, which separates columns in trec files (query q1; 1 such row). "
         "Write json, jsonl, csv, tsv, parquet or arrow instead, or change it."
     ) == refusal(lambda: run_as_bytes(a_run(doc="a b"), "trec"))
     assert (
-        "odd.jsonl:2: query id 'q 1' contains a blank, which ends a column of beir files (1 such row). "
+        "odd.jsonl:2: query id 'q 1' contains whitespace, which separates columns in beir files (1 such row). "
         "Write json, jsonl, csv, tsv, parquet or arrow instead, or change it."
     ) == refusal(lambda: run_as_bytes(a_run(query="q 1"), "beir"))
 
 
 def test_what_is_not_utf8_is_no_json_and_no_parquet() -> None:
     assert (
-        "latin.run:2: document id 'caf\\xe9' is not UTF-8, as all text of parquet files must be (query q1; 2 such rows). "
+        "latin.run:2: document id 'caf\\xe9' is not UTF-8, which parquet files require (query q1; 2 such rows). "
         "Write trec, beir, msmarco, csv or tsv instead, or change it."
     ) == refusal(
         lambda: run_as_bytes(
@@ -103,10 +103,10 @@ def test_the_advice_names_the_formats_that_do_hold_the_id() -> None:
 
 def test_what_no_format_holds() -> None:
     assert (
-        "odd.jsonl:2: document id '\\ud800' holds half a character (a lone surrogate) (query q1; 1 such row). "
-        "No format can hold it: change it."
+        "odd.jsonl:2: document id '\\ud800' contains a lone surrogate (half a character) (query q1; 1 such row). "
+        "No format can store it: change it."
     ) == refusal(lambda: run_as_bytes(a_run(doc="\ud800"), "csv"))
-    assert "odd.jsonl:2: query id '' is empty (1 such row). No format can hold it: change it." == refusal(
+    assert "odd.jsonl:2: query id '' is empty (1 such row). No format can store it: change it." == refusal(
         lambda: run_as_bytes(a_run(query=""), "jsonl")
     )
 
@@ -129,31 +129,31 @@ def test_a_file_that_would_look_like_another_is_refused(query: str, found: str) 
     run = Run.from_columns([query, "q2"], ["a", "a"], [1, 2], source="odd.json")
     shown = refusal(lambda: run_as_bytes(run, "trec"))
 
-    assert shown.startswith("odd.json: a trec file that begins with query id '")
+    assert shown.startswith("odd.json: a trec file that starts with query id '")
     assert shown.endswith(
-        f"' would be taken for {found}. Write jsonl, csv, tsv, parquet or arrow instead, or put another row first."
+        f"' would be read as {found}. Write jsonl, csv, tsv, parquet or arrow instead, or put another row first."
     )
     assert run_as_bytes(run, "csv")[0].startswith(b"query_id,")
-    with pytest.raises(InputError, match="would be taken for"):
+    with pytest.raises(InputError, match="would be read as"):
         qrels_as_bytes(Qrels.from_columns([query], ["a"], [1]), "msmarco")
 
 
 def test_ids_that_make_columns_look_like_csv() -> None:
     run = Run.from_columns(["q,", "q,"], ["d,", "e,"], [2, 1])
 
-    assert "would be taken for csv" in refusal(lambda: run_as_bytes(run, "msmarco"))
+    assert "would be read as csv" in refusal(lambda: run_as_bytes(run, "msmarco"))
     assert run_as_bytes(run, "trec")
 
 
 def test_tags() -> None:
     assert (
-        "odd.jsonl: the tag 'my run' contains a blank, which ends a column of trec files. "
-        "Give another with --tag (in Python: tag=)."
+        "odd.jsonl: the tag 'my run' contains whitespace, which separates columns in trec files. "
+        "Set another with --tag (in Python: tag=)."
     ) == refusal(lambda: run_as_bytes(a_run(tag="my run"), "trec"))
     assert b"my run" in run_as_bytes(a_run(tag="my run"), "csv")[0]
     assert b" other\n" in run_as_bytes(a_run(tag="my run"), "trec", tag="other")[0]
     assert (
-        "beir files hold no tag, so none can be given. Leave it out, or write trec, jsonl, csv, tsv, parquet or arrow."
+        "beir files have no tag column. Leave out the tag, or write trec, jsonl, csv, tsv, parquet or arrow."
     ) == refusal(lambda: run_as_bytes(a_run(), "beir", tag="bm25"))
 
 
@@ -161,7 +161,7 @@ def test_iterations() -> None:
     some = Qrels.from_columns(["q1", "q1"], ["a", "b"], [1, 0], iteration=["1", ""], source="x.csv", lines=[2, 3])
 
     assert (
-        "x.csv:3: iteration '' is empty, but every column of trec files needs something (query q1; 1 such row). "
+        "x.csv:3: iteration '' is empty, but trec files need a value in every column (query q1; 1 such row). "
         "Write jsonl, csv, tsv, parquet or arrow instead, or change it."
     ) == refusal(lambda: qrels_as_bytes(some, "trec"))
     none = Qrels.from_columns(["q1", "q1"], ["a", "b"], [1, 0], iteration=["", ""])
@@ -172,39 +172,36 @@ def test_json_objects_hold_a_name_once() -> None:
     run = parse_run("q1 Q0 a 1 9 x\nq1 Q0 b 2 8 x\nq1 Q0 b 3 7 x\n")
 
     assert (
-        "<text>:3: document b stands twice for query q1, and a JSON object holds each name once. "
+        "<text>:3: document b appears twice for query q1, but a JSON object cannot repeat a key. "
         "Remove one of the rows, or write jsonl, which keeps both."
     ) == refusal(lambda: run_as_bytes(run, "json"))
     topics = parse_qrels("q1 1 a 1\nq2 1 a 0\nq1 2 a 1\n")
-    assert refusal(lambda: qrels_as_bytes(topics, "json")).startswith("<text>:3: document a stands twice for query q1")
+    assert refusal(lambda: qrels_as_bytes(topics, "json")).startswith("<text>:3: document a appears twice for query q1")
 
 
 def test_json_whose_queries_are_called_like_columns() -> None:
     run = Run.from_columns(["query_id", "doc_id", "score"], ["a", "b", "c"], [1, 2, 3], source="odd.csv")
 
     assert (
-        "odd.csv: the queries are called as the columns of a table are, and the JSON would be taken for one. "
-        "Write jsonl instead."
+        "odd.csv: the query ids are names of table columns, so the JSON would be read as a table. Write jsonl instead."
     ) == refusal(lambda: run_as_bytes(run, "json"))
 
 
 def test_a_table_without_rows_is_not_written() -> None:
     for to in OUTPUT_FORMATS:
-        assert "run: there are no rows to write" == refusal(
-            lambda to=to: run_as_bytes(Run.from_columns([], [], []), to)
-        )
+        assert "run: no rows to write" == refusal(lambda to=to: run_as_bytes(Run.from_columns([], [], []), to))
         with pytest.raises(InputError, match="no rows"):
             qrels_as_bytes(Qrels.from_columns([], [], []), to)
 
 
 def test_the_name_of_the_file_says_the_format_or_the_caller_does() -> None:
     assert (
-        "out.dat.gz: the name does not say which format to write. Name it with --to (in Python: to=): "
+        "out.dat.gz: cannot tell the format from the file name. Choose it with --to (in Python: to=): "
         "trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow."
     ) == refusal(lambda: output_format("out.dat.gz"))
     assert (
         "no format called 'parket'; did you mean 'parquet'? "
-        "There are trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow."
+        "The formats are trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow."
     ) == refusal(lambda: output_format("out.run", "parket"))
 
 

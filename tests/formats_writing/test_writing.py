@@ -129,7 +129,7 @@ def test_rows_stay_in_their_order_but_in_json() -> None:
         assert order == run_rows(parse_run(run_as_bytes(run, to)[0]))
     data, told = run_as_bytes(run, "json")
     assert b'{"q2": {"a": 1.0, "b": 3.0},\n"q1": {"a": 2.0}}\n' == data
-    assert "json files hold the rows of each query together: they have been gathered." == told[-1]
+    assert "json files group rows by query, so the order of the rows changed." == told[-1]
 
 
 def test_a_table_of_several_blocks_is_written_whole() -> None:
@@ -188,8 +188,7 @@ def test_ms_marco_makes_ranks_anew_that_do_not_follow_the_scores(ranks: tuple[in
 
     assert b"q1\ta\t1\nq1\tb\t2\n" == data
     assert (
-        "the rank column does not follow the scores: ranks are made anew, since they alone make the ranking here."
-        == (told[-1])
+        "the rank column contradicts the scores: ranks were recomputed, since this format has no scores." == (told[-1])
     )
 
 
@@ -198,7 +197,9 @@ def test_ranks_that_are_not_read_back_are_told(to: str, rank: int) -> None:
     data, told = run_as_bytes(Run.from_columns(["q1"], ["a"], [1.0], rank=[rank], tag="x"), to)
 
     assert None is parse_run(data).rank
-    assert (f"the rank column holds numbers that {to} files are not read with: they are read without ranks.",) == told
+    assert (
+        f"the rank column has numbers that are out of range for {to} files: readers will ignore the ranks.",
+    ) == told
 
 
 @pytest.mark.parametrize(
@@ -213,19 +214,21 @@ def test_ranks_up_to_there_come_back(to: str, rank: int) -> None:
 # What is told
 
 
-ALL_COLUMNS = "Written as jsonl, csv, tsv, parquet or arrow nothing is lost."
+ALL_COLUMNS = "To keep everything, write jsonl, csv, tsv, parquet or arrow."
 
 
 @pytest.mark.parametrize(
     ("to", "told"),
     [
         ("trec", ()),
-        ("beir", (f"beir files hold no ranks and no tag: left out. {ALL_COLUMNS}",)),
+        ("beir", (f"left out ranks and tag, which beir files cannot store. {ALL_COLUMNS}",)),
         (
             "msmarco",
-            (f"msmarco files hold no scores and no tag: left out. Ranks keep the order of the scores. {ALL_COLUMNS}",),
+            (
+                f"left out scores and tag, which msmarco files cannot store. The ranks keep the order of the scores. {ALL_COLUMNS}",
+            ),
         ),
-        ("json", (f"json files hold no ranks and no tag: left out. {ALL_COLUMNS}",)),
+        ("json", (f"left out ranks and tag, which json files cannot store. {ALL_COLUMNS}",)),
         *((to, ()) for to in NAMED),
     ],
 )
@@ -238,7 +241,9 @@ def test_subtopics_are_told_and_a_column_of_zeros_is_not(to: str) -> None:
     topics = parse_qrels("q1 1 a 1\nq1 2 b 1\n")
 
     assert () == qrels_as_bytes(QRELS, to)[1]
-    assert (f"{to} files hold no iterations or subtopics: left out. {ALL_COLUMNS}",) == qrels_as_bytes(topics, to)[1]
+    assert (f"left out iterations or subtopics, which {to} files cannot store. {ALL_COLUMNS}",) == qrels_as_bytes(
+        topics, to
+    )[1]
     assert () == qrels_as_bytes(topics, "trec")[1] == qrels_as_bytes(topics, "msmarco")[1]
 
 

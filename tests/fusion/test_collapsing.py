@@ -176,12 +176,12 @@ def test_a_header_does_no_harm(tmp_path):
         ('{"a": "x", "a": "y"}', "<text>: chunk a belongs to two documents: x and y"),
         (
             "a#1\ta\tx\n",
-            "<text>:1: expected a chunk and its document, with a tab, a comma or blanks between, not 3 columns",
+            "<text>:1: expected a chunk and its document, separated by a tab, comma or spaces; found 3 columns",
         ),
         ("a#1\t\n", "<text>:1: expected a chunk and its document"),
         ("a#1 a\nb\n", "<text>:2: expected a chunk and its document"),
-        ('{"a": 1}', '<text>: expected a JSON object of chunk and document: {"a#1": "a"}'),
-        ('{"a": ', "<text>: expected a JSON object of chunk and document, but: "),
+        ('{"a": 1}', '<text>: expected a JSON object that maps chunks to documents: {"a#1": "a"}'),
+        ('{"a": ', "<text>: expected a JSON object that maps chunks to documents: "),
     ],
 )
 def test_maps_that_are_refused(text, message):

@@ -245,7 +245,7 @@ BAD_LINES = [
     (
         "parse_run",
         ["q Q0 d 1 2 x", "q Q0 d 2 1 x"],
-        "run:2: document d stands twice in query q; remove one of the lines.",
+        "run:2: document d appears twice in query q; remove one of the lines.",
     ),
     ("parse_qrel", ["q d 1"], "qrels:1: 3 columns, expected 4: query 0 document grade."),
     (
@@ -254,9 +254,9 @@ BAD_LINES = [
         "qrels:1: grade '0.5' is not a whole number (query q, document d). assay.evaluate also reads fractions and "
         "letters.",
     ),
-    ("parse_qrel", ["q 0 d 1", "q 0 d 1"], "qrels:2: document d stands twice in query q; remove one of the lines."),
-    ("parse_qrel", "qrels.txt", "give an open file or a list of lines: parse_qrel(open(path))."),
-    ("parse_run", "run.txt", "give an open file or a list of lines: parse_run(open(path))."),
+    ("parse_qrel", ["q 0 d 1", "q 0 d 1"], "qrels:2: document d appears twice in query q; remove one of the lines."),
+    ("parse_qrel", "qrels.txt", "pass an open file or a list of lines: parse_qrel(open(path))."),
+    ("parse_run", "run.txt", "pass an open file or a list of lines: parse_run(open(path))."),
 ]
 
 
@@ -287,17 +287,17 @@ WRONG = [
     ((QREL, {"nope"}), SCORES, "unsupported measure nope; see pytrec_eval.supported_measures."),
     ((QREL, {"ndgc"}), SCORES, "unsupported measure ndgc; did you mean 'ndcg'?"),
     ((QREL, {"yaap"}), SCORES, "unsupported measure yaap; see pytrec_eval.supported_measures."),
-    ((QREL, "map"), SCORES, "measures are given as a set of names: write {'map'}."),
-    ((QREL, None), SCORES, "measures are given as a set of names such as {'map', 'ndcg_cut_10'}, not None."),
-    ((QREL, {5}), SCORES, "a measure is given by its name, such as 'map', not by 5."),
-    ((QREL, {"map"}, 0), SCORES, "relevance_level is 0; it is a grade from 1 on."),
-    ((QREL, {"map"}, 1.0), SCORES, "relevance_level is a whole number, not 1.0 (float)."),
-    ((QREL, {"map"}, "2"), SCORES, "relevance_level is a whole number, not '2' (str)."),
-    ((QREL, {"map"}, 1, "yes"), SCORES, "judged_docs_only_flag is a whole number, not 'yes' (str)."),
+    ((QREL, "map"), SCORES, "measures must be a set of names: write {'map'}."),
+    ((QREL, None), SCORES, "measures must be a set of names such as {'map', 'ndcg_cut_10'}, not None."),
+    ((QREL, {5}), SCORES, "a measure must be a name such as 'map', not 5."),
+    ((QREL, {"map"}, 0), SCORES, "relevance_level is 0; it must be at least 1."),
+    ((QREL, {"map"}, 1.0), SCORES, "relevance_level must be a whole number, not 1.0 (float)."),
+    ((QREL, {"map"}, "2"), SCORES, "relevance_level must be a whole number, not '2' (str)."),
+    ((QREL, {"map"}, 1, "yes"), SCORES, "judged_docs_only_flag must be a whole number, not 'yes' (str)."),
     (
         ({"q1": {"d1": 0.5}}, {"map"}),
         SCORES,
-        "query_relevance: grade 0.5 (float) is not a whole number, as pytrec_eval's grades are; assay.evaluate takes "
+        "query_relevance: grade 0.5 (float) is not a whole number, which pytrec_eval requires; assay.evaluate accepts "
         "fractions (query q1, document d1).",
     ),
     (
@@ -313,24 +313,24 @@ WRONG = [
     (
         ({"q1": ["d1"]}, {"map"}),
         SCORES,
-        "query_relevance: query q1 holds a value of type list, expected {document: number}.",
+        "query_relevance: the value of query q1 is a list, expected {document: number}.",
     ),
     (
         ({"q1": {None: 1}}, {"map"}),
         SCORES,
-        "document of query_relevance None is a NoneType; ids are text or whole numbers.",
+        "document of query_relevance None is a NoneType; ids must be text or whole numbers.",
     ),
     (
         ({None: {"a": 1}}, {"map"}),
         SCORES,
-        "query of query_relevance None is a NoneType; ids are text or whole numbers.",
+        "query of query_relevance None is a NoneType; ids must be text or whole numbers.",
     ),
-    ((QREL, {"map"}), [1], "scores is a dict of dicts, {query: {document: number}}, not a list."),
-    ((QREL, {"map"}), {"q1": ["d1"]}, "scores: query q1 holds a value of type list, expected {document: number}."),
+    ((QREL, {"map"}), [1], "scores must be a dict of dicts, {query: {document: number}}, not a list."),
+    ((QREL, {"map"}), {"q1": ["d1"]}, "scores: the value of query q1 is a list, expected {document: number}."),
     ((QREL, {"map"}), {"q1": {"d1": "1"}}, "scores: score '1' (str) is not a number (query q1, document d1)."),
     ((QREL, {"map"}), {"q1": {"d1": None}}, "scores: score None (NoneType) is not a number (query q1, document d1)."),
     ((QREL, {"map"}), {"q1": {"d1": 1j}}, "scores: score 1j (complex) is not a number (query q1, document d1)."),
-    ((QREL, {"map"}), {"q1": {b"d1": 1.0}}, "document of scores b'd1' is a bytes; ids are text or whole numbers."),
+    ((QREL, {"map"}), {"q1": {b"d1": 1.0}}, "document of scores b'd1' is a bytes; ids must be text or whole numbers."),
 ]
 
 
@@ -374,7 +374,7 @@ DEADLY = [
     ("RelevanceEvaluator(QREL, {'ndcg_2'}).evaluate(RUN)", "ndcg.2: parameters come as pairs such as 1=3,2=9."),
     (
         "RelevanceEvaluator(QREL, {'all_trec'}, relevance_level=-1).evaluate(RUN)",
-        "relevance_level is -1; it is a grade from 1 on.",
+        "relevance_level is -1; it must be at least 1.",
     ),
 ]
 
@@ -473,7 +473,7 @@ def test_ids_may_be_whole_numbers_and_results_keep_them():
 
 
 IGNORED = [
-    ("recip_rank_10", "recip_rank", "it takes no parameter. assay.evaluate knows RR@10."),
+    ("recip_rank_10", "recip_rank", "it takes no parameter. Use RR@10 with assay.evaluate."),
     ("map_10", "map", "it takes no parameter. Use map_cut_10."),
     ("bpref.5", "bpref", "it takes no parameter."),
 ]
@@ -484,7 +484,7 @@ def test_a_parameter_that_is_ignored_there_is_ignored_with_a_warning(asked, give
     with pytest.warns(UserWarning, match="takes no parameter") as warned:
         ours = dropin.RelevanceEvaluator(QREL, {asked}).evaluate(RUN)
 
-    assert f"{asked!r} is read as {given!r}, as pytrec_eval does: {why}" == str(warned[0].message)
+    assert f"{asked!r} is read as {given!r}, as in pytrec_eval: {why}" == str(warned[0].message)
     assert __file__ == warned[0].filename
     assert bits(pytrec_eval.RelevanceEvaluator(QREL, {asked}).evaluate(RUN)) == bits(ours)
 
@@ -494,7 +494,7 @@ def test_a_parameter_that_is_ignored_there_is_ignored_with_a_warning(asked, give
     [("ndcg_cut_10abc", "ndcg_cut_10"), ("P_5_7", "P_5"), ("recall.5.", "recall.5"), ("P_5,x", "P_5")],
 )
 def test_the_rest_of_a_name_is_ignored_with_a_warning(asked, read):
-    with pytest.warns(UserWarning, match=f"'{asked}' is read as '{read}', as pytrec_eval does; the rest is ignored"):
+    with pytest.warns(UserWarning, match=f"'{asked}' is read as '{read}', as in pytrec_eval; the rest is ignored"):
         ours = dropin.RelevanceEvaluator(QREL, {asked}).evaluate(RUN)
 
     assert bits(pytrec_eval.RelevanceEvaluator(QREL, {asked}).evaluate(RUN)) == bits(ours)

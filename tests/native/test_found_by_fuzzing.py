@@ -162,7 +162,7 @@ def test_an_empty_field_is_a_field(qrels: Path, tmp_path: Path, row: str) -> Non
 @pytest.mark.parametrize(("line", "text"), [(1, "sco\0re\nq\ta\t1\n"), (2, "sco\nq\ta\0\t1\n")])
 def test_a_table_with_nul_is_refused_for_that(qrels: Path, tmp_path: Path, line: int, text: str) -> None:
     """Rather than for its header, which names no score."""
-    with pytest.raises(InputError, match=rf"run\.tsv:{line}: the line holds a NUL byte"):
+    with pytest.raises(InputError, match=rf"run\.tsv:{line}: the line contains a NUL byte"):
         evaluate(qrels, written(tmp_path, "run.tsv", f"query_id\tdoc_id\t{text}"), ["RR"])
 
 

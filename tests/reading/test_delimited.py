@@ -35,7 +35,7 @@ def test_a_subtopic_is_the_second_column_of_qrels() -> None:
 
 def test_ranks_do_where_there_are_no_scores() -> None:
     assert [("q1", "a", -1.0), ("q1", "b", -2.0)] == run_rows(parse_run("qid,docno,rank\nq1,a,1\nq1,b,2\n"))
-    assert "<text>:2: rank '0' is not a whole number from 1 on (query q1, document a)." in refusal(
+    assert "<text>:2: rank '0' is not a whole number of at least 1 (query q1, document a)." in refusal(
         lambda: parse_run("qid,docno,rank\nq1,a,0\n")
     )
 
@@ -50,24 +50,24 @@ def test_fields_of_any_length_are_read() -> None:
 def test_csv_without_a_header_is_refused(text: str) -> None:
     message = refusal(lambda: parse_qrels(text), FormatError)
 
-    assert message.startswith("<text>:1: the first line names no columns: '")
-    assert "Put their names first, for example query_id" in message
+    assert message.startswith("<text>:1: the first line is not a header: '")
+    assert "Add a line of column names, for example query_id" in message
 
 
 def test_a_forced_format_says_what_its_header_looks_like() -> None:
     assert (
-        "<text>:2: the first line names no columns: 'q1 a 1'. "
-        "Put their names first, for example query_id<tab>doc_id<tab>relevance"
+        "<text>:2: the first line is not a header: 'q1 a 1'. "
+        "Add a line of column names, for example query_id<tab>doc_id<tab>relevance"
     ) == refusal(lambda: parse_qrels("\nq1 a 1\n", input_format="tsv"))
     assert "for example query_id,doc_id,score" in refusal(lambda: parse_run("q1 a 1\n", input_format="csv"))
 
 
 def test_a_missing_column_is_answered_with_names_found_and_accepted() -> None:
     assert (
-        "<text>:1: no column for the grade; the columns are query_id, doc_id, level. Rename one of them: we accept "
+        "<text>:1: no grade column; the columns are query_id, doc_id, level. Rename one of them; accepted names: "
         "relevance, rel, label, grade, judgment, judgement, gain, rating, esci_label, score."
     ) == refusal(lambda: parse_qrels("query_id,doc_id,level\nq1,a,1\n"))
-    assert "<text>:1: no column for the query; the columns are id, docno, score." in refusal(
+    assert "<text>:1: no query column; the columns are id, docno, score." in refusal(
         lambda: parse_run("id,docno,score\nq1,a,1\n", input_format="csv")
     )
 
@@ -87,7 +87,7 @@ def test_lines_are_counted_through_quoted_line_ends() -> None:
 
 @pytest.mark.parametrize("text", ['q1,"a,1\nq1,b,2\n', 'q1,"a"x,1\n'])
 def test_quotes_that_do_not_close_are_refused(text: str) -> None:
-    assert "A field that starts with a quote must end with one; a quote inside it is written twice." in refusal(
+    assert "A field that starts with a quote must end with one; double any quotes inside it." in refusal(
         lambda: parse_run(f"qid,docno,score\n{text}")
     )
 
@@ -105,7 +105,7 @@ def test_a_decimal_comma_is_refused() -> None:
 def test_an_empty_id_is_refused() -> None:
     assert (
         "<text>:2: query id is empty (query , document a). "
-        "Ids are text or whole numbers, never empty: repair or remove these rows."
+        "Ids must be non-empty text or whole numbers: fix or remove these rows."
     ) == refusal(lambda: parse_run("qid,docno,score\n,a,1\n"))
 
 
@@ -114,13 +114,13 @@ def test_letters_need_a_map() -> None:
 
     assert [("q1", "a", 3.0), ("q1", "b", 0.0)] == qrels_rows(parse_qrels(text, grades={"E": 3, "I": 0}))
     assert (
-        "<text>:2: grade 'E' is not a number (query q1, document a). Grades are ordinary decimal numbers; "
+        "<text>:2: grade 'E' is not a number (query q1, document a). Grades must be plain decimal numbers; "
         in refusal(lambda: parse_qrels(text))
     )
 
 
 def test_a_header_alone_is_no_data() -> None:
-    assert "<text>: there are no rows" == refusal(lambda: parse_run("qid,docno,score\n"))
+    assert "<text>: the table has no rows" == refusal(lambda: parse_run("qid,docno,score\n"))
 
 
 def test_many_rows_are_read_in_batches() -> None:

@@ -14,7 +14,7 @@ from assay.formats.names import Kind
 from assay.formats.sources import open_text
 from reading.rows import refusal
 
-FORMATS = "Formats: trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow; --input-format names one."
+FORMATS = "Choose a format with --input-format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow."
 
 
 @pytest.mark.parametrize(
@@ -63,31 +63,31 @@ def test_a_first_line_far_down_is_found() -> None:
 
 def test_what_is_no_format_is_refused_with_what_was_seen() -> None:
     assert (
-        "<text>: not a format that we read. The first line has 5 columns, 'q1 Q0 a 1 2'; a TREC run has 6 "
-        f"(query Q0 document rank score tag), an MS MARCO run 3 (query document rank). {FORMATS}"
+        "<text>: unknown format. The first line has 5 columns: 'q1 Q0 a 1 2'; a TREC run has 6 "
+        f"(query Q0 document rank score tag), an MS MARCO run has 3 (query document rank). {FORMATS}"
     ) == refusal(lambda: parse_run("q1 Q0 a 1 2\n"), FormatError)
     assert (
-        "<text>: not a format that we read. The first line has 1 column, 'hello'; TREC qrels have 4 "
-        f"(query iteration document grade), BEIR qrels 3 (query document grade). {FORMATS}"
+        "<text>: unknown format. The first line has 1 column: 'hello'; TREC qrels have 4 "
+        f"(query iteration document grade), BEIR qrels have 3 (query document grade). {FORMATS}"
     ) == refusal(lambda: parse_qrels("hello\n"), FormatError)
 
 
 def test_qrels_and_run_in_the_wrong_places_are_noticed() -> None:
-    assert " Four columns are those of qrels: are qrels and run swapped? " in refusal(lambda: parse_run("q1 0 a 1\n"))
-    assert " Six columns are those of a run: are qrels and run swapped? " in refusal(
+    assert " Four columns look like qrels: are qrels and run swapped? " in refusal(lambda: parse_run("q1 0 a 1\n"))
+    assert " Six columns look like a run: are qrels and run swapped? " in refusal(
         lambda: parse_qrels("q1 Q0 a 1 2 x\n")
     )
     assert (
         "<text>:1: these are the columns of a run, not of qrels: qid, docno, rank, score. Are qrels and run swapped?"
     ) == refusal(lambda: parse_qrels("qid,docno,rank,score\nq1,a,1,2\n"))
     assert refusal(lambda: as_qrels(parse_run("q1 Q0 a 1 2 x"))).endswith(
-        "or a Qrels. Are qrels and run swapped? To read text use parse_qrels."
+        "or a Qrels. Are qrels and run swapped? To parse text, use parse_qrels."
     )
     assert "Are qrels and run swapped?" in refusal(lambda: as_run(parse_qrels("q1 0 a 1")))
 
 
 def test_an_unknown_format_name_is_answered_with_the_known_ones() -> None:
-    known = "There are auto, trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow."
+    known = "The formats are auto, trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow."
 
     assert f"no input format called 'parket'; did you mean 'parquet'? {known}" == refusal(
         lambda: parse_run("q1 Q0 a 1 2 x", input_format="parket")
@@ -97,10 +97,10 @@ def test_an_unknown_format_name_is_answered_with_the_known_ones() -> None:
 
 def test_a_value_of_another_type_is_answered_with_the_right_ones() -> None:
     assert (
-        "a value of type int cannot be read as a run: give a path, a dict of dicts, a data frame (pandas, polars, Arrow) or a Run. "
-        "To read text use parse_run."
+        "cannot read a value of type int as a run: pass a path, a dict of dicts, a data frame (pandas, polars, Arrow) or a Run. "
+        "To parse text, use parse_run."
     ) == refusal(lambda: as_run(5))
-    assert "a value of type bytes cannot be read as qrels" in refusal(lambda: as_qrels(b"q1 0 a 1"))
+    assert "cannot read a value of type bytes as qrels" in refusal(lambda: as_qrels(b"q1 0 a 1"))
 
 
 @pytest.mark.parametrize("input_format", ["auto", *INPUT_FORMATS])
@@ -134,7 +134,7 @@ def test_formats_are_described_in_one_line_each() -> None:
 
 @pytest.mark.parametrize("text", ["query one\td1\t1\n", "q1\tdoc one\t1\n"])
 def test_three_columns_between_tabs_are_not_taken_for_four(text: str) -> None:
-    with pytest.raises(FormatError, match="stands between tabs but contains a blank"):
+    with pytest.raises(FormatError, match="is between tabs but contains a space"):
         parse_qrels(text)
 
 

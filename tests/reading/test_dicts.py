@@ -14,7 +14,7 @@ import pytest
 from assay.formats import as_qrels, as_run
 from reading.rows import qrels_rows, refusal, run_rows
 
-ADVICE = "Scores are ordinary decimal numbers such as 12.5 or 1.2e-3: repair or remove these rows."
+ADVICE = "Scores must be plain decimal numbers such as 12.5 or 1.2e-3: fix or remove these rows."
 
 
 def test_the_order_of_insertion_is_kept() -> None:
@@ -83,8 +83,12 @@ def test_ids_that_become_the_same_are_both_kept() -> None:
 
 
 def test_a_query_that_holds_no_dict_is_refused() -> None:
-    assert "run: query q1 holds a list; expected {query: {document: score}}" == refusal(lambda: as_run({"q1": ["a"]}))
-    assert "qrels: query q1 holds a int; expected {query: {document: grade}}" == refusal(lambda: as_qrels({"q1": 1}))
+    assert "run: the value of query q1 is a list; expected {query: {document: score}}" == refusal(
+        lambda: as_run({"q1": ["a"]})
+    )
+    assert "qrels: the value of query q1 is a int; expected {query: {document: grade}}" == refusal(
+        lambda: as_qrels({"q1": 1})
+    )
 
 
 @pytest.mark.parametrize("value", [{}, {"q1": {}}])

@@ -79,7 +79,7 @@ def test_large_whole_numbers_are_ids_to_the_last_digit() -> None:
 def test_fractional_ids_are_refused() -> None:
     assert (
         "run: query id 1.0 is a float64 (row 1, query 1.0, document a). "
-        "Ids are text or whole numbers, never empty: repair or remove these rows."
+        "Ids must be non-empty text or whole numbers: fix or remove these rows."
     ) == refusal(lambda: as_run(frame(qid=pyarrow.array([1.0]))).queries)
 
 
@@ -139,11 +139,11 @@ def test_a_frame_of_pyterrier_is_read_by_docno() -> None:
     [
         (
             {"query_id": ["1"], "qid": ["1"], "docno": ["a"], "rel": [1]},
-            "qrels: the columns 'query_id' and 'qid' could each be the query. Keep one, or rename the others.",
+            "qrels: the columns 'query_id' and 'qid' could each be the query column. Keep one, or rename the others.",
         ),
         (
             {"qid": ["1"], "docno": ["a"], "rel": [1], "Label": [1]},
-            "qrels: the columns 'rel' and 'Label' could each be the grade. Keep one, or rename the others.",
+            "qrels: the columns 'rel' and 'Label' could each be the grade column. Keep one, or rename the others.",
         ),
         (
             {"qid": ["1"], "docno": ["a"], "rank": [1], "score": [1]},
@@ -151,9 +151,9 @@ def test_a_frame_of_pyterrier_is_read_by_docno() -> None:
         ),
         (
             {"a": [1]},
-            "qrels: no column for the query; the columns are a. Rename one of them: we accept query_id, qid, ",
+            "qrels: no query column; the columns are a. Rename one of them; accepted names: query_id, qid, ",
         ),
-        ({"qid": [], "docno": [], "rel": []}, "qrels: there are no rows"),
+        ({"qid": [], "docno": [], "rel": []}, "qrels: the table has no rows"),
     ],
 )
 def test_columns_that_do_not_do_are_named(columns: dict[str, Any], message: str) -> None:
@@ -173,7 +173,7 @@ def test_letters_and_codes_can_be_mapped() -> None:
 def test_pandas_columns_of_mixed_types_are_explained() -> None:
     mixed = pandas.DataFrame({"qid": pandas.Series(["1", 2], dtype=object), "docno": ["a", "b"], "score": [2, 1]})
 
-    assert "turn ids into text, with .astype(str) in pandas." in refusal(lambda: as_run(mixed))
+    assert "convert ids to text, in pandas with .astype(str)." in refusal(lambda: as_run(mixed))
 
 
 def test_other_columns_may_hold_anything() -> None:
@@ -205,7 +205,7 @@ def test_parquet_reads_the_columns_it_needs() -> None:
     table = frame(text=["x" * 1000], vector=[[1.0, 2.0]])
 
     assert [("1", "a", 1.5)] == run_rows(parse_run(parquet(table)))
-    assert "<text>: no column for the grade; the columns are qid, docno, text" in refusal(
+    assert "<text>: no grade column; the columns are qid, docno, text" in refusal(
         lambda: parse_qrels(parquet(table.drop_columns(["score", "vector"])))
     )
 

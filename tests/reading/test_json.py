@@ -10,7 +10,7 @@ from assay.errors import FormatError
 from assay.formats import parse_qrels, parse_run
 from reading.rows import listed, qrels_rows, refusal, run_rows
 
-RUN_FORMS = 'We read {"query": {"document": score}} and [{"query_id": ..., "doc_id": ..., "score": ...}].'
+RUN_FORMS = 'Expected {"query": {"document": score}} or [{"query_id": ..., "doc_id": ..., "score": ...}].'
 
 
 def test_a_key_that_stands_twice_is_kept_twice() -> None:
@@ -59,7 +59,7 @@ def test_escapes_and_bytes_are_kept() -> None:
     ],
 )
 def test_values_that_are_no_numbers_are_refused(value: str, shown: str) -> None:
-    advice = "Scores are ordinary decimal numbers such as 12.5 or 1.2e-3: repair or remove these rows."
+    advice = "Scores must be plain decimal numbers such as 12.5 or 1.2e-3: fix or remove these rows."
 
     assert f"<text>: score {shown} (query q1, document b). {advice}" == refusal(
         lambda: parse_run(f'{{"q1": {{"a": 1, "b": {value}}}}}')
@@ -79,42 +79,45 @@ def test_values_that_are_no_numbers_are_refused(value: str, shown: str) -> None:
         ("null", "is missing (query q1, document None)"),
         ("1.5", "1.5 is a float (query q1, document 1.5)"),
         ("true", "True is a bool (query q1, document True)"),
-        ('"\\ud800"', "'\\ud800' holds half a character (a lone surrogate) (query q1, document \\ud800)"),
+        ('"\\ud800"', "'\\ud800' contains a lone surrogate (half a character) (query q1, document \\ud800)"),
     ],
 )
 def test_ids_that_are_no_ids_are_refused(doc: str, shown: str) -> None:
     assert (
-        f"<text>:1: document id {shown}. Ids are text or whole numbers, never empty: repair or remove these rows."
+        f"<text>:1: document id {shown}. Ids must be non-empty text or whole numbers: fix or remove these rows."
     ) == refusal(lambda: parse_run(f'{{"qid": "q1", "doc": {doc}, "score": 1}}'))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}", "<text>: there are no rows"),
-        ('{"q1": {}}', "<text>: there are no rows"),
-        ("[]", "<text>: there is no data: the file is empty, or holds only blank lines, comments or a header"),
-        ('{"q1": {"a": 1}', "<text>:2: not JSON: Expecting ',' delimiter. If each line is a record of its own, "),
-        ('{"q1": {"a": 1}}\n{"q2": {"a": 1}}', "<text>:2: not JSON: Extra data. If each line is a record of its own, "),
-        ('{"name": "x",\n"all": []}', f"<text>: 'name' holds text, not an object. {RUN_FORMS}"),
-        ('{"q1": [1]\n}', f"<text>: 'q1' holds a list, not an object. {RUN_FORMS}"),
+        ("{}", "<text>: the table has no rows"),
+        ('{"q1": {}}', "<text>: the table has no rows"),
+        ("[]", "<text>: no data: the file is empty or contains only blank lines, comments or a header"),
+        ('{"q1": {"a": 1}', "<text>:2: invalid JSON: Expecting ',' delimiter. If each line is a separate record, "),
+        (
+            '{"q1": {"a": 1}}\n{"q2": {"a": 1}}',
+            "<text>:2: invalid JSON: Extra data. If each line is a separate record, ",
+        ),
+        ('{"name": "x",\n"all": []}', f"<text>: the value of 'name' is text, not an object. {RUN_FORMS}"),
+        ('{"q1": [1]\n}', f"<text>: the value of 'q1' is a list, not an object. {RUN_FORMS}"),
         ('["q1"]', f"<text>: record 1: expected an object, found text. {RUN_FORMS}"),
         ('[["q1", "a", 1]]', f"<text>: record 1: expected an object, found a list. {RUN_FORMS}"),
         ('{"qid": 1, "doc": 2, "score": 3}\n7', f"<text>:2: expected an object, found a number. {RUN_FORMS}"),
-        ('{"qid": 1, "doc": 2, "score": 3}\n{', "<text>:2: not JSON: Expecting property name"),
-        ('{"qid": 1, "qid": 2, "doc": 2, "score": 3}', "<text>:1: a name stands twice in the record"),
+        ('{"qid": 1, "doc": 2, "score": 3}\n{', "<text>:2: invalid JSON: Expecting property name"),
+        ('{"qid": 1, "qid": 2, "doc": 2, "score": 3}', "<text>:1: a field appears twice in the record"),
         (
             '{"qid": 1, "doc": 2, "score": 3}\n{"qid": 1, "doc": 2}',
-            "<text>:2: the record has no 'score'. All records need the same names.",
+            "<text>:2: the record has no 'score'. All records need the same fields.",
         ),
         (
             '[{"qid": 1, "doc": 2, "score": 3}, {"qid": 1, "score": 2}]',
-            "<text>: record 2: the record has no 'doc'. All records need the same names.",
+            "<text>: record 2: the record has no 'doc'. All records need the same fields.",
         ),
         (
             '{"qid": 1, "doc": 2}',
-            "<text>:1: no column for the score; the columns are qid, doc. "
-            "Rename one of them: we accept score, sim, similarity, rank.",
+            "<text>:1: no score column; the columns are qid, doc. "
+            "Rename one of them; accepted names: score, sim, similarity, rank.",
         ),
     ],
 )
@@ -123,7 +126,7 @@ def test_what_is_not_our_json_is_refused(text: str, message: str) -> None:
 
 
 def test_bottomless_json_is_refused() -> None:
-    assert "not JSON that we read: maximum recursion depth exceeded" in refusal(
+    assert "cannot read this JSON: maximum recursion depth exceeded" in refusal(
         lambda: parse_run("[" * 200_000), FormatError
     )
 
@@ -132,8 +135,8 @@ def test_a_table_written_column_by_column_is_not_taken_for_queries() -> None:
     text = json.dumps({"qid": {"0": 1, "1": 1}, "docno": {"0": 7, "1": 8}, "label": {"0": 1, "1": 0}})
 
     assert (
-        "<text>: this is a table written column by column. Write records instead: "
-        'in pandas frame.to_json(path, orient="records")'
+        "<text>: this is a table stored column by column. Write records instead, "
+        'in pandas with frame.to_json(path, orient="records")'
     ) == refusal(lambda: parse_qrels(text))
 
 

@@ -34,13 +34,13 @@ REFUSED = {
     "r17_text_score.run": ":2: score 'high' is not a number (query 1, document d2).",
     "r19_overflow.run": ":4: score '1e400' is too large for a 64-bit number (query 1, document d9).",
     "r21_unicode_digits.run": ":5: score '٩٩' is not a number (query 1, document d5).",
-    "r33_id_with_space.run": ": 'doc 3' stands between tabs but contains a blank,",
-    "r35_formfeed_id.run": ":4: line has 7 columns, the lines before have 6. Does an id contain a blank?",
-    "r37_nul.run": ":4: the line holds a NUL byte,",
-    "r39_only_newline.run": ": there is no data: the file is empty,",
-    "r45_cr_only.run": ":1: a carriage return (CR) without a line feed (LF): old Mac line ends?",
+    "r33_id_with_space.run": ": 'doc 3' is between tabs but contains a space,",
+    "r35_formfeed_id.run": ":4: line has 7 columns, the lines before have 6. Does an id contain a space?",
+    "r37_nul.run": ":4: the line contains a NUL byte,",
+    "r39_only_newline.run": ": no data: the file is empty ",
+    "r45_cr_only.run": ":1: carriage return (CR) without a line feed (LF): old Mac line endings?",
     "q13_short_line.qrels": ":5: line has 3 columns, the lines before have 4. Is the line cut off?",
-    "q15_empty.qrels": ": there is no data: the file is empty,",
+    "q15_empty.qrels": ": no data: the file is empty ",
 }
 # What is unusual in these is their meaning: it is read as it stands, and judged elsewhere. Name -> rows, one of them.
 READ = {

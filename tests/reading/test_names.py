@@ -58,8 +58,9 @@ def test_a_header_names_query_and_document_and_holds_no_number() -> None:
 
 
 def test_two_names_for_one_thing_are_refused() -> None:
-    assert "x:3: the columns 'doc_id' and 'Doc-ID' could each be the document. Keep one, or rename the others." == (
-        refusal(lambda: find_roles(["qid", "doc_id", "Doc-ID", "score"], "run", "x", line=3))
+    assert (
+        "x:3: the columns 'doc_id' and 'Doc-ID' could each be the document column. Keep one, or rename the others."
+        == (refusal(lambda: find_roles(["qid", "doc_id", "Doc-ID", "score"], "run", "x", line=3)))
     )
 
 

@@ -55,13 +55,13 @@ def test_one_record(read) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "queries: there is no data"),
-        ("1\ta\n1\tb\n", "queries:2: query 1 stands twice"),
+        ("", "queries: no data"),
+        ("1\ta\n1\tb\n", "queries:2: query 1 appears twice"),
         ("\ta\n", "queries:1: the query has no id"),
-        ('{"text": "a"}\n{"text": "b"}\n', "queries:1: the query has no id: we accept _id, id, qid"),
-        ('{"_id": "1"}\n{"_id": \n', "queries:2: the line is no JSON"),
+        ('{"text": "a"}\n{"text": "b"}\n', "queries:1: the query has no id; accepted names: _id, id, qid"),
+        ('{"_id": "1"}\n{"_id": \n', "queries:2: the line is not valid JSON"),
         ("[1, 2]", "queries: expected an object with an id and a text"),
-        ("<html></html>", "queries: there is no <top> or <topic> in it"),
+        ("<html></html>", "queries: the file contains no <top> or <topic>"),
         ("<top><title>a</top>", "queries:1: the topic has no number"),
     ],
 )

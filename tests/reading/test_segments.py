@@ -43,15 +43,15 @@ def test_a_label_may_hold_a_comma(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "there is no data: the file is empty"),
-        ("query,kind\n1,a\n1,b\n", ":3: query 1 stands twice, also on line 2"),
-        ("query,kind\n1,a,b\n", ":2: expected a query and 1 segments, not 3 columns"),
+        ("", "no data: the file is empty"),
+        ("query,kind\n1,a\n1,b\n", ":3: query 1 appears twice, first on line 2"),
+        ("query,kind\n1,a,b\n", ":2: expected a query and 1 segments, found 3 columns"),
         ("query,kind\n,a\n", ":2: the query id is empty"),
-        ('query,kind\n1,"a\n2,b\n', ":3: the table cannot be read: unexpected end of data"),
+        ('query,kind\n1,"a\n2,b\n', ":3: cannot read the table: unexpected end of data"),
         ("query,a,a\n1,x,y\n", "two columns have the same name: a, a"),
-        ("query\n1\n", "expected a query and one segment or more on each line"),
+        ("query\n1\n", "expected a query and at least one segment on each line"),
         ('{"kind": "a"}\n', ":1: expected an object with a query id"),
-        ('{"qid": "1"\n', ":1: the line is no JSON"),
+        ('{"qid": "1"\n', ":1: the line is not valid JSON"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_line(tmp_path, text, message):

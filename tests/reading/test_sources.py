@@ -81,7 +81,7 @@ def test_damaged_zstd_data_is_refused() -> None:
 
 def test_an_empty_compressed_file_is_an_empty_file() -> None:
     for empty in (gzip.compress(b""), lzma.compress(b""), zstandard.compress(b"")):
-        assert "<text>: there is no data" in refusal(partial(parse_run, empty))
+        assert "<text>: no data" in refusal(partial(parse_run, empty))
 
 
 def test_large_compressed_files_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,14 +107,14 @@ def test_a_missing_file_is_named() -> None:
 
 def test_text_given_as_a_path_is_recognised() -> None:
     assert refusal(lambda: read_run("q1 Q0 a 1 9.5 x\nq1 Q0 b 2 8 x")).endswith(
-        "no such file. To read text rather than a file, use parse_qrels or parse_run."
+        "no such file. To parse text, use parse_qrels or parse_run."
     )
-    assert "cannot be opened" in refusal(lambda: read_run("q1 Q0 a 1 9.5 x\n" * 1000))
-    assert "cannot be opened: embedded null byte" in refusal(lambda: read_run("a\0b"))
+    assert "cannot open the file" in refusal(lambda: read_run("q1 Q0 a 1 9.5 x\n" * 1000))
+    assert "cannot open the file: embedded null byte" in refusal(lambda: read_run("a\0b"))
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:
-    assert f"{tmp_path}: is a directory; name the file in it" == refusal(lambda: read_run(tmp_path))
+    assert f"{tmp_path}: is a directory, not a file" == refusal(lambda: read_run(tmp_path))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
@@ -122,7 +122,7 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.touch(mode=0)
 
-    assert f"{path}: no permission to read it" == refusal(lambda: read_run(path))
+    assert f"{path}: permission denied" == refusal(lambda: read_run(path))
 
 
 def test_a_file_that_fails_while_it_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +179,7 @@ def test_wide_encodings_are_refused_with_the_command_that_converts(encoding: str
 
 
 def test_text_with_half_characters_is_refused() -> None:
-    assert "<text>: the text cannot be written as UTF-8" in refusal(lambda: parse_run("q1 Q0 \ud800 1 2 x"))
+    assert "<text>: the text cannot be encoded as UTF-8" in refusal(lambda: parse_run("q1 Q0 \ud800 1 2 x"))
 
 
 def test_importing_the_readers_loads_no_optional_library() -> None:

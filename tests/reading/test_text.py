@@ -9,9 +9,9 @@ from assay.formats import parse_qrels, parse_run, sources
 from assay.formats.problems import SHOWN
 from reading.rows import listed, qrels_rows, refusal, run_rows
 
-ADVICE = "Scores are ordinary decimal numbers such as 12.5 or 1.2e-3: repair or remove these rows."
+ADVICE = "Scores must be plain decimal numbers such as 12.5 or 1.2e-3: fix or remove these rows."
 GRADE_ADVICE = (
-    "Grades are ordinary decimal numbers; letters need a value each: --grades E=3,S=2,C=1,I=0 "
+    "Grades must be plain decimal numbers; give letters a value with --grades E=3,S=2,C=1,I=0 "
     "(in Python: grades={'E': 3, 'S': 2, 'C': 1, 'I': 0})."
 )
 
@@ -76,7 +76,7 @@ def test_an_ms_marco_run_is_ranked_by_its_ranks() -> None:
 
 def test_whole_scores_are_not_taken_for_ranks() -> None:
     """Ranks start at 1; reading 95 and 85 as ranks would turn the ranking around."""
-    with pytest.raises(InputError, match="the ranks of query q1 do not start at 1 or repeat"):
+    with pytest.raises(InputError, match="the ranks of query q1 repeat or do not start at 1"):
         parse_run("q1 a 95\nq1 b 85\n")
 
     assert [("q1", "a", 95.0), ("q1", "b", 85.0)] == run_rows(parse_run("q1 a 95\nq1 b 85\n", input_format="beir"))
@@ -85,9 +85,9 @@ def test_whole_scores_are_not_taken_for_ranks() -> None:
 @pytest.mark.parametrize("third", ["9.5", "0", "-1", "x", "1.0", "1e2", "99999999999999999999"])
 def test_a_run_of_three_columns_without_ranks_is_refused(third: str) -> None:
     assert (
-        f"<text>:2: rank '{third}' is not a whole number from 1 on (query q1, document b). "
-        "Without a score column a run has ranks: 1, 2, 3 and so on. If the third column is a score, read it "
-        "with --run-format beir, or put a header line first: query_id doc_id score."
+        f"<text>:2: rank '{third}' is not a whole number of at least 1 (query q1, document b). "
+        "A run without scores needs ranks: 1, 2, 3 and so on. If the third column is a score, use "
+        "--run-format beir, or add a header line: query_id doc_id score."
     ) == refusal(lambda: parse_run(f"q1 a 1\nq1 b {third}\n"))
 
 
@@ -160,17 +160,17 @@ def test_bad_rows_are_counted_to_the_end_of_a_long_file() -> None:
     [
         (
             "q Q0 a 1 2 x\nq Q0 a b 1 2 x\nq Q0 c 1 2 x\n",
-            "<text>:2: line has 7 columns, the lines before have 6. Does an id contain a blank?",
+            "<text>:2: line has 7 columns, the lines before have 6. Does an id contain a space?",
         ),
         (
             "q Q0 a 1 2 x y\nq Q0 b 1 2 x\n",
-            "<text>:2: line has 6 columns, the lines before have 7. Does an id contain a blank?",
+            "<text>:2: line has 6 columns, the lines before have 7. Does an id contain a space?",
         ),
         ("q Q0 a 1 2 x\nq Q0 b 1\n", "<text>:2: line has 4 columns, the lines before have 6. Is the line cut off?"),
         ("q a 1\nq\n", "<text>:2: line has 1 column, the lines before have 3. Is the line cut off?"),
         (
             "qid docno score\nq a 1\nq b c 1\n",
-            "<text>:3: line has 4 columns, the header has 3. Does an id contain a blank?",
+            "<text>:3: line has 4 columns, the header has 3. Does an id contain a space?",
         ),
     ],
 )
@@ -180,7 +180,7 @@ def test_lines_of_another_width_are_refused(text: str, message: str) -> None:
 
 def test_two_wrong_widths_do_not_make_up_for_each_other() -> None:
     assert (
-        "<text>:1: line has 5 columns, expected 4 (query iteration document grade). Does an id contain a blank?\n"
+        "<text>:1: line has 5 columns, expected 4 (query iteration document grade). Does an id contain a space?\n"
         in refusal(lambda: parse_qrels("q 0 a b 1\nq 0 1\n", input_format="trec")) + "\n"
     )
     assert refusal(lambda: parse_qrels("q 0 a 1\nq 0 a b 1\nq c 1\n")).startswith("<text>:2: line has 5 columns")
@@ -194,15 +194,15 @@ def test_wide_and_narrow_blanks_together_are_counted_rightly() -> None:
 
 def test_a_blank_between_tabs_is_refused() -> None:
     assert (
-        "<text>: 'doc 3' stands between tabs but contains a blank, which ends a column too. "
-        "Take the blank out, or write TSV with a header line: ids may contain blanks there."
+        "<text>: 'doc 3' is between tabs but contains a space, which also separates columns. "
+        "Remove the space, or write TSV with a header line, where ids may contain spaces."
     ) == refusal(lambda: parse_run("1\tQ0\tdoc 3\t1\t9.5\tsys\n1\tQ0\tdoc 4\t2\t8.5\tsys\n"))
 
 
 def test_old_mac_line_ends_are_refused() -> None:
     message = (
-        "<text>:1: a carriage return (CR) without a line feed (LF): old Mac line ends? "
-        "Convert them with tr '\\r' '\\n' < OLD > NEW"
+        "<text>:1: carriage return (CR) without a line feed (LF): old Mac line endings? "
+        "Convert them: tr '\\r' '\\n' < OLD > NEW"
     )
 
     assert message == refusal(lambda: parse_run("q Q0 a 1 2 x\rq Q0 b 2 1 x\r"))
@@ -212,7 +212,7 @@ def test_old_mac_line_ends_are_refused() -> None:
 
 def test_a_carriage_return_inside_a_line_is_refused() -> None:
     assert refusal(lambda: parse_run("q Q0 a 1 2 x\nq Q0 b 2 1 x\rq Q0 c 2 1 x\n")).startswith(
-        "<text>:2: a carriage return"
+        "<text>:2: carriage return"
     )
     assert ["a"] == parse_run("q Q0 a 1 2 x\r").doc.tolist()
     assert ["a", "b"] == parse_run("q Q0 a 1 2 x\r\r\nq Q0 b 2 1 x\r\r\n").doc.tolist()
@@ -220,20 +220,20 @@ def test_a_carriage_return_inside_a_line_is_refused() -> None:
 
 def test_a_byte_order_mark_inside_is_refused() -> None:
     assert (
-        "<text>:2: the line begins with a byte order mark, as when files are joined. "
+        "<text>:2: the line starts with a byte order mark, left over from joining files? "
         "Remove it: sed 's/^\\xef\\xbb\\xbf//'"
     ) == refusal(lambda: parse_qrels("\ufeffq1 0 a 1\n\ufeffq2 0 a 1\n"))
 
 
 def test_a_nul_byte_is_refused_with_its_line() -> None:
     assert (
-        "<text>:2: the line holds a NUL byte, which no id or number has. Remove it: tr -d '\\000' < OLD > NEW"
+        "<text>:2: the line contains a NUL byte, which ids and numbers cannot have. Remove it: tr -d '\\000' < OLD > NEW"
     ) == refusal(lambda: parse_run("q Q0 a 1 9.5 x\nq Q0 b\0 2 9.25 x\nq Q0 c 3 9.0 x\n"))
 
 
 @pytest.mark.parametrize("text", ["", "\n", " \t\r\n\n", "# only\n# comments", "\ufeff", "qid docno score\n", "#\r\n"])
 def test_a_file_without_data_is_refused(text: str) -> None:
-    message = "<text>: there is no data: the file is empty, or holds only blank lines, comments or a header"
+    message = "<text>: no data: the file is empty or contains only blank lines, comments or a header"
 
     assert message == refusal(lambda: parse_run(text))
 
@@ -265,7 +265,7 @@ def test_chunks_may_end_anywhere(monkeypatch: pytest.MonkeyPatch, size: int) -> 
 def test_a_width_is_remembered_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "BLOCK_SIZE", 13)
 
-    assert "<text>:2: line has 7 columns, the lines before have 6. Does an id contain a blank?" == refusal(
+    assert "<text>:2: line has 7 columns, the lines before have 6. Does an id contain a space?" == refusal(
         lambda: parse_run("q Q0 a 1 2 x\nq Q0 a 1 2 x y\nq Q0 a 1 2 x\n")
     )
 

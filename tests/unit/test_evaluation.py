@@ -92,13 +92,15 @@ def test_parts_of_the_queries_can_be_put_together():
     assert whole.queries == joined.queries
     np.testing.assert_array_equal(whole.values, joined.values)
     assert whole.coverage == joined.coverage
-    with pytest.raises(AssayError, match="a query stands in more than one part"):
+    with pytest.raises(AssayError, match="a query appears in more than one part"):
         concat([parts[0], parts[0]])
     with pytest.raises(AssayError, match="different measures or rules"):
         concat([parts[0], evaluate(QRELS, RUN, ["AP"])])
-    with pytest.raises(AssayError, match=r"different highest grades, on which RBP and ERR depend; use Evaluator.part"):
+    with pytest.raises(
+        AssayError, match=r"different highest grades, which changes RBP and ERR; split with Evaluator.part"
+    ):
         concat([evaluate({q: QRELS[q]}, {q: {"a": 1.0}}, ["RBP"]) for q in ("q1", "q2")])
-    with pytest.raises(AssayError, match="there is no evaluation to put together"):
+    with pytest.raises(AssayError, match="no evaluations to combine"):
         concat([])
 
 
@@ -148,9 +150,9 @@ def test_letters_have_the_value_that_is_given():
 
 
 def test_rules_are_rules():
-    with pytest.raises(RulesError, match=r"rules are given as Rules\(ties=...\) or as a dict, not as list"):
+    with pytest.raises(RulesError, match=r"rules must be Rules\(ties=...\) or a dict, not list"):
         evaluate(QRELS, RUN, ["RR"], rules=["ties"])
-    with pytest.raises(RulesError, match="ties=expected cannot be cut at a depth"):
+    with pytest.raises(RulesError, match="ties=expected does not work with depth"):
         Rules(ties="expected", depth=2)
 
 
@@ -163,7 +165,7 @@ def test_public_names():
 
 @pytest.mark.parametrize("threads", [0, -1, "2", 1.5, True])
 def test_threads_are_a_whole_number_from_one(threads):
-    with pytest.raises(RulesError, match=r"threads cannot be .*; it takes a whole number from 1"):
+    with pytest.raises(RulesError, match=r"threads cannot be .*; it must be a whole number of at least 1"):
         evaluate(QRELS, RUN, threads=threads)
 
 

@@ -111,7 +111,9 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
     assert (b"old", ["file"]) == ((tmp_path / "file").read_bytes(), os.listdir(tmp_path))
 
 
-@pytest.mark.parametrize(("path", "complaint"), [("", "the name is empty"), ("no/where/file", "cannot be written")])
+@pytest.mark.parametrize(
+    ("path", "complaint"), [("", "the name of the output file is empty"), ("no/where/file", "cannot be written")]
+)
 def test_what_cannot_be_written_is_said(tmp_path, monkeypatch, path, complaint):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=complaint):

@@ -74,17 +74,17 @@ def test_missing_queries_count_are_left_out_or_refused():
 @pytest.mark.parametrize(
     ("judged", "answered", "examples"),
     [
-        (["51", "52"], ["051", "052"], "the run has '051', the qrels '51'"),
-        (["Q1"], ["q1"], "the run has 'q1', the qrels 'Q1'"),
-        (["1"], ["MB01"], "the run has 'MB01', the qrels '1'"),
-        (["a"], ["x"], "the run has 'x', the qrels 'a'"),
+        (["51", "52"], ["051", "052"], "the run has '051', the qrels have '51'"),
+        (["Q1"], ["q1"], "the run has 'q1', the qrels have 'Q1'"),
+        (["1"], ["MB01"], "the run has 'MB01', the qrels have '1'"),
+        (["a"], ["x"], "the run has 'x', the qrels have 'a'"),
     ],
 )
 def test_query_sets_that_do_not_meet_show_why(judged, answered, examples):
     qrels = qrels_of({query: {"d": 1} for query in judged})
     run = run_of({query: {"d": 1.0} for query in answered})
 
-    with pytest.raises(QuerySetError, match=f"^0 of {len(judged)} query ids match; {examples}"):
+    with pytest.raises(QuerySetError, match=f"^0 of {len(judged)} query ids match: {examples}"):
         judge(qrels, run)
 
 
@@ -96,7 +96,7 @@ def test_many_queries_that_do_not_meet_are_told_at_once():
 
 
 def test_a_run_without_rows_is_refused():
-    with pytest.raises(QuerySetError, match="run 'run' has no query at all; 0 of 1 judged queries are answered"):
+    with pytest.raises(QuerySetError, match="run 'run' has no queries; 0 of 1 judged queries are answered"):
         judge(QRELS, Run.from_columns([], [], []))
 
 
@@ -120,8 +120,8 @@ def test_a_duplicate_is_named_with_its_line():
         judge(QRELS, run)
 
     assert (
-        "<text>:5: document b is retrieved more than once for query q (1 such row in all). Remove the repeated rows, "
-        "or let the first count (duplicates=first) or the higher score (duplicates=best)."
+        "<text>:5: document b is retrieved more than once for query q (1 duplicate row in total). Remove the duplicates, "
+        "keep the first (duplicates=first), or keep the higher score (duplicates=best)."
     ) == str(caught.value)
 
 

@@ -180,8 +180,8 @@ def test_a_document_twice_is_refused_with_its_places():
         score(["b", "a", 7, "7"], ["a"])
 
     assert str(error.value) == (
-        "ranking: document 7 stands at places 3 and 4; a ranking lists a document once. "
-        'Remove the repeats, or let the first count: rules=Rules(duplicates="first").'
+        "ranking: document 7 appears at ranks 3 and 4, but may appear only once. "
+        'Remove the duplicates, or keep the first with rules=Rules(duplicates="first").'
     )
     assert {"R@5": 1.0} == score(["b", "b", "a"], ["a"], ["R@5"], rules=Rules(duplicates="first"))
     assert {"RR": 0.5} == score(["b", "b", "a"], ["a"], ["RR"], rules=Rules(duplicates="first"))
@@ -191,7 +191,7 @@ def test_other_rules_are_heeded():
     assert {"RR": 0.0} == score(["b", "a"], ["a"], ["RR"], rules=Rules(depth=1))
     with pytest.raises(RulesError, match="self_match=drop needs query ids, which lists do not have"):
         score(["b", "a"], ["a"], rules=Rules(self_match="drop"))
-    with pytest.raises(RulesError, match="rules are given as Rules"):
+    with pytest.raises(RulesError, match="rules must be Rules"):
         score(["b", "a"], ["a"], rules=["ties"])
 
 
@@ -200,27 +200,27 @@ REFUSED = [
     ((b"ab", ["a"]), {}, "ranking: expected a list of values, found b'ab' (bytes)."),
     ((None, ["a"]), {}, "ranking: expected a list of values, found None (NoneType)."),
     ((np.array(3), ["a"]), {}, "ranking: expected a list of values, found 3 (int)."),
-    (({"a", "b"}, ["a"]), {}, "ranking: a set has no order; give a list of ids, best first, or a dict of scores."),
+    (({"a", "b"}, ["a"]), {}, "ranking: a set has no order; pass a list of ids, best first, or a dict of scores."),
     (
         ([("a", 0.5)], ["a"]),
         {},
-        "ranking: ('a', 0.5) (tuple) is not a document id; ids are text or whole numbers, and grades and scores come in "
+        "ranking: ('a', 0.5) (tuple) is not a document id; ids must be text or whole numbers. Pass grades and scores in "
         "a dict.",
     ),
     (
         ([1.0], ["a"]),
         {},
-        "ranking: 1.0 (float) is not a document id; ids are text or whole numbers, and grades and scores come in a dict.",
+        "ranking: 1.0 (float) is not a document id; ids must be text or whole numbers. Pass grades and scores in a dict.",
     ),
     (
         ([True], ["a"]),
         {},
-        "ranking: True (bool) is not a document id; ids are text or whole numbers, and grades and scores come in a dict.",
+        "ranking: True (bool) is not a document id; ids must be text or whole numbers. Pass grades and scores in a dict.",
     ),
     (
         (["a"], [None]),
         {},
-        "judgments: None (NoneType) is not a document id; ids are text or whole numbers, and grades and scores come in "
+        "judgments: None (NoneType) is not a document id; ids must be text or whole numbers. Pass grades and scores in "
         "a dict.",
     ),
     ((["a"], "a"), {}, "judgments: expected a list of values, found 'a' (str)."),
@@ -230,18 +230,18 @@ REFUSED = [
     (
         (["a"], {1: 1, "1": 0}),
         {},
-        "judgments: document 1 stands there as text and as a number; keep one of the two.",
+        "judgments: document 1 appears both as text and as a number; keep one of them.",
     ),
     (({"a": math.inf}, ["a"]), {}, "ranking: score inf (float) is not a finite number."),
     (({"a": np.float32("nan")}, ["a"]), {}, "ranking: score nan (float32) is not a finite number."),
-    ((["a"], ["a"]), {"scores": [1, 2]}, "scores: 2 scores for 1 documents; give one for each."),
+    ((["a"], ["a"]), {"scores": [1, 2]}, "scores: 2 scores for 1 documents; pass one score per document."),
     ((["a"], ["a"]), {"scores": [[1.0]]}, "scores: score [1.0] (list) is not a finite number."),
     ((["a"], ["a"]), {"scores": 10**400}, f"scores: expected a list of values, found {str(10**400)[:57]}... (int)."),
     ((["a"], ["a"]), {"scores": ["x"]}, "scores: score 'x' (str) is not a finite number."),
     (
         ({"a": 1.0}, ["a"]),
         {"scores": [1.0]},
-        "ranking: a dict has its scores already; give them there or as scores=, not both.",
+        "ranking: a dict already has scores; do not pass scores= as well.",
     ),
 ]
 
@@ -325,16 +325,16 @@ def test_scores_may_come_for_each_question():
 
 
 def test_lists_of_different_length_are_refused():
-    with pytest.raises(InputError, match="2 rankings and 1 judgments: give one for each question"):
+    with pytest.raises(InputError, match="2 rankings but 1 judgments: pass one of each per question"):
         score_many([["a"], ["b"]], [["a"]])
-    with pytest.raises(InputError, match="1 rankings and 2 lists of scores: give one for each question"):
+    with pytest.raises(InputError, match="1 rankings but 2 lists of scores: pass one of each per question"):
         score_many([["a"]], [["a"]], scores=[[1], [2]])
-    with pytest.raises(InputError, match="there is no question to score"):
+    with pytest.raises(InputError, match="no questions to score"):
         score_many([], [])
 
 
 def test_messages_name_the_question():
-    with pytest.raises(DuplicateError, match="question 1: ranking: document a stands at places 1 and 2"):
+    with pytest.raises(DuplicateError, match="question 1: ranking: document a appears at ranks 1 and 2"):
         score_many([["a"], ["a", "a"]], [["a"], ["a"]])
     with pytest.raises(InputError, match="question 0: judgments: expected a list of values, found 'a'"):
         score_many([["a"]], ["a"])

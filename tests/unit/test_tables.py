@@ -17,7 +17,7 @@ def test_queries_are_distinct_and_in_byte_order():
 
 
 def test_columns_of_different_lengths_are_refused():
-    with pytest.raises(InputError, match=r"columns of different lengths: \[1, 2\]"):
+    with pytest.raises(InputError, match=r"columns have different lengths: \[1, 2\]"):
         Qrels.from_columns(["q", "q"], ["a"], [1, 1])
 
 
@@ -37,7 +37,7 @@ def test_a_run_can_be_named():
 
 
 def test_ids_are_text():
-    with pytest.raises(InputError, match=r"ids are text, not int; use str\(id\)"):
+    with pytest.raises(InputError, match=r"ids must be text, not int; use str\(id\)"):
         Run.from_columns(["q"], [5], [1.0])
-    with pytest.raises(InputError, match="columns have one value per row"):
+    with pytest.raises(InputError, match="columns must be one-dimensional: one value per row"):
         Run.from_columns(["q"], ["a"], [[1.0]])

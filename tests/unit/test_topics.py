@@ -84,15 +84,17 @@ def test_a_document_judged_twice_for_a_subtopic_is_refused_with_its_line():
         index_topics(parse_qrels(TEXT))
 
     assert (
-        "<text>:4: document a is judged more than once for query q, subtopic 2 (2 such rows in all). Remove the repeated "
-        "rows, or let the first count (--duplicates first) or the higher grade (--duplicates best)."
+        "<text>:4: document a is judged more than once for query q, subtopic 2 (2 duplicate rows in total). Remove the "
+        "duplicates, keep the first (--duplicates first), or keep the higher grade (--duplicates best)."
         == str(caught.value)
     )
     assert (("q", "a"), ("q", "a")) == caught.value.pairs
 
 
 def test_without_subtopics_a_document_judged_twice_is_refused_too():
-    with pytest.raises(DuplicateError, match=r"document a is judged more than once for query q \(1 such row in all\)"):
+    with pytest.raises(
+        DuplicateError, match=r"document a is judged more than once for query q \(1 duplicate row in total\)"
+    ):
         index_topics(Qrels.from_columns(["q", "q"], ["a", "a"], [1, 2]))
 
 

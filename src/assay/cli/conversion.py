@@ -14,7 +14,7 @@ from assay.files import is_same_file
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-STDOUT = "-"  # and standard input, where it is read from
+STDOUT = "-"  # also means standard input
 
 
 def conversion_options(command: Command) -> Command:
@@ -22,15 +22,15 @@ def conversion_options(command: Command) -> Command:
     command = click.option(
         "--to",
         type=click.Choice(OUTPUT_FORMATS),
-        help="Format to write; else OUT's ending says it (.run and .txt are trec).",
+        help="Format to write; by default, taken from the extension of OUT (.run and .txt are trec).",
     )(command)
     return out_option(command)
 
 
 def target_format(source: str, output: str, to: str | None) -> str:
-    """The format to write, known before anything is read."""
+    """The format to write, decided before anything is read."""
     if STDOUT not in (source, output) and is_same_file(source, output):
-        raise InputError("this is the file that is read; name another one to write to.", source=output)
+        raise InputError("input and output are the same file; name another output file.", source=output)
     return output_format(output, to)
 
 

@@ -1,4 +1,4 @@
-"""The options of commands that read one file, or write one."""
+"""Options of commands that read or write one file."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def input_format_option(command: Command) -> Command:
-    """--input-format, for what is not recognised from its content."""
+    """--input-format, for files whose format is not detected correctly."""
     return click.option(
         "--input-format",
         type=click.Choice(["auto", *INPUT_FORMATS]),
         default="auto",
         show_default=True,
-        help="Format of the file; auto recognises it from the content.",
+        help="Format of the file; auto detects it from the content.",
     )(command)
 
 
 def grades_option(command: Command) -> Command:
-    """--grades, for judgments in letters."""
-    return click.option("--grades", help="Letters as grades, such as E=3,S=2,C=1,I=0.")(command)
+    """--grades, for judgments that are letters."""
+    return click.option("--grades", help="Values of letter grades, such as E=3,S=2,C=1,I=0.")(command)
 
 
 def out_option(command: Command) -> Command:
-    """-o, for a file that cannot be left out."""
+    """-o, required."""
     return click.option(
         "-o",
         "--output",
@@ -37,5 +37,5 @@ def out_option(command: Command) -> Command:
         metavar="OUT",
         type=click.Path(dir_okay=False, allow_dash=True),
         required=True,
-        help="File to write; .gz, .bz2, .xz and .zst compress it. - is standard output and needs --to.",
+        help="Output file; .gz, .bz2, .xz and .zst compress it. - is standard output and needs --to.",
     )(command)

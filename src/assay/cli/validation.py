@@ -25,8 +25,8 @@ WORTH_A_BAR = 20_000_000  # bytes
 def validation_options(command: Command) -> Command:
     """--queries, --input-format, --fix, --strict, --format and -o."""
     for option in (
-        output_options(RENDERERS, "How to show the findings; github are annotations for a workflow."),
-        click.option("--strict", is_flag=True, help="Warnings count as errors do."),
+        output_options(RENDERERS, "Output format; github prints annotations for GitHub Actions."),
+        click.option("--strict", is_flag=True, help="Treat warnings as errors."),
         click.option("--fix", type=click.Path(dir_okay=False), metavar="OUT", help="Write a repaired copy to OUT."),
         input_format_option,
         click.option(
@@ -53,7 +53,7 @@ def finish(
 
 @contextmanager
 def progress_bar(path: str) -> Iterator[Progress | None]:
-    """A bar on the terminal while a long file is read."""
+    """A progress bar while a large file is read."""
     size = os.path.getsize(path) if os.path.isfile(path) else 0
     if size < WORTH_A_BAR or not sys.stderr.isatty():
         yield None

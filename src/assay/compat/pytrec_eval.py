@@ -157,7 +157,7 @@ _QRELS = _ResultLines(
 
 def _parse(lines: Iterable[str], kind: _ResultLines) -> dict[str, dict[str, Any]]:
     if isinstance(lines, str):
-        raise WrongValueError(f"give an open file or a list of lines: parse_{kind.word.rstrip('s')}(open(path)).")
+        raise WrongValueError(f"pass an open file or a list of lines: parse_{kind.word.rstrip('s')}(open(path)).")
     source, columns = str(getattr(lines, "name", kind.word)), kind.columns.split()
     place = columns.index(kind.value)
     table: dict[str, dict[str, Any]] = defaultdict(dict)
@@ -168,7 +168,7 @@ def _parse(lines: Iterable[str], kind: _ResultLines) -> dict[str, dict[str, Any]
             raise WrongValueError(what, source=source, line=number)
         query, doc, value = cells[0], cells[2], cells[place]
         if doc in table[query]:
-            what = f"document {show_id(doc)} stands twice in query {show_id(query)}; remove one of the lines."
+            what = f"document {show_id(doc)} appears twice in query {show_id(query)}; remove one of the lines."
             raise RepeatedDocumentError(what, pairs=[(query, doc)], source=source, line=number)
         try:
             table[query][doc] = kind.read(value)
@@ -195,15 +195,13 @@ class _Value(Struct, frozen=True):
 def _requested(measures: Iterable[str]) -> dict[str, str | None]:
     """The families asked for in trec_eval's order, with their parameters; parameters replace the default ones."""
     if isinstance(measures, str):
-        raise UnsupportedMeasureError(f"measures are given as a set of names: write {{{measures!r}}}.")
+        raise UnsupportedMeasureError(f"measures must be a set of names: write {{{measures!r}}}.")
     if not isinstance(measures, Iterable):
-        raise WrongTypeError(
-            f"measures are given as a set of names such as {{'map', 'ndcg_cut_10'}}, not {measures!r}."
-        )
+        raise WrongTypeError(f"measures must be a set of names such as {{'map', 'ndcg_cut_10'}}, not {measures!r}.")
     asked: dict[str, set[str]] = defaultdict(set)
     for measure in measures:
         if not isinstance(measure, str):
-            raise WrongTypeError(f"a measure is given by its name, such as 'map', not by {measure!r}.")
+            raise WrongTypeError(f"a measure must be a name such as 'map', not {measure!r}.")
         for name in supported_nicknames.get(measure, {measure}):
             family, params = _family_and_parameters(name)
             asked[family].update(params)
@@ -218,17 +216,17 @@ def _family_and_parameters(measure: str) -> tuple[str, list[str]]:
         found = _PARAMETERS.match(measure, len(name)) if measure.startswith(name) else None
         if found:
             if found.end() < len(measure):
-                _warn(f"{measure!r} is read as {measure[: found.end()]!r}, as pytrec_eval does; the rest is ignored.")
+                _warn(f"{measure!r} is read as {measure[: found.end()]!r}, as in pytrec_eval; the rest is ignored.")
             if ORDER[name].kind == "none":
                 _warn(
-                    f"{measure!r} is read as {name!r}, as pytrec_eval does: it takes no parameter.{_INSTEAD.get(name, '')}"
+                    f"{measure!r} is read as {name!r}, as in pytrec_eval: it takes no parameter.{_INSTEAD.get(name, '')}"
                 )
             return name, found[1].split(",")
     hint = did_you_mean(measure, supported_measures) or "; see pytrec_eval.supported_measures."
     raise UnsupportedMeasureError(f"unsupported measure {measure}{hint}")
 
 
-_INSTEAD = {"map": " Use map_cut_10.", "recip_rank": " assay.evaluate knows RR@10."}
+_INSTEAD = {"map": " Use map_cut_10.", "recip_rank": " Use RR@10 with assay.evaluate."}
 
 
 def _warn(message: str) -> None:
@@ -282,7 +280,7 @@ class RelevanceEvaluator:
     ) -> None:
         level = _whole(relevance_level, "relevance_level")
         if level < 1:
-            raise WrongTypeError(f"relevance_level is {level}; it is a grade from 1 on.")
+            raise WrongTypeError(f"relevance_level is {level}; it must be at least 1.")
         only_judged = bool(_whole(judged_docs_only_flag, "judged_docs_only_flag"))
         self._options = CommandLine(TREC_EVAL, "", "", (), level=level, only_judged=only_judged)
         self._values = [
@@ -328,14 +326,14 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
 def _whole(value: Any, name: str) -> int:
     if isinstance(value, (int, np.integer, np.bool_)):
         return int(value)
-    raise WrongTypeError(f"{name} is a whole number, not {value!r} ({type(value).__name__}).")
+    raise WrongTypeError(f"{name} must be a whole number, not {value!r} ({type(value).__name__}).")
 
 
 def _query_ids(table: Any, name: str) -> dict[str, Any]:
     """The queries of a dict of dicts: their ids as text, and as they are."""
     if not isinstance(table, Mapping):
         raise WrongTypeError(
-            f"{name} is a dict of dicts, {{query: {{document: number}}}}, not a {type(table).__name__}."
+            f"{name} must be a dict of dicts, {{query: {{document: number}}}}, not a {type(table).__name__}."
         )
     ids = {_text(query, f"query of {name}"): query for query in table}
     if len(ids) < len(table):
@@ -343,7 +341,7 @@ def _query_ids(table: Any, name: str) -> dict[str, Any]:
     for text, query in ids.items():
         if not isinstance(table[query], Mapping):
             raise WrongTypeError(
-                f"{name}: query {show_id(text)} holds a value of type {type(table[query]).__name__}, "
+                f"{name}: the value of query {show_id(text)} is a {type(table[query]).__name__}, "
                 "expected {document: number}."
             )
     return ids
@@ -354,7 +352,7 @@ def _text(value: Any, what: str) -> str:
         return value
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value))
-    raise WrongTypeError(f"{what} {value!r} is a {type(value).__name__}; ids are text or whole numbers.")
+    raise WrongTypeError(f"{what} {value!r} is a {type(value).__name__}; ids must be text or whole numbers.")
 
 
 class _RunRows(Struct, frozen=True, eq=False):
@@ -395,7 +393,7 @@ def _qrels(query_relevance: Mapping[str, Mapping[str, int]]) -> Qrels:
         raise rows.refusal(
             WrongTypeError,
             int(fractional[0]),
-            "grade {} is not a whole number, as pytrec_eval's grades are; assay.evaluate takes fractions",
+            "grade {} is not a whole number, which pytrec_eval requires; assay.evaluate accepts fractions",
         )
     large = np.flatnonzero(np.abs(grades) > LARGEST_GRADE)
     if len(large):

@@ -40,16 +40,16 @@ Usage: assay trec_eval [--as 9.0.8|10.0] [-q] [-c] [-n] [-l LEVEL] [-M DEPTH] [-
 
   Evaluates RUN against QRELS and prints exactly what trec_eval prints.
 
-  --as VERSION  the version to be: 9.0.8 (default) or 10.0
-  -q            also print each query
-  -c            average over all judged queries; those that the run lacks count as 0
-  -n            no summary
-  -l LEVEL      the lowest grade that is relevant (default 1)
-  -M DEPTH      only the first DEPTH documents of each query
+  --as VERSION  version to emulate: 9.0.8 (default) or 10.0
+  -q            also print the values of each query
+  -c            average over all judged queries; queries missing from the run count as 0
+  -n            do not print the summary
+  -l LEVEL      lowest relevant grade (default 1)
+  -M DEPTH      use only the first DEPTH documents of each query
   -N DOCS       number of documents in the collection (for utility)
-  -J            only judged documents count; the others are removed first
-  -m MEASURE    a measure, with parameters after a dot (P.5,10), or a bundle: official (default), set, all_trec
-  -h, -v        this help; the version
+  -J            remove unjudged documents before scoring
+  -m MEASURE    measure, with parameters after a dot (P.5,10), or bundle: official (default), set, all_trec
+  -h, -v        print this help; print the version
 
   Example: assay trec_eval -q -c -m ndcg_cut.10 -m map qrels.txt run.txt
   Measures: %s

@@ -1,15 +1,15 @@
-"""Bytes, dicts and data frames into the tables Qrels and Run, and those into files. Knows no measure, forms no ranking.
+"""Read bytes, dicts and data frames into the tables Qrels and Run, and write tables to files. Does not rank documents.
 
-The format is recognised from the content; whatever cannot be read for sure is refused with file, line and value.
-Importing this package loads NumPy and the standard library only.
+The format is detected from the content; ambiguous input is an error with file, line and value. Importing this package
+loads only NumPy and the standard library.
 
     sources    files, standard input, text; decompression          text      chunks of whole lines
-    detect     which format it is                                  numbers   strict numbers, grade maps
-    trec       columns with blanks between (TREC, BEIR, MS MARCO)  names     what columns are called
-    delimited  CSV, TSV        json  JSON, JSON Lines              columns   named columns into tables
-    frames     Parquet, Arrow, data frames      dicts  dicts of dicts        problems  bad rows, gathered
-    writing    all formats, the other way       writers, sheets  how         holding   ids that a format can hold
-    info       what is in a file                documents, queries  texts, one by one, from records in any format
+    detect     format detection                                    numbers   strict numbers, grade maps
+    trec       columns separated by spaces (TREC, BEIR, MS MARCO)  names     column names
+    delimited  CSV, TSV        json  JSON, JSON Lines              columns   named columns to tables
+    frames     Parquet, Arrow, data frames      dicts  dicts of dicts        problems  collected bad rows
+    writing    writes all formats               writers, sheets  details     holding   ids that a format can store
+    info       summary of a file                unread  input that the kernel reads
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WRITING = ("OUTPUT_FORMATS", "write_qrels", "write_run")
 
 
 def __getattr__(name: str) -> Any:
-    """Whoever only reads need not wait for the writers."""
+    """Import the writers on demand."""
     if name not in _WRITING:
         raise AttributeError(f"module 'assay.formats' has no attribute {name!r}")
     return getattr(import_module("assay.formats.writing"), name)

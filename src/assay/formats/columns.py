@@ -1,4 +1,4 @@
-"""Tables whose columns have names, as they were given: values of any type become ids and numbers. Reads no files."""
+"""Tables with named columns: converts values of any type to ids and numbers. Does not read files."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from assay.tables import Floats, Integers, Qrels, Run
 
 
 class Columns(Struct, frozen=True):
-    """For each role one value per row: text, a number, or whatever stood there."""
+    """The values of each role, one per row, of any type."""
 
     source: str
     by_role: dict[str, Sequence[Any]]
-    lines: Sequence[int] | None = None  # where each row stands in its file
-    row_word: str = ""  # what a row is called where it has no line: "row 3", "record 3"
-    typed: bool = False  # values of Python's own types: a text is no number there, whatever it says
+    lines: Sequence[int] | None = None  # line number of each row
+    row_word: str = ""  # what to call a row without a line number: "row 3", "record 3"
+    typed: bool = False  # Python values: text is never read as a number
 
     def place(self, row: int) -> str:
-        """Where a row is, for messages."""
+        """The location of a row, for messages."""
         shown = [f"{self.row_word} {row + 1}"] if self.row_word else []
         shown += [f"{WORDS[role]} {show_id(str(self.by_role[role][row]))}" for role in ("query", "doc")]
         return f"({', '.join(shown)})"
 
 
 def qrels_from_columns(columns: Columns, grades: GradeMap) -> Qrels:
-    """Qrels from the columns query, doc, rel and, where there is one, iteration."""
+    """Qrels from the columns query, doc, rel and, optionally, iteration."""
     problems = Problems(columns.source)
     query, doc = (_ids(columns, role, problems) for role in ("query", "doc"))
     rel = _numbers(columns, "rel", GRADE, problems, grades)
@@ -60,7 +60,7 @@ def qrels_from_columns(columns: Columns, grades: GradeMap) -> Qrels:
 
 
 def run_from_columns(columns: Columns, name: str) -> Run:
-    """A run from the columns query, doc, score or rank, and, where there is one, tag."""
+    """A run from the columns query, doc, score or rank, and, optionally, tag."""
     problems = Problems(columns.source)
     query, doc = (_ids(columns, role, problems) for role in ("query", "doc"))
     if "score" in columns.by_role:
@@ -97,7 +97,7 @@ def _id(value: Any) -> str | None:
 
 
 def _has_bytes(text: str) -> bool:
-    """Whether the text can be written; JSON can spell half a character, which no file could hold."""
+    """Whether the text can be encoded; JSON can contain lone surrogates, which no file can store."""
     try:
         text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -109,14 +109,12 @@ def _no_id(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "is missing"
     if isinstance(value, str):
-        return f"'{show_id(value)}' holds half a character (a lone surrogate)" if value else "is empty"
+        return f"'{show_id(value)}' contains a lone surrogate (half a character)" if value else "is empty"
     return f"{show_value(value)} is a {type(value).__name__}"
 
 
 IDS = {
-    role: Refusal(
-        f"{WORDS[role]} id", _no_id, "Ids are text or whole numbers, never empty: repair or remove these rows."
-    )
+    role: Refusal(f"{WORDS[role]} id", _no_id, "Ids must be non-empty text or whole numbers: fix or remove these rows.")
     for role in ("query", "doc")
 }
 
@@ -124,7 +122,7 @@ IDS = {
 def _numbers(
     columns: Columns, role: str, refusal: Refusal, problems: Problems, grades: GradeMap = MappingProxyType({})
 ) -> Floats:
-    """The numbers of a column: at once where all are plain, else one by one."""
+    """The numbers of a column, vectorised if all values are plain numbers."""
     values = columns.by_role[role]
     plain = None if grades else _plain_numbers(values, columns.typed)
     if plain is not None:
@@ -151,7 +149,7 @@ def _plain_numbers(values: Sequence[Any], typed: bool = False) -> Floats | None:
 
 
 def _whole_numbers(values: Sequence[Any]) -> Integers | None:
-    """Whole numbers, or None where some are not: beside scores the rank column may hold anything."""
+    """Whole numbers, or None if some are not: in a run with scores, the rank column may contain anything."""
     plain = _plain_numbers(values)
     if plain is None or (plain != np.floor(plain)).any() or (np.abs(plain) >= 2**53).any():
         return None
@@ -183,4 +181,4 @@ def _report(bad: list[int], columns: Columns, role: str, refusal: Refusal, probl
 
 def _refuse_nothing(columns: Columns) -> None:
     if not len(columns.by_role["query"]):
-        raise InputError("there are no rows", source=columns.source)
+        raise InputError("the table has no rows", source=columns.source)

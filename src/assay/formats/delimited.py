@@ -1,4 +1,4 @@
-"""CSV and TSV with a header line, quoted as RFC 4180 says. Blanks around a field do not count."""
+"""CSV and TSV with a header line, quoted as in RFC 4180. Whitespace around a field is ignored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from assay.native.index import Layout
 from assay.tables import Qrels, Run
 
 _LONGEST_FIELD = 2**31 - 1
-_BATCH = 500  # rows: few enough to be gone again before the garbage collector looks at them
+_BATCH = 500  # rows: few enough to be freed before the garbage collector scans them
 
 
 def qrels_from_delimited(content: Content, delimiters: tuple[str, ...], grades: GradeMap) -> Qrels:
@@ -37,9 +37,9 @@ def run_from_delimited(content: Content, delimiters: tuple[str, ...]) -> Run:
 
 
 def plain_tsv_layout(content: Content, kind: Kind) -> Layout | None:
-    """What the kernel must know to read a tab-separated table itself; None where its first line is no header.
+    """The layout for the kernel to read a tab-separated table; None if the first line is not a header.
 
-    It gives up where a field holds a blank or a quote, or is empty.
+    The kernel gives up if a field is empty or contains a space or a quote.
     """
     refuse_other_files(content)
     first, feed, _ = content.head.removeprefix(BYTE_ORDER_MARK).partition(b"\n")
@@ -49,7 +49,7 @@ def plain_tsv_layout(content: Content, kind: Kind) -> Layout | None:
     try:
         roles = find_roles(names, kind, content.name, line=1)
     except InputError:
-        return None  # there may be something worse to say
+        return None  # the Python reader reports it, or a more serious error
     return Layout(
         query=roles["query"],
         doc=roles["doc"],
@@ -69,7 +69,7 @@ def fields(line: str, delimiter: str) -> list[str]:
     >>> fields('query_id, doc_id,"score, of BM25"', ",")
     ['query_id', 'doc_id', 'score, of BM25']
     """
-    import csv  # who reads other formats need not wait for it
+    import csv  # only needed for these formats
 
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
@@ -80,7 +80,7 @@ def fields(line: str, delimiter: str) -> list[str]:
 def _columns(content: Content, kind: Kind, delimiters: tuple[str, ...]) -> Columns:
     import csv
 
-    csv.field_size_limit(_LONGEST_FIELD)  # a global of the csv module: without it a field over 128 kB is an error
+    csv.field_size_limit(_LONGEST_FIELD)  # global setting; by default a field over 128 kB is an error
     lines = _text_lines(content)
     skipped, header = _header(lines, content)
     delimiter = max(delimiters, key=header.count)
@@ -103,7 +103,7 @@ def _text_lines(content: Content) -> Iterator[str]:
 
 
 def _header(lines: Iterator[str], content: Content) -> tuple[int, str]:
-    """How many blank and comment lines come first, and the line after them."""
+    """The number of leading blank and comment lines, and the line after them."""
     for skipped, line in enumerate(lines):
         if line.strip() and not line.startswith("#"):
             return skipped, line
@@ -116,7 +116,7 @@ def _refuse_no_header(names: list[str], kind: Kind, delimiter: str, line: int, c
     example = HEADERS[kind].replace(",", "<tab>" if delimiter == "\t" else delimiter)
     shown = show_id(delimiter.join(names))
     raise FormatError(
-        f"the first line names no columns: '{shown}'. Put their names first, for example {example}",
+        f"the first line is not a header: '{shown}'. Add a line of column names, for example {example}",
         source=content.name,
         line=line,
     )
@@ -134,7 +134,7 @@ def _numbered_rows(
                 yield skipped + reader.line_num, row
     except csv.Error as error:
         raise InputError(
-            f"{error}. A field that starts with a quote must end with one; a quote inside it is written twice.",
+            f"{error}. A field that starts with a quote must end with one; double any quotes inside it.",
             source=content.name,
             line=skipped + reader.line_num,
         ) from error

@@ -1,4 +1,4 @@
-"""Which format a content is in, told from its first bytes and its first line. Reads no values."""
+"""Detect the format of a file from its first bytes and its first line. Does not read values."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv"}
 _JSON = rb'\{\s*["}]|\[\s*[\[{\]"]'
 _NESTED_JSON = rb'\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*\{|\})'
-# number of columns -> the format, and the place of the value that must be a number
+# number of columns -> format, and index of the column that must be a number
 _WIDTHS: dict[Kind, dict[int, tuple[str, int]]] = {
     "qrels": {3: ("beir", 2), 4: ("trec", 3)},
     "run": {3: ("msmarco", 2), 6: ("trec", 4)},
 }
 _EXPECTED: dict[Kind, str] = {
-    "qrels": "TREC qrels have 4 (query iteration document grade), BEIR qrels 3 (query document grade)",
-    "run": "a TREC run has 6 (query Q0 document rank score tag), an MS MARCO run 3 (query document rank)",
+    "qrels": "TREC qrels have 4 (query iteration document grade), BEIR qrels have 3 (query document grade)",
+    "run": "a TREC run has 6 (query Q0 document rank score tag), an MS MARCO run has 3 (query document rank)",
 }
 _SWAPPED: dict[tuple[Kind, int], str] = {
-    ("run", 4): " Four columns are those of qrels: are qrels and run swapped?",
-    ("qrels", 6): " Six columns are those of a run: are qrels and run swapped?",
+    ("run", 4): " Four columns look like qrels: are qrels and run swapped?",
+    ("qrels", 6): " Six columns look like a run: are qrels and run swapped?",
 }
 
 
 def detect_format(content: Content, kind: Kind, formats: Iterable[str]) -> str:
-    """The name of the format; an error that lists the formats if it is none of them."""
+    """The name of the format; raises an error that lists all formats if it is unknown."""
     for magic, name in _MAGIC.items():
         if content.head.startswith(magic):
             return name
@@ -49,7 +49,7 @@ def detect_format(content: Content, kind: Kind, formats: Iterable[str]) -> str:
         return _json_format(text)
     refuse_old_mac_lines(Chunk(content.head, 1), content)
     if not line:
-        return "trec"  # nothing but comments so far: its reader knows what to say if nothing follows
+        return "trec"  # only comments so far: the TREC reader reports an empty file
     found = _delimited_with_header(line) or _by_blanks(line, kind) or _delimited(line)
     if found is None:
         raise FormatError(_unknown(line, kind, formats), source=content.name)
@@ -59,14 +59,14 @@ def detect_format(content: Content, kind: Kind, formats: Iterable[str]) -> str:
 
 
 def _json_format(text: bytes) -> str:
-    """One value of many lines, or one record per line: a record has plain values and ends with its line."""
+    """JSON Lines if the first line is a whole record with plain values, else JSON."""
     one_line = text.split(b"\n", 1)[0].rstrip()
     is_record = text.startswith(b"{") and not re.match(_NESTED_JSON, text) and one_line.endswith(b"}")
     return "jsonl" if is_record else "json"
 
 
 def _opening(content: Content) -> str:
-    """The first line with data; a long head may be needed to see its end."""
+    """The first line with data; extends the head until the line is complete."""
     while True:
         head = content.head.removeprefix(BYTE_ORDER_MARK)
         _, line = first_data_line(head[: head.rfind(b"\n") + 1])
@@ -86,9 +86,9 @@ def _delimited_with_header(line: str) -> str | None:
 def _by_blanks(line: str, kind: Kind) -> str | None:
     columns = _columns(line)
     if is_header(columns) and len(columns) > 1:
-        return "trec"  # the header says what the columns are, however many
+        return "trec"  # the header names the columns
     if all(column.endswith((",", ";")) for column in columns[:-1]) and len(columns) > 1:
-        return "csv"  # written with a blank after each comma
+        return "csv"  # with a space after each comma
     name, value = _WIDTHS[kind].get(min(len(columns), 6), ("", 0))
     if not name or (number(columns[value]) is None and _delimited(line)):
         return None
@@ -96,16 +96,16 @@ def _by_blanks(line: str, kind: Kind) -> str | None:
 
 
 def _refuse_blank_between_tabs(line: str, kind: Kind, content: Content) -> None:
-    """Refuse what has the columns of one format between tabs, and those of another for whoever splits at blanks.
+    """Raise an error if splitting at tabs and splitting at whitespace give two different valid formats.
 
-    Six columns of a run may be seven, as for trec_eval, and three of BEIR qrels may be four of TREC.
+    A TREC run with six columns would be one with seven, BEIR qrels with three would be TREC qrels with four.
     """
     columns = [column for column in line.split("\t") if _columns(column)]
     if len(columns) == (6 if kind == "run" else 3) < len(_columns(line)):
         field = next(column for column in columns if len(_columns(column)) > 1)
         raise FormatError(
-            f"'{show_id(field)}' stands between tabs but contains a blank, which ends a column too. "
-            "Take the blank out, or write TSV with a header line: ids may contain blanks there.",
+            f"'{show_id(field)}' is between tabs but contains a space, which also separates columns. "
+            "Remove the space, or write TSV with a header line, where ids may contain spaces.",
             source=content.name,
         )
 
@@ -116,14 +116,14 @@ def _delimited(line: str) -> str | None:
 
 
 def _columns(line: str) -> list[str]:
-    """The columns between C's blanks; others, such as the no-break space, are letters like any."""
+    """The columns separated by C's whitespace; other whitespace, such as the no-break space, is part of a column."""
     return [decoded(column) for column in line.encode("utf-8", "surrogateescape").split()]
 
 
 def _unknown(line: str, kind: Kind, formats: Iterable[str]) -> str:
     width = len(_columns(line))
     return (
-        f"not a format that we read. The first line has {width} {'column' if width == 1 else 'columns'}, "
+        f"unknown format. The first line has {width} {'column' if width == 1 else 'columns'}: "
         f"'{show_id(line)}'; {_EXPECTED[kind]}.{_SWAPPED.get((kind, min(width, 6)), '')} "
-        f"Formats: {', '.join(formats)}; --input-format names one."
+        f"Choose a format with --input-format: {', '.join(formats)}."
     )

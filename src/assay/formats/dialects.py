@@ -1,4 +1,4 @@
-"""What a reader of TREC text takes for granted: ours, and those of the two trec_evals."""
+"""How TREC text is read by Assay and by the two versions of trec_eval."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from msgspec.structs import replace
 
 
 class Dialect(Struct, frozen=True):
-    """How the lines of a file in columns are understood."""
+    """How the lines of a text file with columns are read."""
 
-    comments: bool  # a line that starts with '#' is no data; '#' inside an id always is
-    headers: bool  # a first line of column names is no data
+    comments: bool  # a line that starts with '#' is a comment
+    headers: bool  # a first line of column names is a header
     byte_order_mark: bool  # a byte order mark at the start is part of the first id
-    blank_qrels_lines: bool  # qrels may hold blank lines; runs always may
-    equal_widths: bool  # a run's lines all have as many columns as its first; else any may have more than six
-    stray_returns: bool  # a carriage return inside a line is a blank like others
-    whole_grades: bool  # grades are cut toward zero, as C's atol does
+    blank_qrels_lines: bool  # qrels may contain blank lines; runs always may
+    equal_widths: bool  # all lines of a run have as many columns as the first; else any may have more than six
+    stray_returns: bool  # a carriage return inside a line is whitespace
+    whole_grades: bool  # grades are truncated toward zero, as by C's atol
 
 
 ASSAY = Dialect(

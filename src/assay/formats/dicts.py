@@ -1,4 +1,4 @@
-"""Dicts of dicts, {query: {document: grade or score}}, as pytrec_eval, ranx and BEIR take them. Never changes them."""
+"""Read dicts of dicts, {query: {document: grade or score}}, as in pytrec_eval, ranx and BEIR, without changing them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _columns(value: Mapping[Any, Any], source: str, role: str) -> Columns:
     for query_id, documents in value.items():
         if not isinstance(documents, Mapping):
             raise InputError(
-                f"query {show_id(str(query_id))} holds a {type(documents).__name__}; "
+                f"the value of query {show_id(str(query_id))} is a {type(documents).__name__}; "
                 f"expected {{query: {{document: {'grade' if role == 'rel' else 'score'}}}}}",
                 source=source,
             )

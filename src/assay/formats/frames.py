@@ -1,4 +1,4 @@
-"""Parquet, Arrow and data frames: anything that pyarrow or narwhals can take hold of. Both are imported late."""
+"""Read Parquet, Arrow and data frames with pyarrow and narwhals, which are imported on demand."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def frame_table(frame: Any, kind: Kind) -> Any:
     except (arrow.ArrowException, TypeError, ValueError) as error:
         raise InputError(
             f"the {type(frame).__name__} cannot be read as a table: {error}. "
-            "A column needs values of one type; turn ids into text, with .astype(str) in pandas.",
+            "All values of a column must have one type; convert ids to text, in pandas with .astype(str).",
             source=kind,
         ) from error
 
@@ -58,7 +58,7 @@ def run_from_table(table: Any, source: str, name: str) -> Run:
 
 
 def judged_table(table: Any, source: str, judgments: Judgments, rules: RankingRules) -> JudgedRanking | None:
-    """A run in an Arrow table judged by the kernel, without a copy of its columns."""
+    """A run in an Arrow table, judged by the kernel without copying its columns."""
     roles = find_roles(table.column_names, "run", source)
     if judgments.index is None or "score" not in roles or (rules.needs_ranks and "rank" not in roles):
         return None
@@ -102,12 +102,12 @@ def _arrow_table(data: bytes, kind: Kind, source: str) -> Any:
 
     opened = ipc.open_file(data) if data.startswith(ARROW_FILE) else ipc.open_stream(data)
     table = opened.read_all()
-    table.validate(full=True)  # a damaged file would otherwise be read beyond its memory
+    table.validate(full=True)  # a damaged file could cause reads out of bounds
     return table
 
 
 def _collected(frame: Any, kind: Kind) -> Any:
-    """The columns that are needed, as an Arrow table."""
+    """The required columns as an Arrow table."""
     narwhals = _narwhals()
     try:
         wrapped = narwhals.from_native(frame)
@@ -125,7 +125,7 @@ def _columns(table: Any, kind: Kind, source: str) -> Columns:
 
 
 def _values(column: Any, as_ids: bool) -> Sequence[Any]:
-    """The values of an Arrow column: NumPy's where that is quick and safe, else Python's."""
+    """The values of an Arrow column: a NumPy array if that is fast and safe, else a list."""
     types = _pyarrow().types
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -144,7 +144,7 @@ def _values(column: Any, as_ids: bool) -> Sequence[Any]:
 def _texts(column: Any) -> list[str]:
     try:
         return list(column.to_pylist())
-    except UnicodeDecodeError:  # Arrow does not look whether its text is UTF-8
+    except UnicodeDecodeError:  # Arrow does not check that text is UTF-8
         return [decoded(text) for text in column.cast("large_binary").to_pylist()]
 
 

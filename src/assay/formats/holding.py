@@ -1,4 +1,4 @@
-"""What ids the formats can hold: whatever would not be read back as it was is refused before it is written."""
+"""Which ids each format can store: an id that would not read back unchanged is an error before anything is written."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from assay.errors import InputError, show_id
 from assay.formats.lines import ColumnOrder
 from assay.formats.sheets import BLOCK, TEXT_ROLES, Sheet
 
-WORDS = {"query": "query id", "doc": "document id", "iteration": "iteration", "tag": "tag"}  # how messages call them
+WORDS = {"query": "query id", "doc": "document id", "iteration": "iteration", "tag": "tag"}  # in messages
 
 
 class Bar(Struct, frozen=True):
-    """Something that keeps a text from being read back."""
+    """A reason why a text would not read back unchanged."""
 
     pattern: str
-    why: str  # with the name of the format where {format} stands
+    why: str  # {format} is replaced by the name of the format
     roles: tuple[str, ...] = TEXT_ROLES
 
 
@@ -30,30 +30,30 @@ Bars: TypeAlias = tuple[Bar, ...]
 _IDS = ("query", "doc")
 _EVERYWHERE = (
     Bar(r"\A\Z", "is empty", _IDS),
-    Bar("[\ud800-\udc7f\udd00-\udfff]", "holds half a character (a lone surrogate)"),
+    Bar("[\ud800-\udc7f\udd00-\udfff]", "contains a lone surrogate (half a character)"),
 )
-_NUL = Bar("\0", "holds a NUL byte, which {format} files cannot")
+_NUL = Bar("\0", "contains a NUL byte, which {format} files do not allow")
 IN_COLUMNS: Bars = (
     *_EVERYWHERE,
     _NUL,
-    Bar(r"\A\Z", "is empty, but every column of {format} files needs something", ("iteration", "tag")),
-    Bar("[ \t\n\r\v\f]", "contains a blank, which ends a column of {format} files"),
+    Bar(r"\A\Z", "is empty, but {format} files need a value in every column", ("iteration", "tag")),
+    Bar("[ \t\n\r\v\f]", "contains whitespace, which separates columns in {format} files"),
     Bar(r"\A#", "starts with #, which makes its line a comment in {format} files", ("query",)),
-    Bar("\\A\ufeff", "starts with a byte order mark, which is no part of an id in {format} files", ("query",)),
+    Bar("\\A\ufeff", "starts with a byte order mark, which is not part of an id in {format} files", ("query",)),
 )
-IN_BEIR: Bars = (*IN_COLUMNS, Bar(r'\A"', "starts with a quote, which some readers of {format} files take away"))
+IN_BEIR: Bars = (*IN_COLUMNS, Bar(r'\A"', "starts with a quote, which some readers of {format} files remove"))
 IN_DELIMITED: Bars = (
     *_EVERYWHERE,
     _NUL,
-    Bar(r"\A[ \t]|[ \t]\Z", "starts or ends with a blank, which does not count in {format} files"),
+    Bar(r"\A[ \t]|[ \t]\Z", "starts or ends with whitespace, which {format} readers ignore"),
 )
-IN_UNICODE: Bars = (*_EVERYWHERE, Bar("[\udc80-\udcff]", "is not UTF-8, as all text of {format} files must be"))
+IN_UNICODE: Bars = (*_EVERYWHERE, Bar("[\udc80-\udcff]", "is not UTF-8, which {format} files require"))
 
 
 def refuse_ids(sheet: Sheet, layout: ColumnOrder, name: str, bars_of: Callable[[str], Mapping[str, Bars]]) -> None:
-    """Refuse a table with a text that the format of this name cannot hold, and say which formats can.
+    """Raise an error if the table has a text that the format cannot store, and list the formats that can.
 
-    `bars_of` gives for each role the formats that have such a column, and what stands against its texts there.
+    `bars_of` returns the formats that have a column for a role, and the bars of each.
     """
     for role in layout:
         if role in TEXT_ROLES:
@@ -89,10 +89,10 @@ def _refusal(sheet: Sheet, role: str, rows: Sequence[int], name: str, bars_by_fo
     why = next(bar.why for bar in bars_by_format[name] if role in bar.roles and re.search(bar.pattern, text))
     what = f"{WORDS[role]} '{show_id(text)}' {why.format(format=name)}"
     if role == "tag":
-        return InputError(f"the {what}. Give another with --tag (in Python: tag=).", source=sheet.source)
+        return InputError(f"the {what}. Set another with --tag (in Python: tag=).", source=sheet.source)
     place = "" if role == "query" else f"query {show_id(query)}; "
     others = [other for other, bars in bars_by_format.items() if not _any_of(bars, role).search(text)]
-    advice = f"Write {listed(others)} instead, or change it." if others else "No format can hold it: change it."
+    advice = f"Write {listed(others)} instead, or change it." if others else "No format can store it: change it."
     return InputError(
         f"{what} ({place}{len(rows):,} such row{'s' if len(rows) > 1 else ''}). {advice}",
         source=sheet.source,
@@ -101,7 +101,7 @@ def _refusal(sheet: Sheet, role: str, rows: Sequence[int], name: str, bars_by_fo
 
 
 def listed(names: Iterable[str], word: str = "or") -> str:
-    """Names in a sentence.
+    """Names joined for a sentence.
 
     >>> listed(["csv", "tsv", "json"])
     'csv, tsv or json'

@@ -1,4 +1,4 @@
-"""What is in a file of qrels or a run, in numbers: enough to know whether it is the right one. Judges nothing."""
+"""Summarise a file of qrels or a run, to see whether it is the right one. Does not check it."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Row: TypeAlias = dict[str, str | int | float | None]
 
 
 class FileInfo(Struct, frozen=True):
-    """A file as it lies there."""
+    """Properties of a file."""
 
     path: str
     format: str
     compression: str | None
-    size: int | None  # in bytes, compressed; None where it is no file but a pipe
+    size: int | None  # in bytes, compressed; None for a pipe
 
 
 class Spread(Struct, frozen=True):
-    """How many something has: the least, the median and the most over all queries."""
+    """The minimum, median and maximum of a count over all queries."""
 
     least: int
     median: float
@@ -40,63 +40,63 @@ class Spread(Struct, frozen=True):
 
 
 class Names(Struct, frozen=True):
-    """Distinct names: how many there are, and the first few in the order they come in."""
+    """The number of distinct names, and the first few in input order."""
 
     count: int
     first: tuple[str, ...]
 
 
 class Span(Struct, frozen=True):
-    """From the lowest number to the highest."""
+    """The lowest and highest of some numbers."""
 
     lowest: float
     highest: float
 
 
 class GradeCount(Struct, frozen=True):
-    """How often a grade was given."""
+    """The number of judgments with a grade."""
 
     grade: float
     judgments: int
 
 
 class RunInfo(Struct, frozen=True):
-    """What is in a run."""
+    """Summary of a run."""
 
     file: FileInfo
     queries: int
     rows: int
-    documents: int  # distinct ones
+    documents: int  # distinct
     documents_per_query: Spread
     tags: Names
     scores: Span
-    scores_are_ranks: bool  # each score is its rank with a minus sign, as where the file has no scores
-    ranks: Span | None  # None where there is no rank column, or one that is no numbers
-    tied_queries: int  # queries in which documents have equal scores
-    queries_apart: int  # queries whose rows do not stand together
+    scores_are_ranks: bool  # each score is the negative rank, as for a file without scores
+    ranks: Span | None  # None if there is no rank column, or it is not numeric
+    tied_queries: int  # queries with ties
+    queries_apart: int  # queries whose rows are not consecutive
     first_apart: str | None
     first_rows: tuple[Row, ...]
 
 
 class QrelsInfo(Struct, frozen=True):
-    """What is in qrels. A document is relevant if its grade is above 0."""
+    """Summary of qrels. A document is relevant if its grade is above 0."""
 
     file: FileInfo
     queries: int
     judgments: int
-    documents: int  # distinct ones
+    documents: int  # distinct
     judgments_per_query: Spread
-    grades: tuple[GradeCount, ...]  # from the lowest
+    grades: tuple[GradeCount, ...]  # ascending
     relevant_per_query: Spread
     queries_without_relevant: int
-    iterations: Names | None  # column 2: iterations or subtopics; None where there is no such column
-    queries_apart: int  # queries whose rows do not stand together
+    iterations: Names | None  # column 2: iterations or subtopics; None if there is no such column
+    queries_apart: int  # queries whose rows are not consecutive
     first_apart: str | None
     first_rows: tuple[Row, ...]
 
 
 def run_info(source: Source, *, input_format: str = AUTO) -> RunInfo:
-    """What is in a run, from a file, compressed or not, or from standard input ('-')."""
+    """Summarise a run in a file, compressed or not, or on standard input ('-')."""
     with open_source(source) as content:
         file = _file_info(source, content, format_name(content, input_format, "run"))
         run = FORMATS[file.format].read_run(content)
@@ -119,7 +119,7 @@ def run_info(source: Source, *, input_format: str = AUTO) -> RunInfo:
 
 
 def qrels_info(source: Source, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> QrelsInfo:
-    """What is in qrels, from a file, compressed or not, or from standard input ('-'); `grades` as in `read_qrels`."""
+    """Summarise qrels in a file, compressed or not, or on standard input ('-'); `grades` as in `read_qrels`."""
     with open_source(source) as content:
         file = _file_info(source, content, format_name(content, input_format, "qrels"))
         qrels = FORMATS[file.format].read_qrels(content, checked_grades(grades))
@@ -167,7 +167,7 @@ def _tied_queries(run: Run) -> int:
 
 
 def _queries_apart(table: Qrels | Run) -> list[str]:
-    """The queries whose rows do not stand together, in the order of the file."""
+    """The queries whose rows are not consecutive, in file order."""
     begun = table.query[changes(table.query)]
     apart = np.bincount(begun) > 1
     return [table.queries[code] for code in dict.fromkeys(begun[apart[begun]].tolist())]

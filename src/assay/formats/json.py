@@ -1,6 +1,6 @@
-"""JSON and JSON Lines: {query: {document: value}} as pytrec_eval and ranx write it, or records with named columns.
+"""JSON and JSON Lines: {query: {document: value}} as in pytrec_eval and ranx, or records with named columns.
 
-A key that stands twice in an object is kept twice, so that the check for duplicate documents sees it.
+Duplicate keys of an object are kept, for the check for duplicate documents.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 _VALUE: dict[Kind, str] = {"qrels": "rel", "run": "score"}
 _EXPECTED: dict[Kind, str] = {
-    "qrels": 'We read {"query": {"document": grade}} and [{"query_id": ..., "doc_id": ..., "relevance": ...}].',
-    "run": 'We read {"query": {"document": score}} and [{"query_id": ..., "doc_id": ..., "score": ...}].',
+    "qrels": 'Expected {"query": {"document": grade}} or [{"query_id": ..., "doc_id": ..., "relevance": ...}].',
+    "run": 'Expected {"query": {"document": score}} or [{"query_id": ..., "doc_id": ..., "score": ...}].',
 }
 
 
 class _Object(list[tuple[str, Any]]):
-    """A JSON object as its pairs: a dict would drop the first of two equal keys."""
+    """A JSON object as a list of pairs: a dict would drop duplicate keys."""
 
 
 _MISSING = object()
@@ -80,7 +80,7 @@ def _parsed(text: str, content: Content, line: int | None = None) -> Any:
 
 @cache
 def _decoder() -> JSONDecoder:
-    from json import JSONDecoder  # who reads other formats need not wait for it
+    from json import JSONDecoder  # only needed for these formats
 
     return JSONDecoder(object_pairs_hook=_Object)
 
@@ -89,10 +89,10 @@ def _no_json(error: Exception, content: Content, line: int | None) -> FormatErro
     from json import JSONDecodeError
 
     if isinstance(error, JSONDecodeError):
-        hint = " If each line is a record of its own, read it with --input-format jsonl." if line is None else ""
-        return FormatError(f"not JSON: {error.msg}.{hint}", source=content.name, line=line or error.lineno)
-    # Too deep, or an integer of thousands of digits.
-    return FormatError(f"not JSON that we read: {error}", source=content.name, line=line)
+        hint = " If each line is a separate record, use --input-format jsonl." if line is None else ""
+        return FormatError(f"invalid JSON: {error.msg}.{hint}", source=content.name, line=line or error.lineno)
+    # Nested too deeply, or an integer with thousands of digits.
+    return FormatError(f"cannot read this JSON: {error}", source=content.name, line=line)
 
 
 def _nested_columns(value: _Object, kind: Kind, content: Content) -> Columns:
@@ -103,7 +103,7 @@ def _nested_columns(value: _Object, kind: Kind, content: Content) -> Columns:
     for query_id, documents in value:
         if not isinstance(documents, _Object):
             raise FormatError(
-                f"'{show_id(query_id)}' holds {_kind_of(documents)}, not an object. {_EXPECTED[kind]}",
+                f"the value of '{show_id(query_id)}' is {_kind_of(documents)}, not an object. {_EXPECTED[kind]}",
                 source=content.name,
             )
         query += [query_id] * len(documents)
@@ -113,14 +113,14 @@ def _nested_columns(value: _Object, kind: Kind, content: Content) -> Columns:
 
 
 def _refuse_columnwise(value: _Object, kind: Kind, content: Content) -> None:
-    """A frame written column by column has the same shape as queries and documents; its keys give it away."""
+    """A frame stored column by column has the same shape as queries and documents, but its keys are column names."""
     try:
         find_roles([key for key, _ in value], kind, content.name)
     except InputError:
         return
     raise FormatError(
-        "this is a table written column by column. Write records instead: "
-        'in pandas frame.to_json(path, orient="records")',
+        "this is a table stored column by column. Write records instead, "
+        'in pandas with frame.to_json(path, orient="records")',
         source=content.name,
     )
 
@@ -137,7 +137,7 @@ def _record_columns(records: Iterable[tuple[int | None, Any]], kind: Kind, conte
         if _MISSING in row:
             lacking = list(names.values())[row.index(_MISSING)]
             what = f"{_where(number, line)}the record has no '{show_id(lacking)}'"
-            problems.add(what, "All records need the same names.", line=line)
+            problems.add(what, "All records need the same fields.", line=line)
         rows.append(row)
         lines.append(line)
     problems.refuse()
@@ -167,7 +167,7 @@ def _fields(record: Any, number: int, line: int | None, kind: Kind, content: Con
         )
     fields = dict(record)
     if len(fields) < len(record):
-        raise FormatError(f"{where}a name stands twice in the record", source=content.name, line=line)
+        raise FormatError(f"{where}a field appears twice in the record", source=content.name, line=line)
     return fields
 
 

@@ -1,7 +1,7 @@
-"""Lines of text as rows of columns, with blanks or tabs between. Knows widths and headers, but no values.
+"""Split lines into columns at spaces or tabs. Handles widths and headers, but not values.
 
-A chunk of lines is split at once and its columns are taken out by stride; lines are looked at one by one only where
-their widths differ, and for messages.
+A chunk of lines is split at once and its columns are slices with a stride; lines are handled one by one only if their
+widths differ, and for messages.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from assay.tables import Integers
 if TYPE_CHECKING:
     from assay.formats.problems import Problems
 
-ColumnOrder: TypeAlias = tuple[str, ...]  # the role of each column, from left to right
+ColumnOrder: TypeAlias = tuple[str, ...]  # the roles of the columns, left to right
 
 TREC_QRELS: ColumnOrder = ("query", "iteration", "doc", "rel")
 BEIR_QRELS: ColumnOrder = ("query", "doc", "rel")
@@ -42,39 +42,39 @@ TREC_RUN: ColumnOrder = ("query", "Q0", "doc", "rank", "score", "tag")
 MSMARCO_RUN: ColumnOrder = ("query", "doc", "rank")
 BEIR_RUN: ColumnOrder = ("query", "doc", "score")
 
-_BLANKS = b" \t\n\r\v\f"  # what C's isspace and bytes.split() take for a blank
+_BLANKS = b" \t\n\r\v\f"  # whitespace for C's isspace and bytes.split()
 _NOT_BLANK = bytes(set(range(256)) - set(_BLANKS))
 _COMMENT_LINES = rb"(?m)^#.*\n"
 
-_TOO_LONG = "Does an id contain a blank?"
+_TOO_LONG = "Does an id contain a space?"
 _TOO_SHORT = "Is the line cut off?"
-_EMPTY_LINE_ADVICE = "trec_eval reads no qrels with blank lines: remove them."
+_EMPTY_LINE_ADVICE = "trec_eval does not allow blank lines in qrels: remove them."
 
 
 class Rows(Struct, frozen=True, eq=False):
-    """The data lines of one chunk, as the list of all their tokens."""
+    """The data lines of one chunk, as a list of all tokens."""
 
     tokens: list[bytes]
     layout: ColumnOrder
     width: int  # tokens per line; those beyond the layout are ignored
-    line_numbers: Callable[[], Sequence[int]]  # cheap where no line is blank or a comment: then a range
+    line_numbers: Callable[[], Sequence[int]]  # a range if no line is blank or a comment
 
     def column(self, role: str) -> list[bytes]:
         """All values of one column."""
         return self.tokens[self.layout.index(role) :: self.width]
 
     def text(self, role: str, row: int) -> str:
-        """One value, to be shown."""
+        """One value, for display."""
         return decoded(self.tokens[row * self.width + self.layout.index(role)])
 
 
 class Shape(Struct, frozen=True):
-    """What all lines of a file have in common."""
+    """Properties shared by all lines of a file."""
 
     layout: ColumnOrder
     width: int
-    measure: str  # what a line of another width is held against
-    or_more: bool  # lines may be longer than the layout, each as it likes
+    measure: str  # the expected width, for messages
+    or_more: bool  # lines may be longer than the layout
     blank_lines: bool
     comments: bool
 
@@ -82,7 +82,7 @@ class Shape(Struct, frozen=True):
 def read_rows(
     content: Content, kind: Kind, layout: ColumnOrder, dialect: Dialect, problems: Problems
 ) -> Iterator[Rows]:
-    """The rows of each chunk; lines of a wrong width go to the problems. A header overrides the layout."""
+    """The rows of each chunk; lines with a wrong width are added to `problems`. A header overrides the layout."""
     shape = None
     for chunk in line_chunks(content, byte_order_mark=dialect.byte_order_mark):
         _refuse_strays(chunk, content, dialect)
@@ -98,13 +98,13 @@ def read_rows(
         if rows.tokens:
             yield rows
         elif not tokens:
-            shape = None  # nothing but comments and blank lines so far
+            shape = None  # only comments and blank lines so far
 
 
 def plain_layout(content: Content, kind: Kind, layout: ColumnOrder, dialect: Dialect) -> Layout | None:
-    """What the kernel must know to read the lines itself; None where the first line has a header or another width.
+    """The layout for the kernel to read the lines; None if the first line is a header or has a different width.
 
-    It reads the same as `read_rows`, or says that it cannot.
+    The kernel reads the same rows as `read_rows`, or gives up.
     """
     refuse_other_files(content)
     head = content.head[: content.head.rfind(b"\n") + 1] or content.head
@@ -131,7 +131,7 @@ def plain_layout(content: Content, kind: Kind, layout: ColumnOrder, dialect: Dia
 
 
 def data_lines(chunk: Chunk, *, comments: bool) -> Iterator[tuple[int, list[bytes]]]:
-    """Number and columns of each line that is no comment; a blank line has no columns."""
+    """Number and columns of each line except comments; a blank line has no columns."""
     for number, line in enumerate(lines_of(chunk.data), chunk.line):
         if not (comments and line.startswith(b"#")):
             yield number, line.split()
@@ -146,7 +146,7 @@ def _refuse_strays(chunk: Chunk, content: Content, dialect: Dialect) -> None:
 
 
 def _shape(first: list[bytes], kind: Kind, layout: ColumnOrder, dialect: Dialect) -> Shape:
-    longer = kind == "run" and len(layout) == 6  # only the six columns of TREC may be followed by more
+    longer = kind == "run" and len(layout) == 6  # only TREC runs may have extra columns
     fits = len(first) == len(layout) or (longer and len(first) > len(layout))
     return Shape(
         layout=layout,
@@ -163,7 +163,7 @@ def _expected(layout: ColumnOrder) -> str:
 
 
 def header_shape(names: list[str], roles: dict[str, int], shape: Shape) -> Shape:
-    """The shape that a header line gives to the lines behind it."""
+    """The shape of the lines after a header."""
     by_place = {place: role for role, place in roles.items()}
     layout = tuple(by_place.get(place, "") for place in range(len(names)))
     return Shape(layout, len(names), f"the header has {len(names)}", False, shape.blank_lines, shape.comments)
@@ -175,7 +175,7 @@ def _after_line(chunk: Chunk, line: int) -> Chunk:
 
 
 def even_rows(chunk: Chunk, shape: Shape) -> Rows | None:
-    """All rows at once, if every line has the width of the shape."""
+    """All rows at once if every line has the same width, else None."""
     data = chunk.data
     if shape.comments and (data.startswith(b"#") or b"\n#" in data):
         data = re.sub(_COMMENT_LINES, b"", data)
@@ -188,10 +188,10 @@ def even_rows(chunk: Chunk, shape: Shape) -> Rows | None:
 
 
 def _one_blank_apart(data: bytes, tokens: int, width: int) -> bool:
-    """Whether all lines surely have this width, by a quick look at the blanks alone.
+    """Whether all lines certainly have this width, judged quickly by the whitespace alone.
 
-    If every line has width - 1 blanks besides its line end it has at most width tokens, and if there are width times
-    as many tokens as lines then each has just so many. False says nothing: the file may still be even.
+    A line with width - 1 separators has at most width tokens; if there are width times as many tokens as lines, every
+    line has exactly width tokens. If False, the widths may still be equal.
     """
     lines = tokens // width
     blanks = data.translate(None, _NOT_BLANK)
@@ -218,7 +218,7 @@ def line_widths(data: bytes) -> Integers:
 
 
 def _uneven_rows(chunk: Chunk, shape: Shape, problems: Problems) -> Rows:
-    """The rows that fit, cut to the layout; the others are problems."""
+    """The rows with the right width, cut to the layout; the others are added to `problems`."""
     kept: list[bytes] = []
     numbers: list[int] = []
     for number, tokens in data_lines(chunk, comments=shape.comments):

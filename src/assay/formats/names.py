@@ -1,4 +1,4 @@
-"""What the columns of a table are called: the names we accept for each role. Knows no file format."""
+"""The column names accepted for each role. Independent of file formats."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from assay.formats.numbers import number
 Kind: TypeAlias = Literal["qrels", "run"]
 Roles: TypeAlias = dict[str, int]  # role -> position of its column
 
-# Case, blanks, - and _ do not count. Earlier groups win over later ones (a frame of PyTerrier has both docno and its
-# internal docid, ESCI both query_id and the text of the query); two names of one group together are refused.
+# Case, spaces, - and _ are ignored. Earlier groups win over later ones (PyTerrier frames have both docno and an internal
+# docid, ESCI has both query_id and the query text); two names of the same group are an error.
 NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "query": (("query_id", "qid", "topic_id", "qry_id"), ("topic",), ("query",)),
     "doc": (
@@ -31,18 +31,18 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "tag": (("tag",), ("run_id",), ("run_name",), ("system",), ("run",)),
 }
 _IGNORED = str.maketrans("", "", "-_ ")
-WORDS = {"query": "query", "doc": "document", "rel": "grade", "score": "score"}  # how messages call them
+WORDS = {"query": "query", "doc": "document", "rel": "grade", "score": "score"}  # in messages
 ROLES: dict[Kind, tuple[str, ...]] = {
     "qrels": ("query", "doc", "rel", "iteration"),
     "run": ("query", "doc", "score", "rank", "tag"),
 }
 REQUIRED: dict[Kind, tuple[str, ...]] = {"qrels": ("query", "doc", "rel"), "run": ("query", "doc", "score")}
-INSTEAD = {"score": "rank"}  # a run may give the rank alone
+INSTEAD = {"score": "rank"}  # a run may have ranks only
 HEADERS: dict[Kind, str] = {"qrels": "query_id,doc_id,relevance", "run": "query_id,doc_id,score"}
 
 
 def is_header(names: Sequence[str]) -> bool:
-    """Whether these are names of columns: a query, a document, and nothing that is a number.
+    """Whether these are column names: a query, a document, and no numbers.
 
     >>> is_header(["qid", "iter", "docno", "rel"]), is_header(["q1", "0", "d1", "1"])
     (True, False)
@@ -53,7 +53,7 @@ def is_header(names: Sequence[str]) -> bool:
 
 
 def find_roles(names: Sequence[str], kind: Kind, source: str, *, line: int | None = None) -> Roles:
-    """The position of each role's column; an error that lists the names found and accepted if one is missing."""
+    """The position of each role's column; raises an error that lists the accepted names if one is missing."""
     roles = {role: place for role in ROLES[kind] if (place := _place(role, names, kind, source, line)) is not None}
     for role in REQUIRED[kind]:
         if role not in roles and INSTEAD.get(role) not in roles:
@@ -74,7 +74,7 @@ def _place(role: str, names: Sequence[str], kind: Kind, source: str, line: int |
         if len(places) > 1 and role in REQUIRED[kind]:
             both = " and ".join(f"'{show_id(names[place])}'" for place in places)
             raise InputError(
-                f"the columns {both} could each be the {WORDS[role]}. Keep one, or rename the others.",
+                f"the columns {both} could each be the {WORDS[role]} column. Keep one, or rename the others.",
                 source=source,
                 line=line,
             )
@@ -86,8 +86,8 @@ def _place(role: str, names: Sequence[str], kind: Kind, source: str, line: int |
 def _missing(role: str, names: Sequence[str]) -> str:
     accepted = [name for group in NAMES[role] + NAMES.get(INSTEAD.get(role, ""), ()) for name in group]
     return (
-        f"no column for the {WORDS[role]}; the columns are {_listed(names)}. "
-        f"Rename one of them: we accept {', '.join(accepted)}."
+        f"no {WORDS[role]} column; the columns are {_listed(names)}. "
+        f"Rename one of them; accepted names: {', '.join(accepted)}."
     )
 
 

@@ -1,7 +1,7 @@
-"""Numbers, strictly: ordinary ASCII decimals such as 3, -0.5 or 1.2e-3. Knows no file format.
+"""Strict number parsing: plain ASCII decimals such as 3, -0.5 or 1.2e-3. Independent of file formats.
 
-Python's float() reads more (1_000, Arabic-Indic digits, nan, infinity) and C's atof reads anything; the same file
-would then rank differently in different tools. What is not an ordinary decimal is refused, never guessed.
+Python's float() accepts more (1_000, Arabic-Indic digits, nan, infinity) and C's atof accepts anything, so the same file
+could rank differently in different tools. Anything but a plain decimal is an error.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ Texts: TypeAlias = Sequence[bytes] | Sequence[str]
 _ORDINARY = b"0123456789+-.eE"
 _DIGITS_AND_BLANK = b"0123456789 "
 _DECIMAL = r"[+-]?(?:\d+\.?\d*|\.\d+)"
-_LARGEST = np.iinfo(np.int64).max  # what NumPy reads where a number is too large for 64 bits
+_LARGEST = np.iinfo(np.int64).max  # NumPy's result for a number that is too large for 64 bits
 _EXAMPLE = "Write it as E=3,S=2,C=1,I=0."
 
 
 def floats(texts: Texts) -> Floats | None:
-    """The numbers that all these texts are, or None if one of them is no ordinary number.
+    """The texts as numbers, or None if one of them is not a plain number.
 
     >>> floats([b"1", b"-2.5e3"]).tolist()
     [1.0, -2500.0]
     >>> floats([b"1", b"nan"]) is None
     True
     """
-    if _joined(texts).translate(None, _ORDINARY):  # one look at all characters: far faster than one look per number
+    if _joined(texts).translate(None, _ORDINARY):  # checking all characters at once is much faster
         return None
     try:
         values = np.fromiter(map(float, texts), np.float64, len(texts))
@@ -45,7 +45,7 @@ def floats(texts: Texts) -> Floats | None:
 
 
 def number(text: bytes | str) -> float | None:
-    """The ordinary number that this text is, or None.
+    """The text as a number, or None if it is not a plain number.
 
     >>> number("1e3"), number("1_000"), number("0x10"), number("1e400")
     (1000.0, None, None, None)
@@ -55,7 +55,7 @@ def number(text: bytes | str) -> float | None:
 
 
 def ranks(texts: Sequence[bytes]) -> Integers | None:
-    """The whole numbers that all these texts are, or None if one of them is not.
+    """The texts as whole numbers, or None if one of them is not.
 
     >>> ranks([b"1", b"20"]).tolist()
     [1, 20]
@@ -70,7 +70,7 @@ def ranks(texts: Sequence[bytes]) -> Integers | None:
 
 
 def whole_grade(text: str) -> float | None:
-    """The grade as trec_eval's atol reads it, cut toward zero; None for what atol would misread.
+    """The grade as trec_eval's atol reads it, truncated toward zero; None for text that atol would misread.
 
     >>> whole_grade("1.7"), whole_grade("-0.5"), whole_grade("1e2"), whole_grade("E")
     (1.0, 0.0, None, None)
@@ -80,7 +80,7 @@ def whole_grade(text: str) -> float | None:
 
 
 def grade(value: Any, grades: GradeMap) -> float | None:
-    """What a text or number stands for: what the map says, else the number itself, else None.
+    """The grade of a text or number: its value in the map, else the number itself, else None.
 
     >>> grade("E", {"E": 3.0}), grade("0.5", {"E": 3.0}), grade("S", {"E": 3.0})
     (3.0, 0.5, None)
@@ -92,7 +92,7 @@ def grade(value: Any, grades: GradeMap) -> float | None:
 
 
 def real(value: Any) -> float | None:
-    """The finite number that a value of any numeric type is, or None.
+    """A value of any numeric type as a float, or None if it is not a finite number.
 
     >>> real(True), real(np.float32(0.5)), real("1"), real(float("nan"))
     (1.0, 0.5, None, None)
@@ -108,14 +108,14 @@ def real(value: Any) -> float | None:
 
 
 def plain_text(value: Any) -> str:
-    """A value that only names something, as text: 0 and 0.0 are '0', nothing is ''."""
+    """A label as text: 0 and 0.0 become '0', None becomes ''."""
     if isinstance(value, (float, np.floating)):
         return _key(float(value)) if math.isfinite(value) else ""
     return "" if value is None else str(value)
 
 
 def no_number(value: Any) -> str:
-    """Why a value is refused as a number.
+    """Why a value is not accepted as a number.
 
     >>> no_number("nan"), no_number("1e400"), no_number("")
     ("'nan' is not a number", "'1e400' is too large for a 64-bit number", 'is missing')
@@ -129,7 +129,7 @@ def no_number(value: Any) -> str:
 
 
 def no_numeric_type(value: Any) -> str:
-    """Why a value of Python's own types is refused as a number.
+    """Why a Python value is not accepted as a number.
 
     >>> no_numeric_type("1"), no_numeric_type(float("nan")), no_numeric_type(None)
     ("'1' (str) is not a number", 'nan (float) is not a finite number', 'None (NoneType) is not a number')
@@ -139,7 +139,7 @@ def no_numeric_type(value: Any) -> str:
 
 
 def show_value(value: Any) -> str:
-    """A value of any type as it may be shown.
+    """A value of any type, for display.
 
     >>> show_value(np.float64(1)), show_value("a")
     ('1.0', "'a'")
@@ -148,12 +148,14 @@ def show_value(value: Any) -> str:
 
 
 def no_rank(value: Any) -> str:
-    """Why a value is refused as a rank."""
-    return "is missing" if value is None or value == "" else f"'{show_id(str(value))}' is not a whole number from 1 on"
+    """Why a value is not accepted as a rank."""
+    return (
+        "is missing" if value is None or value == "" else f"'{show_id(str(value))}' is not a whole number of at least 1"
+    )
 
 
 class Refusal(Struct, frozen=True, eq=False):
-    """What to say about values that are not what they should be."""
+    """The message for invalid values of a column."""
 
     word: str
     why: Callable[[Any], str]
@@ -163,29 +165,29 @@ class Refusal(Struct, frozen=True, eq=False):
 SCORE = Refusal(
     "score",
     no_number,
-    "Scores are ordinary decimal numbers such as 12.5 or 1.2e-3: repair or remove these rows.",
+    "Scores must be plain decimal numbers such as 12.5 or 1.2e-3: fix or remove these rows.",
 )
 GRADE = Refusal(
     "grade",
     no_number,
-    "Grades are ordinary decimal numbers; letters need a value each: --grades E=3,S=2,C=1,I=0 "
+    "Grades must be plain decimal numbers; give letters a value with --grades E=3,S=2,C=1,I=0 "
     "(in Python: grades={'E': 3, 'S': 2, 'C': 1, 'I': 0}).",
 )
 WHOLE_GRADE = Refusal(
     "grade",
     no_number,
-    "trec_eval's grades are whole numbers; `assay evaluate` also reads fractions, and letters with --grades.",
+    "trec_eval only reads whole grades; `assay evaluate` also reads fractions, and letters with --grades.",
 )
 RANK = Refusal(
     "rank",
     no_rank,
-    "Without a score column a run has ranks: 1, 2, 3 and so on. If the third column is a score, read it "
-    "with --run-format beir, or put a header line first: query_id doc_id score.",
+    "A run without scores needs ranks: 1, 2, 3 and so on. If the third column is a score, use "
+    "--run-format beir, or add a header line: query_id doc_id score.",
 )
 
 
 def parse_grades(text: str) -> dict[str, float]:
-    """The value of each letter, as --grades gives them.
+    """Parse the value of --grades.
 
     >>> parse_grades("E=3,S=2,C=1,I=0")
     {'E': 3.0, 'S': 2.0, 'C': 1.0, 'I': 0.0}
@@ -205,7 +207,7 @@ def parse_grades(text: str) -> dict[str, float]:
 
 
 def checked_grades(grades: Mapping[str, float] | None) -> GradeMap:
-    """The caller's map as we use it: text to finite number, and 1, 1.0 and '1' the same grade."""
+    """The caller's map normalised: text to finite numbers, with 1, 1.0 and '1' as the same grade."""
     checked = {}
     for given, meant in (grades or {}).items():
         value = real(meant)

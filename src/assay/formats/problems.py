@@ -1,4 +1,4 @@
-"""Bad rows, gathered while the reading goes on. The first ten are shown, the rest are counted; knows no format."""
+"""Bad rows, collected while a file is read. The error shows the first ten and counts the rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHOWN = 10
 
 
 class Problem(Struct, frozen=True):
-    """What is wrong with one row, and what to do about rows like it."""
+    """What is wrong with a row, and how to fix such rows."""
 
     what: str
     advice: str
@@ -24,11 +24,11 @@ class Problems:
     """The problems of one source.
 
     >>> problems = Problems("bm25.run")
-    >>> problems.add("score 'nan' is not a number (query 51, document D12)", "Repair or remove it.", line=1041)
+    >>> problems.add("score 'nan' is not a number (query 51, document D12)", "Fix or remove it.", line=1041)
     >>> problems.refuse()
     Traceback (most recent call last):
     ...
-    assay.errors.InputError: bm25.run:1041: score 'nan' is not a number (query 51, document D12). Repair or remove it.
+    assay.errors.InputError: bm25.run:1041: score 'nan' is not a number (query 51, document D12). Fix or remove it.
     """
 
     def __init__(self, source: str) -> None:
@@ -37,16 +37,16 @@ class Problems:
         self.count = 0
 
     def add(self, what: str, advice: str, *, line: int | None = None) -> None:
-        """One more bad row."""
+        """Add a bad row."""
         self.extend([Problem(what, advice, line)], 1)
 
     def extend(self, problems: Iterable[Problem], count: int) -> None:
-        """Many more bad rows; no more of them are described than will be shown."""
+        """Add many bad rows; consumes only as many `problems` as will be shown."""
         self.count += count
         self.first += islice(problems, SHOWN - len(self.first))
 
     def refuse(self) -> None:
-        """Raise one error for all of them, if there are any."""
+        """Raise one error for all bad rows, if there are any."""
         if self.first:
             raise InputError(self._message(), source=self.source, line=self.first[0].line)
 

@@ -1,4 +1,4 @@
-"""Read qrels and runs from paths, text, dicts and data frames. Joins the formats; reads nothing by itself."""
+"""Read qrels and runs from paths, text, dicts and data frames, in any format."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _FRAME_MARKS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__n
 
 
 def later(place: str) -> Callable[..., Any]:
-    """A function of this package that is imported when it is called: plain text, which the kernel reads, needs none."""
+    """A function of this package, imported when it is called: the kernel reads plain text without these modules."""
     module, _, name = place.rpartition(".")
 
     def call(*given: Any, **named: Any) -> Any:
@@ -69,13 +69,13 @@ frame_table = later("frames.frame_table")
 
 
 class InputFormat(Struct, frozen=True, eq=False):
-    """A format: what a user may call it by, and how it is read."""
+    """A format and how to read it."""
 
     description: str
     read_qrels: Callable[[Content, GradeMap], Qrels]
     read_run: Callable[[Content], Run]
-    layout: Callable[[Content, Kind], Layout | None] | None = None  # of text that the kernel may read
-    table: Callable[[Content, Kind], Any] | None = None  # in Arrow's form, which the kernel may judge
+    layout: Callable[[Content, Kind], Layout | None] | None = None  # for text that the kernel can read
+    table: Callable[[Content, Kind], Any] | None = None  # an Arrow table that the kernel can judge
 
 
 def _in_columns(description: str, qrels: ColumnOrder, run: ColumnOrder) -> InputFormat:
@@ -103,7 +103,7 @@ FORMATS = {
     "beir": _in_columns("BEIR text in three columns: query document grade (or score)", BEIR_QRELS, BEIR_RUN),
     "msmarco": _in_columns("MS MARCO text: query 0 document grade; query document rank", TREC_QRELS, MSMARCO_RUN),
     "json": InputFormat(
-        "JSON: {query: {document: value}} as of pytrec_eval and ranx, or a list of records",
+        "JSON: {query: {document: value}} as in pytrec_eval and ranx, or a list of records",
         later("json.qrels_from_json"),
         later("json.run_from_json"),
     ),
@@ -130,22 +130,22 @@ INPUT_FORMATS = {name: format.description for name, format in FORMATS.items()}
 
 
 def read_qrels(source: Source, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
-    """Qrels from a file, compressed or not, or from standard input ('-').
+    """Read qrels from a file, compressed or not, or from standard input ('-').
 
-    `grades` gives letters their value: {"E": 3, "S": 2}. What cannot be read is refused with file, line and value.
+    `grades` gives letters a value: {"E": 3, "S": 2}. Errors name the file, the line and the value.
     """
     with open_source(source) as content:
         return _qrels(content, input_format, grades)
 
 
 def read_run(source: Source, *, input_format: str = AUTO, name: str | None = None) -> Run:
-    """A run from a file, compressed or not, or from standard input ('-'). Its name is the file's stem by default."""
+    """Read a run from a file, compressed or not, or from standard input ('-'). Its default name is the file's stem."""
     with open_source(source) as content:
         return _run(content, input_format, name)
 
 
 def parse_qrels(text: str | bytes, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
-    r"""Qrels from a text in any of the formats.
+    r"""Parse qrels from text in any format.
 
     >>> parse_qrels("q1 0 a 1\nq1 0 b 0").rel.tolist()
     [1.0, 0.0]
@@ -155,7 +155,7 @@ def parse_qrels(text: str | bytes, *, input_format: str = AUTO, grades: Mapping[
 
 
 def parse_run(text: str | bytes, *, input_format: str = AUTO, name: str | None = None) -> Run:
-    r"""A run from a text in any of the formats.
+    r"""Parse a run from text in any format.
 
     >>> parse_run("q1 Q0 a 1 9.5 bm25\nq1 Q0 b 2 8.0 bm25").tag
     'bm25'
@@ -165,7 +165,7 @@ def parse_run(text: str | bytes, *, input_format: str = AUTO, name: str | None =
 
 
 def as_qrels(value: QrelsLike, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
-    """Qrels from a path, {query: {document: grade}}, a data frame, an Arrow table, or Qrels as they are.
+    """Qrels from a path, {query: {document: grade}}, a data frame or an Arrow table; Qrels are returned unchanged.
 
     >>> as_qrels({"q1": {"a": 1, "b": 0}}).queries
     ('q1',)
@@ -182,7 +182,7 @@ def as_qrels(value: QrelsLike, *, input_format: str = AUTO, grades: Mapping[str,
 
 
 def as_run(value: RunLike, *, input_format: str = AUTO, name: str | None = None) -> Run:
-    """A run from a path, {query: {document: score}}, a data frame, an Arrow table, or a Run as it is.
+    """A run from a path, {query: {document: score}}, a data frame or an Arrow table; a Run is returned unchanged.
 
     >>> as_run({"q1": {"a": 9.5}}, name="bm25").name
     'bm25'
@@ -199,7 +199,7 @@ def as_run(value: RunLike, *, input_format: str = AUTO, name: str | None = None)
 
 
 def is_frame(value: object) -> bool:
-    """Whether a value looks like a data frame of some library; imports none of them, computes nothing."""
+    """Whether a value looks like a data frame, without importing any library."""
     return any(hasattr(type(value), mark) for mark in _FRAME_MARKS)
 
 
@@ -213,24 +213,24 @@ def _run(content: Content, input_format: str, name: str | None) -> Run:
 
 
 def find_format(content: Content, input_format: str, kind: Kind) -> InputFormat:
-    """The format of this name, or the one that the content is in."""
+    """The format with this name, or the detected one."""
     return FORMATS[format_name(content, input_format, kind)]
 
 
 def format_name(content: Content, input_format: str, kind: Kind) -> str:
-    """The name of the format that the content is in, or the one that is given, if there is such a format."""
+    """The given name of a format, checked, or that of the detected format."""
     name = detect_format(content, kind, FORMATS) if input_format == AUTO else input_format
     if name not in FORMATS:
         known = [AUTO, *FORMATS]
         hint = did_you_mean(name, known) or "."
-        raise InputError(f"no input format called {name!r}{hint} There are {', '.join(known)}.")
+        raise InputError(f"no input format called {name!r}{hint} The formats are {', '.join(known)}.")
     return name
 
 
 def _unusable(value: object, kind: Kind, *, swapped: bool) -> InputError:
     hint = " Are qrels and run swapped?" if swapped else ""
     return InputError(
-        f"a value of type {type(value).__name__} cannot be read as {'a run' if kind == 'run' else 'qrels'}: give a path, "
+        f"cannot read a value of type {type(value).__name__} as {'a run' if kind == 'run' else 'qrels'}: pass a path, "
         f"a dict of dicts, a data frame (pandas, polars, Arrow) or a {kind.capitalize()}.{hint} "
-        f"To read text use parse_{kind}."
+        f"To parse text, use parse_{kind}."
     )

@@ -1,4 +1,4 @@
-"""Tables as they are written: one text per row and column, in blocks. Knows no file format."""
+"""Tables prepared for writing: one text per row and column, in blocks. Independent of file formats."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from assay.tables import Ids, Integers, Qrels, Run
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-BLOCK = 1 << 16  # rows whose texts are in memory at once
+BLOCK = 1 << 16  # rows kept in memory as text
 TEXT_ROLES = ("query", "iteration", "doc", "tag")
-_CONSTANTS = {"Q0": "Q0", "iteration": "0"}  # what stands in a column that the table does not have
+_CONSTANTS = {"Q0": "Q0", "iteration": "0"}  # for columns that the table does not have
 
 
 class Sheet(Struct, frozen=True, eq=False):
-    """A table by the roles of its columns. Queries are codes; a tag is the same for all rows."""
+    """A table as columns by role. Queries are codes; all rows have the same tag."""
 
     kind: Kind
     source: str
-    lines: Sequence[int] | None  # where each row was read, for messages
+    lines: Sequence[int] | None  # line number of each row, for messages
     queries: tuple[str, ...]
     query: Integers
-    columns: Mapping[str, npt.NDArray[Any]]  # all others
+    columns: Mapping[str, npt.NDArray[Any]]  # all except the query
     constants: Mapping[str, str]
-    roles: ColumnOrder  # the columns that the table has, in the order in which they are written
+    roles: ColumnOrder  # the columns of the table, in the order they are written
 
     def __len__(self) -> int:
         return len(self.query)
@@ -43,7 +43,7 @@ class Sheet(Struct, frozen=True, eq=False):
         return self.columns["doc"]
 
     def blocks(self, roles: ColumnOrder) -> Iterator[list[list[str]]]:
-        """The texts of these columns, some thousands of rows at a time."""
+        """The texts of these columns, block by block."""
         for start in range(0, len(self), BLOCK):
             rows = slice(start, start + BLOCK)
             yield [self.texts(role, rows) for role in roles]
@@ -65,7 +65,7 @@ class Sheet(Struct, frozen=True, eq=False):
 
 
 def sheet_of_qrels(qrels: Qrels) -> Sheet:
-    """Qrels as they are written. Where no row says an iteration, there is no such column."""
+    """Qrels prepared for writing; without iterations there is no such column."""
     has_iterations = qrels.iteration is not None and any(qrels.iteration)
     columns = {"doc": qrels.doc, "rel": qrels.rel} | ({"iteration": qrels.iteration} if has_iterations else {})
     roles = ("query", *(["iteration"] if has_iterations else []), "doc", "rel")
@@ -73,7 +73,7 @@ def sheet_of_qrels(qrels: Qrels) -> Sheet:
 
 
 def sheet_of_run(run: Run, tag: str, ranks: Integers | None) -> Sheet:
-    """A run as it is written, with this tag, if it is not empty, and these ranks, if there are any."""
+    """A run prepared for writing, with this tag, unless it is empty, and these ranks, if any."""
     columns: dict[str, npt.NDArray[Any]] = {"doc": run.doc, "score": run.score}
     if ranks is not None:
         columns["rank"] = ranks
@@ -82,7 +82,7 @@ def sheet_of_run(run: Run, tag: str, ranks: Integers | None) -> Sheet:
 
 
 def grade_text(grade: float) -> str:
-    """A grade as it is written: whole numbers without a point, as every tool reads them.
+    """A grade as text; whole numbers have no decimal point, so every tool can read them.
 
     >>> grade_text(2.0), grade_text(0.5), grade_text(-0.0), grade_text(1e300)
     ('2', '0.5', '-0.0', '1e+300')
@@ -91,11 +91,11 @@ def grade_text(grade: float) -> str:
 
 
 def is_plainly_whole(grade: float) -> bool:
-    """Whether a whole number of ordinary size says the same; negative zero has no such number."""
+    """Whether an exact integer represents the grade; false for negative zero."""
     return grade.is_integer() and abs(grade) < 2**53 and (grade != 0 or math.copysign(1, grade) > 0)
 
 
-# The shortest text that is read back as the same number.
+# The shortest text that reads back as the same number.
 _TEXTS: dict[str, Callable[[Iterable[Any]], Iterable[str]]] = {
     "doc": list,
     "iteration": list,
@@ -106,5 +106,5 @@ _TEXTS: dict[str, Callable[[Iterable[Any]], Iterable[str]]] = {
 
 
 def queries_together(query: Integers) -> bool:
-    """Whether the rows of each query stand together."""
+    """Whether the rows of each query are consecutive."""
     return int(np.count_nonzero(np.diff(query))) + 1 == len(np.unique(query))

@@ -1,6 +1,6 @@
-"""Where bytes come from: files, standard input, text in memory; compressed or not. Knows no format of ours.
+"""Read bytes from files, standard input or memory, compressed or not. Independent of formats.
 
-Compression is told by the first bytes, never by the file's name. Nothing is read twice, so pipes work.
+Compression is detected from the first bytes, never from the file name. Nothing is read twice, so pipes work.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from assay.errors import InputError, MissingExtraError, show_id
 
 Source: TypeAlias = str | os.PathLike[str]
 
-# Bytes read at once: large enough that Python's overhead vanishes, small enough that the tokens of a block stay in the
+# Bytes read at once: large enough to make Python's overhead negligible, small enough to keep the tokens of a block in the
 # processor's cache (4 MB is a third slower).
 BLOCK_SIZE = 1 << 18
-HEAD_SIZE = 1 << 16  # looked at before all else: often the kernel reads the rest, and fresh memory for more costs time
+HEAD_SIZE = 1 << 16  # read first, to detect the format; small because the kernel often reads the rest
 LONGEST_HEAD = 1 << 24
 STDIN = "-"
 
@@ -34,32 +34,32 @@ FORMAT_SUFFIXES = (
 
 
 class Readable(Protocol):
-    """All that we ask of a stream."""
+    """A stream of bytes."""
 
     def read(self, size: int = -1, /) -> bytes:
         """At most `size` bytes, and none only at the end."""
 
 
 class PlainFile(Struct, frozen=True, eq=False):
-    """A file on disk that is open."""
+    """An open file on disk."""
 
     descriptor: int
     size: int
 
 
 class Content:
-    """The bytes of one source after decompression, read once from front to back."""
+    """The decompressed bytes of a source, read once from start to end."""
 
     def __init__(self, stream: Readable, name: str, stem: str, compression: str | None = None) -> None:
-        self.name = name  # as messages show it
-        self.stem = stem  # as a run read from it is called
-        self.file: PlainFile | None = None  # where the bytes are those of a file
+        self.name = name  # for messages
+        self.stem = stem  # the name of a run read from it
+        self.file: PlainFile | None = None  # set for an uncompressed file
         self._stream = stream
         self.compression = compression
-        self.head = self._read(min(HEAD_SIZE, BLOCK_SIZE))  # kept, to look at before it is read
+        self.head = self._read(min(HEAD_SIZE, BLOCK_SIZE))  # for detection, before the content is read
 
     def look_further(self) -> bool:
-        """Make the head longer, within reason; False if there is no more to see."""
+        """Read more into the head, up to a limit; False if there is nothing more."""
         more = self._read() if len(self.head) < LONGEST_HEAD else b""
         self.head += more
         return bool(more)
@@ -76,8 +76,8 @@ class Content:
         return b"".join(self.blocks())
 
     def read_some(self, size: int) -> bytes:
-        """At most `size` bytes of what has not been read yet, and none only at the end."""
-        head = self.head or self._read(size)  # which may be more: what a piece of compressed data unpacks to
+        """The next bytes, at most `size`, and none only at the end."""
+        head = self.head or self._read(size)  # may be more than `size` after decompression
         self.head = head[size:]
         return head[:size]
 
@@ -94,7 +94,7 @@ class Content:
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """What reading a stream may raise; looked up only when it does."""
+    """The exceptions of reading a stream; imported only when one is raised."""
     import zlib
 
     return OSError, EOFError, zlib.error
@@ -116,7 +116,7 @@ def open_source(source: Source) -> Iterator[Content]:
 
 
 class Origin:
-    """A source that can be opened again: what can be read only once is kept in memory."""
+    """A source that can be opened again; pipes and standard input are kept in memory."""
 
     def __init__(self, source: Source) -> None:
         self.path = source if source == STDIN else os.fsdecode(source)
@@ -142,7 +142,7 @@ def open_text(text: str | bytes, stem: str) -> Iterator[Content]:
 
 
 def stem(path: str) -> str:
-    """The name of a run: its file's name without the endings that say what kind of file it is.
+    """The name of a run: the file name without known extensions.
 
     >>> stem("runs/bm25.run.gz"), stem("a.txt"), stem("sab20.1.meta.docs")
     ('bm25', 'a', 'sab20.1.meta.docs')
@@ -154,23 +154,23 @@ def stem(path: str) -> str:
 
 
 def open_file(path: str) -> BinaryIO:
-    """The bytes of a file as they are; an error that says why it cannot be opened."""
+    """Open a file for reading, or raise an error with the reason."""
     try:
         return open(path, "rb")
     except FileNotFoundError as error:
         raise InputError(f"no such file{_text_instead(path)}", source=show_id(path, 200)) from error
     except IsADirectoryError as error:
-        raise InputError("is a directory; name the file in it", source=path) from error
+        raise InputError("is a directory, not a file", source=path) from error
     except PermissionError as error:
-        raise InputError("no permission to read it", source=path) from error
+        raise InputError("permission denied", source=path) from error
     except (OSError, ValueError) as error:
         raise InputError(
-            f"cannot be opened: {_reason(error)}{_text_instead(path)}", source=show_id(path, 200)
+            f"cannot open the file: {_reason(error)}{_text_instead(path)}", source=show_id(path, 200)
         ) from error
 
 
 def _text_instead(path: str) -> str:
-    return ". To read text rather than a file, use parse_qrels or parse_run." if "\n" in path else ""
+    return ". To parse text, use parse_qrels or parse_run." if "\n" in path else ""
 
 
 def _reason(error: Exception) -> str:
@@ -187,7 +187,7 @@ def _encoded(text: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        raise InputError(f"the text cannot be written as UTF-8: {error}", source="<text>") from error
+        raise InputError(f"the text cannot be encoded as UTF-8: {error}", source="<text>") from error
 
 
 def _content(stream: Readable, name: str, stem: str) -> Content:
@@ -207,7 +207,7 @@ def _first_bytes(stream: Readable, name: str) -> bytes:
 
 
 class _Joined:
-    """The bytes already taken from a stream, and then its others: a pipe can be looked at only once."""
+    """The bytes already read from a stream, followed by the rest: a pipe can be read only once."""
 
     def __init__(self, start: bytes, stream: Readable) -> None:
         self._start, self._stream = start, stream
@@ -223,17 +223,17 @@ class _Joined:
 
 
 class _Frames:
-    """Compressed frames or streams, one after the other, of which none may be cut off or followed by anything else.
+    """Consecutive compressed frames or streams; raises an error if one is truncated or followed by other data.
 
-    The standard readers of bz2 and xz, and the zstandard package's, take such a file for a whole one.
+    The standard readers for bz2, xz and zstd silently accept such files.
     """
 
-    PIECE = 4096  # compressed bytes at a time: what one step can unpack stays bounded, also for a hostile file
+    PIECE = 4096  # compressed bytes per step: bounds the memory that a malicious file can use
 
     def __init__(self, stream: Readable, new_frame: Callable[[], Any], error: type[Exception]) -> None:
         self._stream, self._new_frame, self._error = stream, new_frame, error
         self._frame = new_frame()
-        self._fresh = True  # nothing of the present frame has been read
+        self._fresh = True  # nothing of the current frame has been read
 
     def read(self, size: int = -1, /) -> bytes:
         pieces: list[bytes] = []
@@ -291,7 +291,7 @@ def _zstd_frames(stream: Readable) -> _Frames:
     return _Frames(stream, zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError)
 
 
-# name -> first bytes, and the reader of what follows, which is imported when it is met; a new compression is a new entry
+# name -> first bytes, and the reader, imported on demand
 _COMPRESSIONS: dict[str, tuple[tuple[bytes, ...], Callable[[Any], Readable]]] = {
     "gzip": ((b"\x1f\x8b",), _gzip_file),
     "bzip2": (tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)), _bzip2_streams),

@@ -1,6 +1,6 @@
-"""Text as chunks of whole lines, and the refusal of bytes that are no text of ours. Knows no format.
+"""Read text in chunks of whole lines, and reject bytes that are not text. Independent of formats.
 
-Bytes that are not UTF-8 are kept (as surrogate escapes); NUL bytes and UTF-16 never are.
+Bytes that are not UTF-8 are kept (as surrogate escapes); NUL bytes and UTF-16 are errors.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from assay.errors import FormatError, InputError
 from assay.formats.sources import Content
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-NO_DATA = "there is no data: the file is empty, or holds only blank lines, comments or a header"
+NO_DATA = "no data: the file is empty or contains only blank lines, comments or a header"
 
-_WIDE_MARKS = {  # the longer first: UTF-16's mark is the beginning of UTF-32's
+_WIDE_MARKS = {  # UTF-32 first: its mark starts with that of UTF-16
     b"\xff\xfe\x00\x00": "UTF-32",
     b"\x00\x00\xfe\xff": "UTF-32",
     b"\xff\xfe": "UTF-16",
@@ -36,14 +36,14 @@ _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 
 
 class Chunk(Struct, frozen=True):
-    """Whole lines, each with its line end."""
+    """Whole lines, each with its line ending."""
 
     data: bytes
     line: int  # the number of the first line, counted from 1
 
 
 def line_chunks(content: Content, *, byte_order_mark: bool = False) -> Iterator[Chunk]:
-    """The text of a source in chunks of whole lines; a UTF-8 byte order mark at its start is dropped or kept."""
+    """The text of a source in chunks of whole lines; keeps a UTF-8 byte order mark at its start only if told to."""
     refuse_other_files(content)
     line = 1
     for data in whole_lines(content.blocks()):
@@ -55,12 +55,12 @@ def line_chunks(content: Content, *, byte_order_mark: bool = False) -> Iterator[
 
 
 def whole_text(content: Content) -> str:
-    """The text of a source at once."""
+    """The whole text of a source."""
     return decoded(b"".join(chunk.data for chunk in line_chunks(content)))
 
 
 def lines_of(data: bytes) -> Iterator[bytes]:
-    """The lines one after the other, each without its line end; whoever needs only the first pays for no others."""
+    """The lines without their line endings, generated one by one."""
     start = 0
     while (end := data.find(b"\n", start)) >= 0:
         yield data[start:end]
@@ -70,7 +70,7 @@ def lines_of(data: bytes) -> Iterator[bytes]:
 
 
 def first_data_line(data: bytes, *, comments: bool = True) -> tuple[int, bytes]:
-    r"""The first line that is neither blank nor a comment, and how many lines come before it; without one, an empty line.
+    r"""The first line that is neither blank nor a comment (or an empty line), and the number of lines before it.
 
     >>> first_data_line(b"# a comment\n\nq1 0 a 1\nq1 0 b 0\n")
     (2, b'q1 0 a 1')
@@ -84,7 +84,7 @@ def first_data_line(data: bytes, *, comments: bool = True) -> tuple[int, bytes]:
 
 
 def decoded(data: bytes) -> str:
-    """Bytes as text; bytes that are not UTF-8 become surrogate escapes, so that none is lost."""
+    """Bytes as text; bytes that are not UTF-8 become surrogate escapes."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -98,12 +98,12 @@ def is_utf8(data: bytes) -> bool:
 
 
 def decoded_column(tokens: Sequence[bytes]) -> list[str]:
-    """Many short texts at once, far faster than one by one; none of them may hold a line end."""
+    """Decode many short texts at once, which is much faster; they must not contain newlines."""
     return decoded(b"\n".join(tokens)).split("\n")
 
 
 def refuse_other_files(content: Content) -> None:
-    """Refuse what is plainly no text: archives, UTF-16, binary data."""
+    """Raise an error for archives, UTF-16 and binary data."""
     head = content.head
     for magic, what in _OTHER_FILES.items():
         if head.startswith(magic):
@@ -117,39 +117,39 @@ def refuse_other_files(content: Content) -> None:
 
 
 def refuse_bare_returns(chunk: Chunk, content: Content) -> None:
-    """Refuse a carriage return that is not at the end of a line: what follows it would vanish into that line."""
+    """Raise an error for a carriage return inside a line: the text after it would become part of that line."""
     bare = re.search(_BARE_RETURN, chunk.data) if b"\r" in chunk.data else None
     if bare:
         raise InputError(_RETURN_MESSAGE, source=content.name, line=_line_at(chunk, bare.start()))
 
 
 def refuse_old_mac_lines(chunk: Chunk, content: Content) -> None:
-    """Refuse a text whose only line ends are carriage returns."""
+    """Raise an error for text whose only line endings are carriage returns."""
     if chunk.line == 1 and b"\n" not in chunk.data[:-1]:
         refuse_bare_returns(chunk, content)
 
 
 def refuse_inner_mark(chunk: Chunk, content: Content) -> None:
-    """Refuse a byte order mark at the start of a later line, or a second one: it would be an invisible part of an id."""
-    if BYTE_ORDER_MARK[:1] not in chunk.data:  # a quick look before a slow one
+    """Raise an error for a byte order mark inside the text: it would be an invisible part of an id."""
+    if BYTE_ORDER_MARK[:1] not in chunk.data:  # fast check first
         return
     place = 0 if chunk.data.startswith(BYTE_ORDER_MARK) else chunk.data.find(b"\n" + BYTE_ORDER_MARK) + 1
     if place > 0 or chunk.data.startswith(BYTE_ORDER_MARK):
         raise InputError(
-            "the line begins with a byte order mark, as when files are joined. Remove it: sed 's/^\\xef\\xbb\\xbf//'",
+            "the line starts with a byte order mark, left over from joining files? Remove it: sed 's/^\\xef\\xbb\\xbf//'",
             source=content.name,
             line=_line_at(chunk, place),
         )
 
 
 _RETURN_MESSAGE = (
-    "a carriage return (CR) without a line feed (LF): old Mac line ends? Convert them with tr '\\r' '\\n' < OLD > NEW"
+    "carriage return (CR) without a line feed (LF): old Mac line endings? Convert them: tr '\\r' '\\n' < OLD > NEW"
 )
 
 
 def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces that end with a line; a last line without line end gets one."""
-    pending: list[bytes] = []  # pieces of a line that goes on in the next block
+    """The same bytes in pieces of whole lines; adds a missing final newline."""
+    pending: list[bytes] = []  # pieces of a line that continues in the next block
     for block in blocks:
         end = block.rfind(b"\n") + 1
         if end:
@@ -165,7 +165,7 @@ def _refuse_nul(chunk: Chunk, content: Content) -> None:
     place = chunk.data.find(b"\x00")
     if place >= 0:
         raise InputError(
-            "the line holds a NUL byte, which no id or number has. Remove it: tr -d '\\000' < OLD > NEW",
+            "the line contains a NUL byte, which ids and numbers cannot have. Remove it: tr -d '\\000' < OLD > NEW",
             source=content.name,
             line=_line_at(chunk, place),
         )
@@ -180,7 +180,7 @@ def _line_at(chunk: Chunk, place: int) -> int:
 
 
 def wide_encoding(head: bytes) -> str | None:
-    """UTF-16 or UTF-32, if the text is in one of them."""
+    """'UTF-16' or 'UTF-32' if the text is encoded that way, else None."""
     for mark, encoding in _WIDE_MARKS.items():
         if head.startswith(mark):
             return encoding

@@ -1,6 +1,6 @@
-"""Qrels and runs in columns with blanks or tabs between: TREC, BEIR and MS MARCO files.
+"""Read qrels and runs in columns separated by spaces or tabs: TREC, BEIR and MS MARCO files.
 
-Recognises no format: the caller says which columns to expect (a header, where the dialect allows one, says it better).
+The caller gives the expected columns; a header, if the dialect allows one, overrides them.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ __all__ = ["ASSAY", "TREC_EVAL_9", "TREC_EVAL_10", "Dialect", "read_trec_qrels",
 
 
 def read_trec_qrels(source: Source, dialect: Dialect = ASSAY) -> Qrels:
-    """Qrels from TREC text of four columns: query iteration document grade."""
+    """Read TREC qrels with four columns: query iteration document grade."""
     with open_source(source) as content:
         return qrels_from_text(content, TREC_QRELS, dialect)
 
 
 def read_trec_run(source: Source, dialect: Dialect = ASSAY) -> Run:
-    """A run from TREC text of six columns: query Q0 document rank score tag."""
+    """Read a TREC run with six columns: query Q0 document rank score tag."""
     with open_source(source) as content:
         return run_from_text(content, TREC_RUN, dialect)
 
@@ -49,12 +49,12 @@ def read_trec_run(source: Source, dialect: Dialect = ASSAY) -> Run:
 def qrels_from_text(
     content: Content, layout: ColumnOrder, dialect: Dialect = ASSAY, grades: GradeMap | None = None
 ) -> Qrels:
-    """Qrels from text in columns of these roles, or of the roles that its header names."""
+    """Qrels from text with these columns, or those of its header."""
     problems, columns = Problems(content.name), _Columns()
     read_grades = _GradeReader(dialect, grades or {})
     for rows in read_rows(content, "qrels", layout, dialect, problems):
         values = read_grades(rows, problems)
-        if problems.count == 0:  # after a problem nothing more is kept, but the count of bad rows goes on
+        if problems.count == 0:  # after a problem, only count bad rows
             columns.add(rows, values)
     problems.refuse()
     columns.refuse_nothing(content.name)
@@ -64,10 +64,10 @@ def qrels_from_text(
 
 
 def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSAY) -> Run:
-    """A run from text in columns of these roles, or of the roles that its header names.
+    """A run from text with these columns, or those of its header.
 
-    A run without scores is ranked by its rank column: score = -rank. In a run with scores the rank column may hold
-    anything, as for trec_eval; it is kept where it is whole numbers throughout.
+    A run without scores is ranked by its rank column: score = -rank. In a run with scores, the rank column may contain
+    anything, as in trec_eval; it is kept if all ranks are whole numbers.
     """
     problems, columns = Problems(content.name), _Columns()
     rank: list[Integers | None] = []
@@ -109,7 +109,7 @@ class _Columns:
         self.doc: list[str] = []
         self.value: list[Floats] = []
         self.iteration: list[str] = []
-        self.tag = b""  # of the last line, which is the one that trec_eval reports
+        self.tag = b""  # of the last line, as reported by trec_eval
         self.tags: dict[bytes, None] = {}
         self._iterations: dict[bytes, str] = {}
         self._lines: list[Sequence[int]] = []
@@ -127,7 +127,7 @@ class _Columns:
             self.tags.update(dict.fromkeys(tags))
 
     def lines(self) -> Sequence[int]:
-        """The line of each row; where every line is a row, just their range."""
+        """The line number of each row; a range if every line is a row."""
         first, last = self._lines[0][0], self._lines[-1][-1]
         if last - first + 1 == len(self.doc):
             return range(first, last + 1)
@@ -139,19 +139,21 @@ class _Columns:
 
 
 class _Codes:
-    """Query ids as numbers, in the order they come in: they repeat, and each is kept once."""
+    """Query ids as numbers, in input order; each id is kept once."""
 
     def __init__(self) -> None:
         self._code: dict[bytes, int] = {}
         self._codes: list[Integers] = []
 
     def add(self, tokens: list[bytes]) -> None:
-        groups = [(token, len(list(same))) for token, same in groupby(tokens)]  # most files keep a query together
+        groups = [
+            (token, len(list(same))) for token, same in groupby(tokens)
+        ]  # in most files the rows of a query are consecutive
         codes = [self._code.setdefault(token, len(self._code)) for token, _ in groups]
         self._codes.append(np.repeat(np.array(codes, np.int64), [length for _, length in groups]))
 
     def in_byte_order(self) -> tuple[tuple[str, ...], Integers]:
-        """The distinct ids in byte order, and for each row its place among them."""
+        """The distinct ids in byte order, and the index of each row's id among them."""
         ids = sorted(self._code)
         place = np.empty(len(ids), np.int64)
         place[[self._code[token] for token in ids]] = np.arange(len(ids))
@@ -159,7 +161,7 @@ class _Codes:
 
 
 class _GradeReader:
-    """Grades of a chunk; there are few different ones, so each is worked out once."""
+    """Parse the grades of a chunk; each distinct grade is parsed once."""
 
     def __init__(self, dialect: Dialect, grades: GradeMap) -> None:
         self._grades = grades
@@ -201,16 +203,15 @@ def _needed_ranks(rows: Rows, problems: Problems) -> Integers:
 
 
 def _refuse_scores_as_ranks(queries: tuple[str, ...], query: Integers, rank: Floats, source: str) -> None:
-    """Whole numbers may be scores by mistake; ranks start at 1 and do not repeat."""
+    """Raise an error for whole scores in the rank column: ranks start at 1 and do not repeat."""
     order = np.lexsort((rank, query))
     same_query = np.append(False, query[order][1:] == query[order][:-1])
     repeats = same_query & np.append(False, rank[order][1:] == rank[order][:-1])
     wrong = np.where(same_query, repeats, rank[order] != 1)
     for row in order[wrong][:1].tolist():
         raise InputError(
-            f"the third column is read as the rank, but the ranks of query {show_id(queries[query[row]])} do not start at 1 "
-            "or repeat. If these are scores, read them with --run-format beir, or put a header line first: "
-            "query_id doc_id score.",
+            f"the third column is read as the rank, but the ranks of query {show_id(queries[query[row]])} repeat or do "
+            "not start at 1. If these are scores, use --run-format beir, or add a header line: query_id doc_id score.",
             source=source,
         )
 
@@ -221,7 +222,7 @@ def _whole_column(parts: list[Integers | None]) -> Integers | None:
 
 
 def _shared(tokens: list[bytes], known: dict[bytes, str]) -> list[str]:
-    """Texts that repeat, each kept once."""
+    """Decoded texts; equal texts share one object."""
     for token in dict.fromkeys(tokens):
         known.setdefault(token, decoded(token))
     return list(map(known.__getitem__, tokens))

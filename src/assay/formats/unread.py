@@ -1,6 +1,6 @@
-"""Input that is not made into tables: the kernel reads it, or the readers of this package do when it cannot.
+"""Input for `evaluate` that is read by the kernel instead of becoming a table, if possible.
 
-`open_run` and `read_judgments` are to `evaluate` what `as_run` and `as_qrels` are to whoever wants tables.
+`open_run` and `read_judgments` take the same values as `as_run` and `as_qrels`, which return tables.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ judged_table: Callable[..., JudgedRanking | None] = later("frames.judged_table")
 
 
 def open_run(value: RunLike, *, input_format: str = AUTO, name: str | None = None, unnamed: str = "run") -> OpenedRun:
-    """A run from whatever `as_run` takes, or one that is open already; read as a table only if the kernel is not there.
+    """Open a run from any value that `as_run` takes; it becomes a table only if the kernel is not available.
 
-    `unnamed` is what a run is called that has no name of its own, as a file has.
+    `unnamed` is the name of a run that is not a file.
     """
     if isinstance(value, (Run, UnreadRun)):
         return value if name is None else value.table.named(name)
@@ -67,7 +67,7 @@ def read_judgments(
     grades: Mapping[str, float] | None = None,
     whole_grades: bool = False,
 ) -> Judgments:
-    """Judgments from whatever `as_qrels` takes; `whole_grades` cuts grades to whole numbers."""
+    """Judgments from any value that `as_qrels` takes; `whole_grades` truncates grades to whole numbers."""
     if native.enabled() and isinstance(value, (str, os.PathLike)) and not grades:
         origin = Origin(value)
         with origin.open() as content:
@@ -93,7 +93,7 @@ def _layout(found: InputFormat, content: Content, kind: Kind) -> Layout | None:
 
 
 class FileRun(UnreadRun):
-    """A run in a file, or in what standard input or a pipe gives."""
+    """A run in a file, a pipe or standard input."""
 
     def __init__(self, source: Source, input_format: str, name: str | None) -> None:
         self._origin, self._format = Origin(source), input_format
@@ -102,7 +102,7 @@ class FileRun(UnreadRun):
         self.source = "<stdin>" if source == STDIN else self._origin.path
 
     def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
-        """The run judged by the kernel; a run whose queries are not together is read a second time."""
+        """The run judged by the kernel; reads it twice if its queries are interleaved."""
         try:
             return self._judged(judgments, rules, threads, gathered=False)
         except Interleaved:
@@ -124,7 +124,7 @@ class FileRun(UnreadRun):
             if layout is None or judgments.index is None or (rules.needs_ranks and layout.rank < 0):
                 return None
             if layout.value >= 0 and not rules.needs_ranks:
-                layout = replace(layout, rank=-1)  # beside scores the rank column may hold anything
+                layout = replace(layout, rank=-1)  # in a run with scores, the rank column may contain anything
             if content.file is None:
                 hits = judgments.index.hits_in_text(content.read_some, layout, rules, gathered=gathered)
             else:
@@ -142,7 +142,7 @@ class DictRun(UnreadRun):
         self.scores, self.name = scores, name
 
     def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
-        """The run judged by the kernel: documents are looked up by hashes that Python knows already."""
+        """The run judged by the kernel, with the hashes that Python has already computed."""
         if judgments.index is None or type(self.scores) is not dict:
             return None
         return ranking_from_kernel(
@@ -167,7 +167,7 @@ class FrameRun(UnreadRun):
         return frame_table(self._frame, "run")
 
     def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
-        """The run judged by the kernel, from the columns as they are."""
+        """The run judged by the kernel, without copying columns."""
         return judged_table(self._arrow, self.source, judgments, rules)
 
     def read(self) -> Run:

@@ -1,4 +1,4 @@
-"""Tables as bytes: columns, CSV, JSON, Parquet, Arrow. Writes no file, and looks not whether an id can be held."""
+"""Convert tables to bytes: columns, CSV, JSON, Parquet, Arrow. Does not write files or check ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assay.tables import Integers
 
 Writer: TypeAlias = Callable[[Sheet, ColumnOrder], bytes]
 
-# What columns are called where they have names: each is the first or the plainest of those that we read.
+# Column names in formats that have them, chosen from those that we read.
 COLUMN_NAMES = {
     "query": "query_id",
     "iteration": "iteration",
@@ -32,7 +32,7 @@ BEIR_HEADER = "query-id\tcorpus-id\tscore\n"
 
 
 def in_columns(separator: str, header: str = "") -> Writer:
-    """A writer of lines with a blank or tab between the columns."""
+    """A writer of lines with columns separated by a space or tab."""
 
     def write(sheet: Sheet, layout: ColumnOrder) -> bytes:
         lines = (map(separator.join, zip(*block, strict=True)) for block in sheet.blocks(layout))
@@ -42,7 +42,7 @@ def in_columns(separator: str, header: str = "") -> Writer:
 
 
 def delimited(delimiter: str) -> Writer:
-    """A writer of a table with a header, quoted where need be, as RFC 4180 says."""
+    """A writer of a table with a header, quoted if necessary as in RFC 4180."""
     special = re.compile(f'["\r\n{delimiter}]')
 
     def quoted(texts: list[str]) -> list[str]:
@@ -65,7 +65,7 @@ def json_lines(sheet: Sheet, layout: ColumnOrder) -> bytes:
 
 
 def nested_json(sheet: Sheet, layout: ColumnOrder) -> bytes:
-    """{query: {document: value}}, a line for each query, in the order in which they come first."""
+    """{query: {document: value}}, one line per query, in order of first occurrence."""
     _refuse_names_of_columns(sheet)
     return _encoded(_query_lines(sheet, layout[-1]))
 
@@ -93,7 +93,7 @@ def arrow_file(sheet: Sheet, layout: ColumnOrder) -> bytes:
 
 
 def _encoded(pieces: Iterable[str]) -> bytes:
-    """Text as bytes; those that are not UTF-8 come out as they came in."""
+    """Text as bytes; surrogate escapes become the original bytes."""
     return b"".join(piece.encode("utf-8", "surrogateescape") for piece in pieces)
 
 
@@ -109,13 +109,13 @@ def _record_lines(sheet: Sheet, layout: ColumnOrder) -> Iterator[str]:
 
 
 def _refuse_names_of_columns(sheet: Sheet) -> None:
-    """Refuse queries that would make the object look like a table written column by column."""
+    """Raise an error for query ids that make the object look like a table stored column by column."""
     try:
         find_roles(sheet.queries, sheet.kind, sheet.source)
     except InputError:
         return
     raise InputError(
-        "the queries are called as the columns of a table are, and the JSON would be taken for one. Write jsonl instead.",
+        "the query ids are names of table columns, so the JSON would be read as a table. Write jsonl instead.",
         source=sheet.source,
     )
 
@@ -139,7 +139,7 @@ def _query_lines(sheet: Sheet, value: str) -> Iterator[str]:
 
 
 def gathered(query: Integers) -> Integers:
-    """The rows with those of each query together, queries in the order in which they come first.
+    """The order of rows that groups them by query, in order of first occurrence.
 
     >>> gathered(np.array([1, 0, 1])).tolist()
     [0, 2, 1]
@@ -154,7 +154,7 @@ def _repeated(sheet: Sheet, first: int, docs: list[str], query: str) -> InputErr
     last = {doc: row for row, doc in enumerate(docs)}
     row = next(last[doc] for row, doc in enumerate(docs) if last[doc] != row)
     return InputError(
-        f"document {show_id(docs[row])} stands twice for query {show_id(query)}, and a JSON object holds each name once. "
+        f"document {show_id(docs[row])} appears twice for query {show_id(query)}, but a JSON object cannot repeat a key. "
         "Remove one of the rows, or write jsonl, which keeps both.",
         source=sheet.source,
         line=None if sheet.lines is None else int(sheet.lines[first + row]),
@@ -182,7 +182,7 @@ def _arrow_column(sheet: Sheet, role: str) -> Any:
     if role in TEXT_ROLES:
         return arrow.array(column, "string")
     if role == "rel" and all(map(is_plainly_whole, column.tolist())):
-        column = column.astype(np.int64)  # what tools that know no fractional grades expect
+        column = column.astype(np.int64)  # for tools that do not support fractional grades
     return arrow.array(column)
 
 

@@ -1,6 +1,6 @@
-"""Write qrels and runs in every format that we read, so that reading them again gives the same table.
+"""Write qrels and runs in every format that we read; reading them again gives the same table.
 
-What a format cannot hold is refused (ids) or told (columns), never bent. Forms no ranking; joins the writers.
+If a format cannot store an id, that is an error; if it cannot store a column, a note says so.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ Layouts: TypeAlias = Mapping[Kind, ColumnOrder]
 
 
 class OutputFormat(Struct, frozen=True):
-    """A format: how it is written, and what it can hold."""
+    """A format, how to write it and what it can store."""
 
     write: Writer
-    bars: Bars  # what its ids cannot be
-    layouts: Layouts | None = None  # its columns; None: all that the table has, by name
-    ranks: tuple[int, int] = (1 - 2**53, 2**53 - 1)  # the lowest and highest that its reader keeps
-    seen_as: Mapping[Kind, str] = {}  # how it is recognised, where that is not by its own name
+    bars: Bars  # ids that it cannot store
+    layouts: Layouts | None = None  # its columns; None: all columns of the table, by name
+    ranks: tuple[int, int] = (1 - 2**53, 2**53 - 1)  # lowest and highest rank that its reader keeps
+    seen_as: Mapping[Kind, str] = {}  # the format it is detected as, if not itself
 
     def layout(self, sheet: Sheet) -> ColumnOrder:
         """The columns of this table in this format."""
@@ -78,11 +78,11 @@ SUFFIXES = {
 
 
 def write_run(run: Run, path: Source, *, to: str | None = None, tag: str | None = None) -> tuple[str, ...]:
-    """Write a run to a file, whole or not at all; gives what the format could not hold, a sentence each.
+    """Write a run to a file, completely or not at all; returns notes on what the format could not store.
 
-    The format is `to`, or what the file's ending stands for; .gz, .bz2, .xz and .zst compress. Rows stay in their order.
-    Ranks are those of the run; where a format needs ranks and the run has none, they follow the scores, and equal scores
-    the document ids, descending. `tag` is written instead of the run's own; a TREC file without any gets the run's name.
+    The format is `to`, or that of the file extension; .gz, .bz2, .xz and .zst compress. Rows keep their order. Ranks are
+    those of the run; if the format needs ranks and the run has none, they follow the scores, with ties broken by document
+    id, descending. `tag` replaces the run's tag; a TREC file of a run without a tag gets the run's name.
     """
     name = output_format(path, to)
     data, left_out = run_as_bytes(run, name, tag=tag)
@@ -91,9 +91,9 @@ def write_run(run: Run, path: Source, *, to: str | None = None, tag: str | None 
 
 
 def write_qrels(qrels: Qrels, path: Source, *, to: str | None = None) -> tuple[str, ...]:
-    """Write qrels to a file, whole or not at all; gives what the format could not hold, a sentence each.
+    """Write qrels to a file, completely or not at all; returns notes on what the format could not store.
 
-    The format is `to`, or what the file's ending stands for; .gz, .bz2, .xz and .zst compress. Rows stay in their order.
+    The format is `to`, or that of the file extension; .gz, .bz2, .xz and .zst compress. Rows keep their order.
     """
     name = output_format(path, to)
     data, left_out = qrels_as_bytes(qrels, name)
@@ -102,7 +102,7 @@ def write_qrels(qrels: Qrels, path: Source, *, to: str | None = None) -> tuple[s
 
 
 def run_as_bytes(run: Run, to: str, *, tag: str | None = None) -> tuple[bytes, tuple[str, ...]]:
-    r"""A run in a format, not compressed, and what the format could not hold.
+    r"""A run in a format, not compressed, and notes on what the format could not store.
 
     >>> run_as_bytes(Run.from_columns(["q1", "q1"], ["a", "b"], [0.5, 8.25]), "trec", tag="bm25")[0]
     b'q1 Q0 a 2 0.5 bm25\nq1 Q0 b 1 8.25 bm25\n'
@@ -111,7 +111,7 @@ def run_as_bytes(run: Run, to: str, *, tag: str | None = None) -> tuple[bytes, t
     held = None if layouts is None else layouts["run"]
     if tag is not None and held is not None and "tag" not in held:
         others = [name for name, known in FORMATS.items() if known.layouts is None or "tag" in known.layouts["run"]]
-        raise InputError(f"{to} files hold no tag, so none can be given. Leave it out, or write {listed(others)}.")
+        raise InputError(f"{to} files have no tag column. Leave out the tag, or write {listed(others)}.")
     written_tag = run.tag if tag is None else tag
     if to == "trec" and not written_tag:
         written_tag = "_".join(run.name.split()) or "run"
@@ -120,7 +120,7 @@ def run_as_bytes(run: Run, to: str, *, tag: str | None = None) -> tuple[bytes, t
 
 
 def qrels_as_bytes(qrels: Qrels, to: str) -> tuple[bytes, tuple[str, ...]]:
-    r"""Qrels in a format, not compressed, and what the format could not hold.
+    r"""Qrels in a format, not compressed, and notes on what the format could not store.
 
     >>> qrels_as_bytes(Qrels.from_columns(["q1", "q1"], ["a", "b"], [2, 0.5]), "json")
     (b'{"q1": {"a": 2, "b": 0.5}}\n', ())
@@ -130,7 +130,7 @@ def qrels_as_bytes(qrels: Qrels, to: str) -> tuple[bytes, tuple[str, ...]]:
 
 
 def output_format(path: Source, to: str | None = None) -> str:
-    """The format to write a file in: the one that is named, else what the file's ending stands for.
+    """The format to write: the given one, else that of the file extension.
 
     >>> output_format("runs/bm25.jsonl.gz"), output_format("bm25.tsv", "beir")
     ('jsonl', 'beir')
@@ -144,7 +144,7 @@ def output_format(path: Source, to: str | None = None) -> str:
         suffix = os.path.splitext(base)[1]
     if suffix.casefold() not in SUFFIXES:
         raise InputError(
-            f"the name does not say which format to write. Name it with --to (in Python: to=): {listed(FORMATS)}.",
+            f"cannot tell the format from the file name. Choose it with --to (in Python: to=): {listed(FORMATS)}.",
             source=show_id(name, 200),
         )
     return SUFFIXES[suffix.casefold()]
@@ -153,13 +153,13 @@ def output_format(path: Source, to: str | None = None) -> str:
 def _format(name: str) -> OutputFormat:
     if name not in FORMATS:
         hint = did_you_mean(name, FORMATS) or "."
-        raise InputError(f"no format called {name!r}{hint} There are {', '.join(FORMATS)}.")
+        raise InputError(f"no format called {name!r}{hint} The formats are {', '.join(FORMATS)}.")
     return FORMATS[name]
 
 
 def _as_bytes(sheet: Sheet, to: str) -> bytes:
     if not len(sheet):
-        raise InputError("there are no rows to write", source=sheet.source)
+        raise InputError("no rows to write", source=sheet.source)
     format, layout = _format(to), _format(to).layout(sheet)
     refuse_ids(
         sheet,
@@ -173,7 +173,7 @@ def _as_bytes(sheet: Sheet, to: str) -> bytes:
 
 
 def _refuse_unrecognised(data: bytes, sheet: Sheet, to: str) -> None:
-    """Refuse a file whose first id makes it look like something else: '%PDF', 'PAR1', '{"'."""
+    """Raise an error if the first id makes the file look like something else: '%PDF', 'PAR1', '{"'."""
     try:
         with open_text(data, sheet.kind) as content:
             found = detect_format(content, sheet.kind, FORMATS) if content.compression is None else content.compression
@@ -181,7 +181,7 @@ def _refuse_unrecognised(data: bytes, sheet: Sheet, to: str) -> None:
         found = "another kind of file"
     if found != FORMATS[to].seen_as.get(sheet.kind, to):
         raise InputError(
-            f"a {to} file that begins with query id '{show_id(sheet.queries[sheet.query[0]])}' would be taken for {found}. "
+            f"a {to} file that starts with query id '{show_id(sheet.queries[sheet.query[0]])}' would be read as {found}. "
             f"Write {_all_columns()} instead, or put another row first.",
             source=sheet.source,
         )
@@ -191,17 +191,17 @@ def _refuse_unrecognised(data: bytes, sheet: Sheet, to: str) -> None:
 
 
 def _ranks(run: Run, layout: ColumnOrder | None) -> Integers | None:
-    """The ranks to write: the run's own, or made where a format needs them."""
+    """The ranks to write: those of the run, or computed if the format needs them."""
     if layout is None or "rank" not in layout:
         return run.rank
     if "score" in layout:
         return ranks_of(run) if run.rank is None else run.rank
-    made = ranks_of(run)  # without scores the ranks make the ranking, so they must follow the scores
+    made = ranks_of(run)  # without scores, the ranks must give the same order
     return made if run.rank is None or not _follow(run.rank, made, run.query) else run.rank
 
 
 def _follow(rank: Integers, made: Integers, query: Integers) -> bool:
-    """Whether ranks put the rows in this order, starting at 1; gaps do no harm."""
+    """Whether ranks give this order and start at 1; gaps are allowed."""
     order = np.lexsort((made, query))
     first, step = made[order] == 1, np.diff(rank[order], prepend=0)
     return bool(np.all(np.where(first, rank[order] == 1, step > 0)))
@@ -214,18 +214,18 @@ def _lost(sheet: Sheet, to: str) -> Iterator[str]:
     layout = _format(to).layout(sheet)
     lost = [_COLUMNS[role] for role in sheet.roles if role not in layout and _says_something(sheet, role)]
     if lost:
-        kept = " Ranks keep the order of the scores." if _COLUMNS["score"] in lost else ""
-        columns = " and ".join(f"no {column}" for column in lost)
-        yield f"{to} files hold {columns}: left out.{kept} Written as {_all_columns()} nothing is lost."
+        kept = " The ranks keep the order of the scores." if _COLUMNS["score"] in lost else ""
+        columns = " and ".join(lost)
+        yield f"left out {columns}, which {to} files cannot store.{kept} To keep everything, write {_all_columns()}."
     if to == "json" and not queries_together(sheet.query):
-        yield "json files hold the rows of each query together: they have been gathered."
+        yield "json files group rows by query, so the order of the rows changed."
 
 
 _COLUMNS = {"score": "scores", "rank": "ranks", "tag": "tag", "iteration": "iterations or subtopics"}
 
 
 def _says_something(sheet: Sheet, role: str) -> bool:
-    """Whether a column holds more than its place in other columns does."""
+    """Whether a column has information that the other columns do not have."""
     if role == "iteration":
         return bool(set(sheet.columns[role]) - {"0", "Q0"})
     if role == "score":
@@ -241,9 +241,9 @@ def _changed(run: Run, sheet: Sheet, to: str, *, own_tag: bool) -> Iterator[str]
         return
     lowest, highest = _format(to).ranks
     if sheet.columns["rank"] is not run.rank:
-        yield "the rank column does not follow the scores: ranks are made anew, since they alone make the ranking here."
+        yield "the rank column contradicts the scores: ranks were recomputed, since this format has no scores."
     elif not lowest <= run.rank.min() <= run.rank.max() <= highest:
-        yield f"the rank column holds numbers that {to} files are not read with: they are read without ranks."
+        yield f"the rank column has numbers that are out of range for {to} files: readers will ignore the ranks."
 
 
 def _all_columns() -> str:
@@ -260,7 +260,7 @@ def _write(path: Source, data: bytes) -> None:
 
 
 def packed(data: bytes, path: Source) -> bytes:
-    """The data as a file of this name holds it: compressed, if its ending says so. The same data gives the same bytes."""
+    """The data, compressed if the file extension says so. The result is deterministic."""
     suffix = os.path.splitext(os.fsdecode(path))[1].casefold()
     return _COMPRESSIONS[suffix](data) if suffix in _COMPRESSIONS else data
 

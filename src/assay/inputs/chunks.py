@@ -49,10 +49,10 @@ def _members(text: str, source: str) -> list[tuple[None, str, str]]:
     try:
         members = json.loads(text, object_pairs_hook=list)  # a name that stands twice is seen twice
     except (ValueError, RecursionError) as error:
-        raise InputError(f"expected a JSON object of chunk and document, but: {error}", source=source) from None
+        raise InputError(f"expected a JSON object that maps chunks to documents: {error}", source=source) from None
     for member in members:
         if not isinstance(member, tuple) or not isinstance(member[1], str):
-            raise InputError('expected a JSON object of chunk and document: {"a#1": "a"}', source=source)
+            raise InputError('expected a JSON object that maps chunks to documents: {"a#1": "a"}', source=source)
     return [(None, chunk, doc) for chunk, doc in members]
 
 
@@ -62,7 +62,7 @@ def _rows(text: str, source: str) -> Iterator[tuple[int, str, str]]:
             continue
         if len(fields) != 2 or not all(fields):
             raise InputError(
-                f"expected a chunk and its document, with a tab, a comma or blanks between, not {len(fields)} columns",
+                f"expected a chunk and its document, separated by a tab, comma or spaces; found {len(fields)} columns",
                 source=source,
                 line=number,
             )

@@ -96,7 +96,7 @@ def document_files(source: Source) -> list[Path | str]:
         if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
     if not found:
-        raise InputError("there is no file in the folder", source=str(folder))
+        raise InputError("the folder contains no files", source=str(folder))
     return list(found)
 
 
@@ -146,7 +146,7 @@ def _trec_documents(content: Content) -> Iterator[Document | Flaw]:
         found = True
         yield data if isinstance(data, Flaw) else _trec_document(data, line)
     if not found:
-        raise InputError("there is no <DOC> in it", source=content.name)
+        raise InputError("the file contains no <DOC>", source=content.name)
 
 
 def _blocks(content: Content) -> Iterator[tuple[int, bytes | Flaw]]:
@@ -187,7 +187,7 @@ def _trec_document(data: bytes, line: int) -> Document | Flaw:
         return Flaw("encoding", f"'{show_id(_plain(body))}' is not UTF-8", NOT_UTF8, line)
     number = _NUMBER.search(body)
     if number is None or not number[1].strip():
-        return Flaw("id", "the <DOC> has no <DOCNO>", "Every document needs an id: repair or remove it.", line)
+        return Flaw("id", "the <DOC> has no <DOCNO>", "Every document needs an id: fix or remove it.", line)
     rest = body[: number.start()] + body[number.end() :]
     elements = [(tag.casefold(), inside) for tag, inside in _ELEMENT.findall(rest)]
     title = next((_plain(inside) for tag, inside in elements if tag in _TITLE_TAGS), "")

@@ -28,9 +28,9 @@ _BATCH = 2048  # rows of a Parquet file whose texts are in memory at once
 _LONGEST_FIELD = 2**31 - 1
 _IGNORED = str.maketrans("", "", "-_ ")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_TEXT_ADVICE = "Texts are text, numbers, nothing, or a list of these: repair these records."
-_ID_ADVICE = "Ids are text or whole numbers, never empty: repair or remove these records."
-NOT_UTF8 = "Convert the file from its own encoding: iconv -f LATIN1 -t UTF-8 OLD > NEW."
+_TEXT_ADVICE = "A text field is text, a number, null, or a list of these: fix these records."
+_ID_ADVICE = "Ids must be non-empty text or whole numbers: fix or remove these records."
+NOT_UTF8 = "Convert the file to UTF-8: iconv -f LATIN1 -t UTF-8 OLD > NEW."
 
 
 class RawRecord(Struct, frozen=True):
@@ -99,7 +99,7 @@ def _json_records(chunks: Iterator[Chunk], content: Content) -> Iterator[RawReco
                 yield RawRecord(number, place, fields)
             elif number == 1 and _is_opening(line):
                 raise FormatError(
-                    "this is one JSON value over many lines or in one list; we read one object per line. "
+                    "expected one JSON object per line, found a list or an object that spans several lines. "
                     "Convert it: jq -c '.[]' OLD > NEW.jsonl",
                     source=content.name,
                     line=place,
@@ -108,7 +108,7 @@ def _json_records(chunks: Iterator[Chunk], content: Content) -> Iterator[RawReco
                 yield fields
             else:
                 what = f"expected an object, found '{show_id(decoded(line))}'"
-                yield Flaw("json", what, "Each line is one JSON object: repair or remove these lines.", place)
+                yield Flaw("json", what, "Each line must be one JSON object: fix or remove these lines.", place)
 
 
 def _is_opening(line: bytes) -> bool:
@@ -126,10 +126,10 @@ def _decoded_slowly(line: bytes, place: int) -> Any:
         return Flaw("encoding", f"the line is not UTF-8: '{show_id(decoded(line))}'", NOT_UTF8, place)
     except json.JSONDecodeError as error:
         shown = show_id(decoded(line))
-        what = f"the line is no JSON: {error.msg}: column {error.colno} of '{shown}'"
+        what = f"the line is not valid JSON: {error.msg}: column {error.colno} of '{shown}'"
     except (RecursionError, ValueError):
-        what = "the line is no JSON that we read: it goes too deep, or a number is too long"
-    return Flaw("json", what, "Each line is one JSON object: repair or remove these lines.", place)
+        what = "the JSON is nested too deeply, or a number in it is too long"
+    return Flaw("json", what, "Each line must be one JSON object: fix or remove these lines.", place)
 
 
 # CSV and TSV
@@ -151,7 +151,7 @@ def _delimited_records(chunks: Iterator[Chunk], content: Content, bare: Bare) ->
         else:
             fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
             what = f"the line has {fields}, the header has {len(names)}: '{show_id(delimiter.join(row))}'"
-            advice = "Quote fields that hold the delimiter; a text with line breaks needs CSV or JSON Lines."
+            advice = "Quote fields that contain the delimiter; text with line breaks needs CSV or JSON Lines."
             yield Flaw("columns", what, advice, line)
 
 
@@ -192,7 +192,7 @@ def _quoted_rows(lines: Iterator[tuple[int, str]], delimiter: str, content: Cont
                 yield begin, row
             begin = first + reader.line_num
     except csv.Error as error:
-        advice = "A field that starts with a quote must end with one; a quote inside it is written twice."
+        advice = "A field that starts with a quote must end with one; double any quotes inside it."
         raise InputError(f"{error}. {advice}", source=content.name, line=begin) from error
 
 
@@ -264,7 +264,7 @@ class Fields:
         for role in self._given:
             if role not in known:
                 hint = did_you_mean(role, known) or "."
-                raise InputError(f"columns: there is no '{show_id(role)}'{hint} There are {', '.join(known)}.")
+                raise InputError(f"columns: unknown role '{show_id(role)}'{hint} The roles are {', '.join(known)}.")
         self._found: dict[str, tuple[str, ...]] | None = None
 
     def lack(self, record: RawRecord) -> Flaw | None:
@@ -292,9 +292,9 @@ class Fields:
         if name is not None:
             hint = did_you_mean(name, record.fields) or "."
             what = f"no field '{show_id(name)}' for the {role}{hint} The fields are {there}"
-            return Flaw("columns", what, "Correct the columns that were given.", record.line)
-        what = f"no field for the {role}; the fields are {there}"
-        advice = f"Rename one of them (we accept {', '.join(self._known[role])}), or name it: {role}=FIELD."
+            return Flaw("columns", what, "Check the names given as columns.", record.line)
+        what = f"no {role} field; the fields are {there}"
+        advice = f"Rename one of them (accepted names: {', '.join(self._known[role])}), or choose one: {role}=FIELD."
         return Flaw("columns", what, advice, record.line)
 
     def id(self, record: RawRecord, role: str = "id") -> str | Flaw:

@@ -21,8 +21,8 @@ _TOPIC = re.compile(r"<top(?:ic)?\b(?P<attributes>[^>]*)>(?P<body>.*?)</top(?:ic
 _NUMBER = re.compile(r"""(?:number|id|num)\s*=\s*["']([^"']+)["']""", re.IGNORECASE)
 _NUM = re.compile(r"<num>\s*(?:number\s*:)?\s*([^<\s]+)", re.IGNORECASE)
 _TITLE = re.compile(r"<(?:title|query)>\s*(?:topic\s*:)?\s*([^<]*)", re.IGNORECASE)
-_NO_ID = "Every query needs one, text or a whole number: repair or remove these lines."
-_NO_JSON = "Each line is one JSON object: repair or remove these lines."
+_NO_ID = "Ids must be text or whole numbers: fix or remove these lines."
+_NO_JSON = "Each line must be one JSON object: fix or remove these lines."
 
 
 class Query(Struct, frozen=True):
@@ -55,7 +55,7 @@ def queries_from_text(content: Content, *, columns: Columns | None = None) -> di
         if isinstance(query, Flaw):
             raise query.error(content.name)
         if query.id in found:
-            raise InputError(f"query {show_id(query.id)} stands twice", source=content.name, line=query.line)
+            raise InputError(f"query {show_id(query.id)} appears twice", source=content.name, line=query.line)
         found[query.id] = query.text
     return found
 
@@ -135,9 +135,9 @@ def _from_record(row: Any, line: int | None) -> Query | Flaw:
         return Flaw("json", "expected an object with an id and a text", _NO_JSON, line)
     query = next((row[name] for name in _ID_NAMES if row.get(name) is not None), None)
     if query is None:
-        return Flaw("id", f"the query has no id: we accept {', '.join(_ID_NAMES)}", _NO_ID, line)
+        return Flaw("id", f"the query has no id; accepted names: {', '.join(_ID_NAMES)}", _NO_ID, line)
     if isinstance(query, bool) or not isinstance(query, (str, int)) or not str(query).strip():
-        return Flaw("id", f"the query has no id: {show_id(json.dumps(query))} is none", _NO_ID, line)
+        return Flaw("id", f"{show_id(json.dumps(query))} is not a query id", _NO_ID, line)
     words = next((row[name] for name in _TEXT_NAMES if name in row), "")
     return Query(str(query), "" if words is None else str(words), line)
 
@@ -149,9 +149,9 @@ def _json_lines(text: str) -> Iterator[Query | Flaw]:
                 row = json.loads(line)
             except json.JSONDecodeError as error:
                 shown = f"{error.msg}: column {error.colno} of '{show_id(line)}'"
-                yield Flaw("json", f"the line is no JSON: {shown}", _NO_JSON, number)
+                yield Flaw("json", f"the line is not valid JSON: {shown}", _NO_JSON, number)
             except (ValueError, RecursionError):
-                yield Flaw("json", "the line is no JSON that we read: it goes too deep", _NO_JSON, number)
+                yield Flaw("json", "the JSON is nested too deeply", _NO_JSON, number)
             else:
                 yield _from_record(row, number)
 
@@ -169,4 +169,4 @@ def _topics(text: str, source: str) -> Iterator[Query | Flaw]:
         else:
             yield Query(number[1].strip(), title[1].strip() if title else "", line)
     if not found:
-        raise InputError("there is no <top> or <topic> in it", source=source)
+        raise InputError("the file contains no <top> or <topic>", source=source)

@@ -38,7 +38,7 @@ def read_scores(source: Source) -> ScoreTable:
     systems = tuple(head[1:])
     if not systems:
         raise InputError(
-            "the first line names the query and then the systems; it has one column", source=name, line=top
+            "the first line must name the query and then the systems, but has one column", source=name, line=top
         )
     if "" in systems:
         raise InputError(f"system {systems.index('') + 1} has no name", source=name, line=top)
@@ -54,11 +54,11 @@ def read_scores(source: Source) -> ScoreTable:
         if not query:
             raise InputError("the query id is empty", source=name, line=line)
         if query in queries:
-            raise InputError(f"query {show_id(query)} stands twice", source=name, line=line)
+            raise InputError(f"query {show_id(query)} appears twice", source=name, line=line)
         queries[query] = place
         values[place] = [_value(cell, systems[column], name, line) for column, cell in enumerate(row[1:])]
     if not queries:
-        raise InputError("the table has a first line and no queries", source=name)
+        raise InputError("the table has a header but no queries", source=name)
     return ScoreTable(tuple(queries), systems, values)
 
 
@@ -80,7 +80,7 @@ def delimited_rows(text: str, delimiter: str, source: str) -> Iterator[tuple[int
             if any(cells):
                 yield reader.line_num, cells
     except csv.Error as error:
-        raise InputError(f"the table cannot be read: {error}", source=source, line=reader.line_num) from None
+        raise InputError(f"cannot read the table: {error}", source=source, line=reader.line_num) from None
 
 
 def _value(text: str, system: str, source: str, line: int) -> float:
@@ -88,5 +88,7 @@ def _value(text: str, system: str, source: str, line: int) -> float:
         return float("nan")
     value = number(text)
     if value is None:
-        raise InputError(f"'{show_id(text)}' of {show_id(system)} is not a number", source=source, line=line)
+        raise InputError(
+            f"value '{show_id(text)}' of system {show_id(system)} is not a number", source=source, line=line
+        )
     return value

@@ -49,19 +49,19 @@ def segments_from_text(content: Content) -> dict[str, dict[str, str]]:
             raise InputError("the query id is empty", source=content.name, line=line)
         if len(labels) != len(names):
             raise InputError(
-                f"expected a query and {len(names)} segments, not {len(labels) + 1} columns",
+                f"expected a query and {len(names)} segments, found {len(labels) + 1} columns",
                 source=content.name,
                 line=line,
             )
         if query in seen:
             raise InputError(
-                f"query {show_id(query)} stands twice, also on line {seen[query]}", source=content.name, line=line
+                f"query {show_id(query)} appears twice, first on line {seen[query]}", source=content.name, line=line
             )
         seen[query] = line
         for name, label in zip(names, labels, strict=True):
             found[name][query] = label
     if not names or not seen:
-        raise InputError("expected a query and one segment or more on each line", source=content.name)
+        raise InputError("expected a query and at least one segment on each line", source=content.name)
     return found
 
 
@@ -101,7 +101,7 @@ def _objects(text: str, source: str) -> tuple[list[str], Rows]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"the line is no JSON: {error}", source=source, line=number) from None
+            raise InputError(f"the line is not valid JSON: {error}", source=source, line=number) from None
         ids = [name for name in record if _is_id(name)] if isinstance(record, dict) else []
         query = min(ids, key=_rank_of_id, default=None)
         if query is None or record[query] is None:

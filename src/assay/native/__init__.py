@@ -1,9 +1,9 @@
-"""The native kernel: bytes, columns or dicts joined with judgments. Optional, and no value depends on it.
+"""The optional native kernel, which joins bytes, columns or dicts with judgments. Values do not depend on it.
 
-    *.hpp, *.cpp  the kernel: module.cpp is its Python face, joiner.hpp its heart
-    index.py      the same in Python's types
+    *.hpp, *.cpp  the kernel: module.cpp is its Python interface, joiner.hpp its core
+    index.py      the same with Python types
 
-ASSAY_NATIVE=0 in the environment turns it off. This module needs no NumPy: `assay --version` asks it.
+ASSAY_NATIVE=0 in the environment turns it off. This module does not import NumPy, since `assay --version` uses it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ turned_off = os.environ.get("ASSAY_NATIVE") == "0"
 
 
 def enabled() -> bool:
-    """Whether the kernel does the work."""
+    """Whether the kernel is used."""
     return kernel is not None and not turned_off
 
 
 def path_in_use() -> str:
-    """Which path computes, as `assay --version` says it."""
+    """Which implementation is used, as shown by `assay --version`."""
     if enabled():
         return "native kernel"
     return "NumPy, ASSAY_NATIVE=0" if kernel is not None else "NumPy, kernel not built"
 
 
 def usual_threads() -> int:
-    """The processor's cores that we may use, up to four: more do not read a file faster."""
+    """The number of available cores, up to four: more do not read a file faster."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(available, 4)

@@ -1,8 +1,7 @@
-"""Judgments as the kernel keeps them, and its functions in Python's types.
+"""The kernel's index of judgments, and its functions with Python types.
 
-The functions give None where the input is not plain: then the NumPy path does the work, and says what is wrong if
-something is. So there is one place for messages, and plain input pays nothing for them. Call them only where
-`native.enabled()`.
+The functions return None for input that the kernel does not handle. NumPy then does the work and reports errors, so all
+messages come from one place. Call them only if `native.enabled()`.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from msgspec.structs import astuple
 from assay.native import enabled, kernel
 from assay.tables import Floats, Ids, Integers
 
-KernelHits: TypeAlias = Any  # what module.cpp calls a result; `judging.ranking_from_kernel` knows what is in it
+KernelHits: TypeAlias = Any  # a result of module.cpp, for `marking.ranking_from_kernel`
 
 _NUMBERS = (float, int, bool, *(np.dtype(letter).type for letter in "dfeglqihbQLIHB"))
 
 
 class Layout(Struct, frozen=True):
-    """Which column holds what, -1 for none, and what the dialect takes for granted. As in lines.hpp."""
+    """The index of each column, -1 for none, and the dialect. Must match lines.hpp."""
 
     query: int
     doc: int
@@ -42,7 +41,7 @@ class Layout(Struct, frozen=True):
 
 
 class RankingRules(Struct, frozen=True):
-    """The rules that decide about ranks. As in ranking.hpp."""
+    """The rules that affect ranks. Must match ranking.hpp."""
 
     ties: int
     duplicates: int
@@ -53,20 +52,20 @@ class RankingRules(Struct, frozen=True):
 
     @property
     def needs_ranks(self) -> bool:
-        """Whether the rank column is looked at."""
+        """Whether the rank column is used."""
         return self.by_rank_column or self.ties_by_rank_column
 
 
 class Interleaved(Exception):
-    """Queries of a run are not together: open it again, and let it be gathered in memory."""
+    """The queries of a run are interleaved: open it again and gather it in memory."""
 
 
 class Index:
-    """Judgments as the kernel keeps them, for many runs and threads."""
+    """The kernel's index of judgments, shared by many runs and threads."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
-        self._dicts: Any = None  # made when the first dict comes
+        self._dicts: Any = None  # created for the first dict
 
     def documents(self) -> list[str]:
         """The judged documents, in the order of the judgments."""
@@ -82,23 +81,23 @@ class Index:
     def hits_in_text(
         self, read: Callable[[int], bytes], layout: Layout, rules: RankingRules, *, gathered: bool = False
     ) -> KernelHits:
-        """A run in a stream: `read` gives at most as many bytes as it is asked for, and none at the end."""
+        """A run in a stream: `read(size)` returns at most `size` bytes, and none only at the end."""
         return kernel.join_text(self._handle, read, astuple(layout), astuple(rules), gathered)
 
     def hits_in_rows(
         self, place: Integers, doc: Ids, score: Floats, rank: Integers | None, rules: RankingRules
     ) -> KernelHits:
-        """Rows in memory; `place` says for each which judged query it belongs to, or -1."""
+        """Rows in memory; `place` is the index of each row's judged query, or -1."""
         return kernel.join_table(self._handle, place, doc, score, rank, astuple(rules))
 
     def hits_in_arrow(self, stream: Any, layout: Layout, rules: RankingRules) -> KernelHits:
-        """A stream of the Arrow C data interface, in its capsule."""
+        """A capsule with an Arrow C stream."""
         return kernel.join_arrow(self._handle, stream, astuple(layout), astuple(rules))
 
     def hits_in_dict(
         self, run: dict[str, dict[str, float]], docs: list[str], place: dict[str, int], rules: RankingRules
     ) -> KernelHits:
-        """A dict of dicts; `docs` are the judged documents, `place` tells the judged queries: the same for all runs."""
+        """A dict of dicts; `docs` are the judged documents and `place` the judged queries, the same for all runs."""
         if self._dicts is None:
             self._dicts = kernel.dict_index(self._handle, docs, place, _NUMBERS)
         return kernel.join_dict(self._dicts, run, astuple(rules))
@@ -107,7 +106,7 @@ class Index:
 def read_judgments(
     read: Callable[[int], bytes], layout: Layout
 ) -> tuple[Index, tuple[str, ...], Integers, Floats, Floats] | None:
-    """Judgments from a stream of text: their index, queries, where each query starts, grades, and grades best first."""
+    """Read judgments from a text stream: index, queries, start of each query, grades, and grades best first."""
     found = kernel.read_judgments(read, astuple(layout))
     if found is None:
         return None
@@ -116,6 +115,6 @@ def read_judgments(
 
 
 def index_judgments(queries: tuple[str, ...], start: Integers, docs: Sequence[str]) -> Index | None:
-    """The documents that were judged for each query; query i has docs[start[i]:start[i + 1]]."""
+    """Index the judged documents; query i has docs[start[i]:start[i + 1]]."""
     handle = kernel.index_judgments(queries, start, docs) if enabled() else None
     return None if handle is None else Index(handle)

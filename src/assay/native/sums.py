@@ -1,4 +1,4 @@
-"""Sums that are rounded once: no order of the values changes a bit."""
+"""Exactly rounded sums, which do not depend on the order of the values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from assay.native import enabled, kernel
 from assay.tables import Floats
 
-_WORTH_A_CALL = 100  # values; fewer are summed as fast by Python
+_WORTH_A_CALL = 100  # for fewer values Python is just as fast
 
 
 def exact_sum(values: Floats) -> float:
-    """The sum of the values, exactly rounded: what math.fsum gives, some ten times faster.
+    """The exactly rounded sum of the values: the same as math.fsum, about ten times faster.
 
     >>> exact_sum(np.array([0.1] * 10)), sum([0.1] * 10)
     (1.0, 0.9999999999999999)
@@ -27,4 +27,4 @@ def exact_sum(values: Floats) -> float:
         return math.fsum(values.tolist())
     total = sum(part << (32 * place) for place, part in enumerate(np.frombuffer(parts, np.int64).tolist()))
     quotient: float = total / 2**1074
-    return quotient  # the division of whole numbers is exactly rounded too
+    return quotient  # integer division is exactly rounded too

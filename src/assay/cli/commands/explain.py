@@ -16,7 +16,7 @@ SECTION = "Learn"
 @click.command("explain", epilog="Example: assay explain RUN020")
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
-    """Explain a finding by its CODE; without one, list all."""
+    """Explain the finding with this CODE, or list all findings."""
     if code is None:
         write(rules_as_text(all_rules()) + looks_as_text(all_looks()))
     elif code.strip().upper().startswith("DIA"):

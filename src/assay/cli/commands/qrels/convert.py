@@ -16,9 +16,9 @@ from assay.formats.writing import qrels_as_bytes
 @input_format_option
 @grades_option
 def command(qrels: str, output: str, to: str | None, input_format: str, grades: str | None) -> None:
-    """Write QRELS in another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
+    """Convert QRELS to another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
 
-    Grades keep every digit. What a format cannot hold is told, and an id that it cannot hold is refused.
+    Grades keep every digit. A note lists columns that the format cannot store. Ids that it cannot store are an error.
     """
     target = target_format(qrels, output, to)
     letters = parse_grades(grades) if grades else None

@@ -17,9 +17,9 @@ from assay.report.info import INFO_RENDERERS
 @input_format_option
 @grades_option
 def command(qrels: str, output_format: str, input_format: str, grades: str | None) -> None:
-    """Show what is in QRELS: format, queries, judgments, grades, relevant documents and the first rows.
+    """Summarise QRELS: format, queries, judgments, grades, relevant documents and the first rows.
 
-    The file may be in any format that is read, plain or compressed; - is standard input.
+    Reads any supported format, plain or compressed; - is standard input.
     """
     letters = parse_grades(grades) if grades else None
     write(INFO_RENDERERS[output_format](info.qrels_info(qrels, input_format=input_format, grades=letters)))

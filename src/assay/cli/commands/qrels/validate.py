@@ -26,9 +26,9 @@ def command(
     output_format: str,
     output: str | None,
 ) -> None:
-    """Check judgments before runs are scored with them: every finding with its lines and what to do.
+    """Check QRELS before scoring runs with them. Each finding shows its lines and how to fix them.
 
-    Exit status: 0 valid, 1 not valid, 2 a file that cannot be opened. `assay explain CODE` says more about a finding.
+    Exit status: 0 valid, 1 not valid, 2 a file cannot be opened. `assay explain CODE` explains a finding.
     """
     letters = parse_grades(grades) if grades else None
 

@@ -13,13 +13,13 @@ from assay.formats.writing import run_as_bytes
 @click.command("convert", epilog="Example: assay runs convert bm25.run -o bm25.parquet")
 @click.argument("run")
 @conversion_options
-@click.option("--tag", help="Run tag to write instead of the file's own; TREC files need one.")
+@click.option("--tag", help="Run tag to write instead of the original; TREC files need one.")
 @input_format_option
 def command(run: str, output: str, to: str | None, tag: str | None, input_format: str) -> None:
-    """Write a RUN in another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
+    """Convert a RUN to another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
 
-    Scores keep every digit, so that all measures stay the same. What a format cannot hold is told, and an id that it cannot
-    hold is refused.
+    Scores keep every digit, so all measures stay the same. A note lists columns that the format cannot store. Ids that it
+    cannot store are an error.
     """
     target = target_format(run, output, to)
     data, left_out = run_as_bytes(read_run(run, input_format=input_format), target, tag=tag)

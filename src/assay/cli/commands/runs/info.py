@@ -16,8 +16,8 @@ from assay.report.info import INFO_RENDERERS
 @format_option(INFO_RENDERERS)
 @input_format_option
 def command(run: str, output_format: str, input_format: str) -> None:
-    """Show what is in a RUN: format, queries, documents, tags, scores, ties and the first rows.
+    """Summarise a RUN: format, queries, documents, tags, scores, ties and the first rows.
 
-    The file may be in any format that is read, plain or compressed; - is standard input.
+    Reads any supported format, plain or compressed; - is standard input.
     """
     write(INFO_RENDERERS[output_format](info.run_info(run, input_format=input_format)))

@@ -13,12 +13,13 @@ from assay.validation.validating import validate_run
 
 @click.command("validate", epilog="Example: assay runs validate bm25.run --qrels qrels.txt --profile trec-rag")
 @click.argument("run")
-@click.option("--qrels", type=click.Path(dir_okay=False), help="Judgments that the run will be scored with.")
-@click.option("--max-depth", type=click.IntRange(min=1), help="Most documents that a query may have.")
+@click.option("--qrels", type=click.Path(dir_okay=False), help="Judgments to check the run against.")
+@click.option("--max-depth", type=click.IntRange(min=1), help="Maximum number of documents per query.")
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
-    help="What a track asks for. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
+    help="Also check the requirements of a track. "
+    + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
 )
 @validation_options
 def command(
@@ -33,9 +34,9 @@ def command(
     output_format: str,
     output: str | None,
 ) -> None:
-    """Check a RUN before it is scored: every finding with its lines and what to do.
+    """Check a RUN before scoring it. Each finding shows its lines and how to fix them.
 
-    Exit status: 0 valid, 1 not valid, 2 a file that cannot be opened. `assay explain CODE` says more about a finding.
+    Exit status: 0 valid, 1 not valid, 2 a file cannot be opened. `assay explain CODE` explains a finding.
     """
 
     def validate(path: str) -> Validation:
