@@ -108,7 +108,7 @@ def test_parameters_pipes_and_other_formats(folder):
     assert gzip.decompress((folder / "out.run.gz").read_bytes()).startswith(b"q1 Q0 b 1 ")
 
     table = assay("runs", "fuse", "bm25.run", "dense.run", "-o", "out.csv", cwd=folder)
-    assert (0, "Note: csv files hold no comment lines, so that this one does not say how it was made.\n") == (
+    assert (0, "Note: csv files have no comment lines, so this one does not record how it was made.\n") == (
         table.returncode,
         table.stderr,
     )
@@ -144,10 +144,10 @@ def test_notes_are_told(folder):
         (["-p", "k=many"], "-p k=many: 'many' is not a number.\n"),
         (["-p", "k=1", "-p", "k=2"], "-p k=2: k is given twice.\n"),
         (["--depth", "0"], "depth cannot be 0; it takes a whole number of documents, from 1.\n"),
-        (["-o", "bm25.run"], "bm25.run: this is a file that is read; name another one to write to.\n"),
+        (["-o", "bm25.run"], "bm25.run: this is also an input file; write to another file.\n"),
         (["-o", "out.dat"], "out.dat: the name does not say which format to write."),
         (["nope.run"], "nope.run: no such file"),
-        (["-", "-"], "standard input (-) can be read once only.\n"),
+        (["-", "-"], "standard input (-) can be read only once.\n"),
     ],
 )
 def test_refusals_leave_no_file(folder, arguments, message):
@@ -176,8 +176,8 @@ def test_collapse(folder, rule, by, score):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "say which document a chunk belongs to with --map FILE or --regex R, one of the two.\n"),
-        (["--map", "map.tsv", "--regex", "x"], "say which document a chunk belongs to with --map FILE or --regex R, "),
+        ([], "give either --map FILE or --regex R to say which document each chunk belongs to.\n"),
+        (["--map", "map.tsv", "--regex", "x"], "give either --map FILE or --regex R to say which document "),
         (["--map", "half.tsv"], "1 of 3 chunks of chunks.run have no document by the map (first: b#1).\n"),
         (["--map", "nope.tsv"], "nope.tsv: no such file"),
         (["--regex", "("], "'(' is no regular expression: "),

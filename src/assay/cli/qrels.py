@@ -1,4 +1,4 @@
-"""assay qrels: a group whose commands live in modules of their own, each beside its twin for runs."""
+"""assay qrels: a group of commands; each module also has the command for runs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ COMMANDS = {
     "qrels",
     cls=LazyGroup,
     places=COMMANDS,
-    short_help="Check judgments, look at them, convert them, cut them in two.",
+    short_help="Validate, inspect, convert and split judgments.",
     epilog="Example: assay qrels validate qrels.txt",
 )
 def command() -> None:
-    """Check judgments, look at them, convert them from format to format, cut them into dev and test."""
+    """Validate, inspect and convert judgments, or split them into dev and test."""

@@ -1,4 +1,4 @@
-"""assay runs: a group whose commands live in modules of their own, each beside its twin for qrels."""
+"""assay runs: a group of commands; most modules also have the command for qrels."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ COMMANDS = {
     "runs",
     cls=LazyGroup,
     places=COMMANDS,
-    short_help="Check runs, look at them, convert, fuse and collapse them.",
+    short_help="Validate, inspect, convert, fuse and collapse runs.",
     epilog="Example: assay runs validate bm25.run.gz --qrels qrels.txt",
 )
 def command() -> None:
-    """Check runs before they are scored, look at them, convert them, fuse several into one, turn chunks into documents."""
+    """Validate, inspect and convert runs, fuse several into one, or turn runs of chunks into runs of documents."""
