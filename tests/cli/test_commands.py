@@ -112,7 +112,7 @@ def test_explain_suggests():
 def test_demo_tells_what_it_does():
     out = assay("demo").stdout
 
-    assert "Which search is better?" in out
+    assert "Which system is better?" in out
     assert "assay evaluate " in out
     assert "How to read it" in out
 
