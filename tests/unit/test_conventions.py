@@ -116,9 +116,9 @@ def test_a_run_on_which_all_seven_differ():
     assert 7 == len({row.value for row in found.values()})
     assert (
         "scores are 32-bit floats, which creates false ties: 1 query changes",
-        "recip_rank knows no cutoff and ignores one",
+        "recip_rank has no cutoff and ignores one",
     ) == texts(found["trec_eval-9"])
-    assert ("recip_rank knows no cutoff and ignores one",) == texts(found["trec_eval-10"])
+    assert ("recip_rank has no cutoff and ignores one",) == texts(found["trec_eval-10"])
     assert ("ties are broken by document id, ascending: 1 query changes",) == texts(found["ir_measures"])
     assert ("ties are broken by input order: 1 query changes",) == texts(found["ranx"])
     assert (
@@ -142,7 +142,7 @@ def test_queries_without_results_are_a_reason():
     assert ("1 query without results is left out: the mean is over 1, not 2",) == texts(found["trec_eval-9"])
     for name in ("trec_eval-10", "ranx"):
         assert "refuses the run: 1 query has no results (q5)" == found[name].note
-    assert "reports nothing: MS MARCO's script reports MRR alone" == found["msmarco"].note
+    assert "reports nothing: MS MARCO's script reports only MRR" == found["msmarco"].note
 
 
 def test_a_measure_that_a_tool_lacks_is_said():
@@ -183,7 +183,7 @@ def test_a_rule_of_a_dict_wins_even_if_it_is_our_default():
     ],
 )
 def test_a_tool_reports_only_what_it_has(name, measure):
-    with pytest.raises(MeasureError, match=f"^{name} has no "):
+    with pytest.raises(MeasureError, match=f"^{name} does not report "):
         evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [measure], like=name)
 
 
