@@ -88,7 +88,7 @@ def test_measures_list_names_them_all():
 def test_explain_takes_any_name(name):
     out = assay("measures", "explain", name).stdout
 
-    assert out.startswith("nDCG\n====\nDiscounted gain of the ranking over that of the best possible ranking.\n")
+    assert out.startswith("nDCG\n====\nDiscounted gain of the ranking, divided by that of the best possible ranking.\n")
     for part in (
         "Formula",
         "Edges",

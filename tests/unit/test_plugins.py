@@ -107,7 +107,7 @@ def test_a_plug_in_that_cannot_be_loaded_says_why(files):
 
     assert 2 == done.returncode
     assert "Error: cannot load the measures in bad.py: ZeroDivisionError: division by zero" in done.stderr
-    with pytest.raises(MeasureError, match="cannot load the measures in .*: FileNotFoundError"):
+    with pytest.raises(MeasureError, match=r"cannot load the measures in .*: FileNotFoundError"):
         load_file(str(files / "missing.py"))
 
 

@@ -1,7 +1,7 @@
 """Sums, logarithms and running values with the order and rounding of the C library.
 
-trec_eval's last printed digit depends on them: its loops add from left to right, and it uses the C library's log2, which
-differs from NumPy's in the last bit for some integers. tests/golden/test_rounding.py shows both.
+trec_eval's last printed digit depends on them: its loops add from left to right, and the C library's log2 differs from
+NumPy's in the last bit for some integers. tests/golden/test_rounding.py shows both.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ CONVENTIONS: dict[str, Convention] = {
                 Departure(
                     named("Accuracy"),
                     reports=False,
-                    why="its Accuracy leaves out queries without a relevant document found, which assay does not support",
+                    why="its Accuracy leaves out queries without a relevant document found; assay does not",
                 ),
                 Departure(
                     named("Compat", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "AP_IA", "P_IA"),

@@ -192,7 +192,7 @@ def _first_group(judged: JudgedRanking, rel: float) -> _Groups:
 
 
 def _first_relevant(groups: _Groups) -> tuple[Integers, Integers, Floats]:
-    """For each place in each group: group, place from 0, and the probability that its first relevant document is there."""
+    """For each place of each group: group, place from 0, and the probability of its first relevant document there."""
     places = groups.size - groups.relevant + 1
     start = np.concatenate(([0], np.cumsum(places)))
     group = np.repeat(np.arange(len(places)), places)
