@@ -112,7 +112,7 @@ def guide_page() -> str:
     intro = (
         "# Measures by the question they answer\n\n"
         "What each of the main measures answers, when not to believe it, and what to look at beside it. "
-        "How to choose among them: [which measure when](../choosing.md).\n"
+        "How to choose among them: [choosing measures](../choosing.md).\n"
     )
     return f"{intro}\n{guide_as_markdown([page(definition) for definition in definitions()])}"
 

@@ -1,8 +1,8 @@
-"""Check a home-made measure against ours on generated cases, and say what it seems to do differently.
+"""Check your own measure function against ours on generated cases, and diagnose the difference.
 
-Common mistakes are data: a measure is a formula with choices (`MODELS`), a mistake is another choice. When a function
-differs, the formulas with one, two or three other choices are tried on the same cases; the first that gives what the
-function gives in all of them is the diagnosis. To add a mistake, add a choice with its words.
+Common mistakes are data: a measure is a formula with choices (`MODELS`), and a mistake is a different choice. If a
+function differs, formulas with one, two or three other choices are tried on the same cases. The first one that matches
+the function in all cases is the diagnosis. To add a mistake, add a choice with its description.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from assay.tables import Floats
 
 Function = Callable[[list[str], dict[str, int]], float]
 
-DEFAULT_CUTOFF = 10  # around which cases are made for measures without a cutoff
-MOST_MISTAKES = 3  # at once
+DEFAULT_CUTOFF = 10  # for generating cases of measures without a cutoff
+MOST_MISTAKES = 3  # combined in one diagnosis
 
 
 class Difference(Struct, frozen=True):
-    """A case in which a function gives another value than our measure."""
+    """A case where a function and our measure give different values."""
 
     ranking: tuple[str, ...]
     judgments: dict[str, int]
     ours: float
-    yours: float | None  # None where the function gave no number
-    error: str | None  # what it raised or gave instead
+    yours: float | None  # None if the function returned no number
+    error: str | None  # what it raised or returned instead
 
     def __str__(self) -> str:
         return "\n".join(
@@ -65,13 +65,13 @@ class Difference(Struct, frozen=True):
 
 
 class CheckReport(Struct, frozen=True):
-    """What came of checking a function: whether it agrees, and else the smallest case found and the likely reason."""
+    """The result of checking a function: whether it agrees, and if not, a small case and the likely reason."""
 
     measure: str
     cases: int
-    differing: int  # cases in which it differs
+    differing: int  # number of cases that differ
     difference: Difference | None  # the first of them, made as small as possible
-    diagnosis: str | None  # what the function does in all cases, where that is known
+    diagnosis: str | None  # what the function does in all cases, if known
     seed: int
 
     @property
@@ -83,9 +83,9 @@ class CheckReport(Struct, frozen=True):
         if self.difference is None:
             return f"{self.measure}: agrees in all {self.cases} cases (seed {self.seed})."
         lines = [
-            f"{self.measure}: differs in {self.differing} of {self.cases} cases (seed {self.seed}). A small one:",
+            f"{self.measure}: differs in {self.differing} of {self.cases} cases (seed {self.seed}). A small example:",
             str(self.difference),
-            f"Diagnosis: {self.diagnosis or 'none of the mistakes we know.'}",
+            f"Diagnosis: {self.diagnosis or 'not a known mistake.'}",
         ]
         return "\n".join(lines)
 
@@ -99,16 +99,16 @@ def check_measure(
     repeats: bool = False,
     tolerance: float = 1e-7,
 ) -> CheckReport:
-    """Run a measure of your own against ours.
+    """Compare your own measure function with ours on generated cases.
 
-    `fn(ranking, judgments)` takes a list of document ids, best first, and a dict of grades, and gives a number. The cases
-    are graded and binary, short and long, with unjudged documents, more relevant documents than the cutoff, nothing
-    relevant and nothing retrieved. With `repeats` some rankings list a document twice, of which only the first counts.
-    An error that the function raises is a difference. The same seed gives the same cases.
+    `fn(ranking, judgments)` takes a list of document ids, best first, and a dict of grades, and returns a number. The
+    cases are graded and binary, short and long, with unjudged documents, more relevant documents than the cutoff, nothing
+    relevant and nothing retrieved. With `repeats`, some rankings list a document twice; only the first one counts. An
+    error raised by the function is a difference. The same seed gives the same cases.
 
     >>> report = check_measure(lambda ranking, judgments: len(set(ranking[:5]) & set(judgments)) / 5, "P@5")
     >>> report.agrees, report.diagnosis
-    (False, 'every judged document counts as relevant, also with grade 0.')
+    (False, 'every judged document counts as relevant, even with grade 0.')
     >>> print(report.difference)
       ranking    d1
       judgments  d1 0, d2 1
@@ -118,12 +118,12 @@ def check_measure(
     checked = parse_measure(measure) if isinstance(measure, str) else measure.complete()
     if checked.definition.needs != "ranking":
         raise MeasureError(
-            f"{checked} needs more than one ranking and its judgments, which is all that a function gets."
+            f"cannot check {checked}: it needs more than one ranking and its judgments, and a function gets only those."
         )
     if not callable(fn):
         raise InputError(f"expected a function fn(ranking, judgments), found {fn!r}.")
     if cases < 1:
-        raise InputError(f"cases is {cases}; it is a number from 1 on.")
+        raise InputError(f"cases cannot be {cases}; it takes a whole number from 1.")
     check = _Check(fn, checked, tolerance)
     tried = check.tried(list(islice(make_cases(checked, seed, repeats), cases)))
     differing = [trial for trial in tried if not check.agree(trial.ours, trial.yours)]
@@ -177,7 +177,7 @@ KINDS = (
 
 
 def make_cases(measure: Measure, seed: int = 0, repeats: bool = False) -> Iterator[Case]:
-    """Cases without end, kind after kind, the same for the same seed."""
+    """An endless sequence of cases of all kinds, the same for the same seed."""
     random = np.random.default_rng(seed)
     cutoff = measure.param("cutoff") or DEFAULT_CUTOFF
     for kind in cycle(KINDS):
@@ -218,7 +218,7 @@ def _with_repeats(random: np.random.Generator, case: Case) -> Case:
 
 
 class _Trial(Struct, frozen=True):
-    """What a case gives."""
+    """A case with our value and the function's."""
 
     case: Case
     ours: float
@@ -227,22 +227,22 @@ class _Trial(Struct, frozen=True):
 
 
 class _Check(Struct, frozen=True):
-    """A function and the measure that it should be."""
+    """A function and the measure it should compute."""
 
     fn: Function
     measure: Measure
     tolerance: float
 
     def tried(self, cases: Sequence[Case]) -> list[_Trial]:
-        """Our values and those of the function."""
+        """Our values and the function's."""
         ours = our_values(cases, [self.measure])[:, 0].tolist()
         return [_Trial(case, value, *self._called(case)) for case, value in zip(cases, ours, strict=True)]
 
     def _called(self, case: Case) -> tuple[Outcome, str | None]:
-        """What the function gives; it gets its own copies."""
+        """What the function returns; it gets its own copies."""
         try:
             given: Any = self.fn(list(case.ranking), dict(case.judgments))
-        except Exception as error:  # whatever a stranger's function raises is its result
+        except Exception as error:  # a user's function can raise anything
             return NO_NUMBER, f"{type(error).__name__}: {error}"
         try:
             if not isinstance(given, (str, bytes)):
@@ -260,7 +260,7 @@ class _Check(Struct, frozen=True):
         return math.isclose(a, b, rel_tol=self.tolerance, abs_tol=self.tolerance)
 
     def shrunk(self, trial: _Trial) -> Difference:
-        """A case as small as possible that differs in the same way."""
+        """The smallest case found that differs in the same way."""
         while smaller := self._smaller(trial):
             trial = smaller
         renamed = self.tried([_renamed(trial.case)])[0]
@@ -276,17 +276,17 @@ class _Check(Struct, frozen=True):
         return not self.agree(a.ours, a.yours) and self._manner(a) == self._manner(b)
 
     def _manner(self, trial: _Trial) -> tuple[object, ...]:
-        """What a smaller case must keep, so that one mistake is not exchanged for another."""
+        """The properties that a smaller case must keep to show the same mistake."""
         number = None if isinstance(trial.yours, str) else math.isnan(trial.yours)
         facts = Facts(trial.case, self.measure)
         return number, facts.relevant_in_all > 0, bool(trial.case.ranking), facts.has_repeats
 
     def diagnosis(self, tried: Sequence[_Trial], differing: Sequence[_Trial], repeats: bool) -> str | None:
-        """What the function does in all cases: a known mistake, another measure, several mistakes; else where it differs."""
+        """What the function does in all cases: a known mistake, another measure or several mistakes; else where it differs."""
         facts = [Facts(trial.case, self.measure, trial.ours) for trial in tried]
         yours = [trial.yours for trial in tried]
         if len(tried) > 1 and all(self.agree(yours[0], outcome) for outcome in yours):
-            return "it fails in every case." if yours[0] == NO_NUMBER else f"it gives {yours[0]:g} in every case."
+            return "it fails in every case." if yours[0] == NO_NUMBER else f"it returns {yours[0]:g} in every case."
 
         def explained(mistakes: Mistakes) -> bool:
             made = choices | dict(mistakes)
@@ -306,10 +306,10 @@ class _Check(Struct, frozen=True):
             if other:
                 return f"this is {other}, not {self.measure}."
         kinds = {trial.case.kind for trial in differing}
-        return f"none of the mistakes we know; all differences are in cases {kinds.pop()}." if len(kinds) == 1 else None
+        return f"not a known mistake; all differences are in cases {kinds.pop()}." if len(kinds) == 1 else None
 
     def _other_measure(self, tried: Sequence[_Trial]) -> str | None:
-        """Another measure of ours that gives what the function gives in all cases."""
+        """Another measure of ours that matches the function in all cases."""
         others = list(_other_measures(self.measure))
         columns = our_values([trial.case for trial in tried], others).T.tolist()
         for other, values in zip(others, columns, strict=True):
@@ -319,10 +319,10 @@ class _Check(Struct, frozen=True):
 
 
 def our_values(cases: Sequence[Case], measures: Sequence[Measure]) -> Floats:
-    """What our measures give: a row per case, as if it were alone. Of repeated documents the first counts."""
+    """The values of our measures, one row per case, each evaluated on its own. The first of duplicate documents counts."""
     highest = [max(case.judgments.values(), default=0) for case in cases]
     values = np.empty((len(cases), len(measures)))
-    for grade in set(highest):  # those of the same highest grade at once: ERR and others depend on it
+    for grade in set(highest):  # group cases by highest grade, because ERR and others depend on it
         rows = [row for row, other in enumerate(highest) if other == grade]
         rankings, judgments = zip(*((cases[row].ranking, cases[row].judgments) for row in rows), strict=True)
         values[rows] = score_many(rankings, judgments, measures, rules=Rules(duplicates="first")).values
@@ -334,7 +334,7 @@ _UNCUT = (SetP, SetR, SetF, AP, RR, nDCG, nDCG(gain="exp"), Rprec, Bpref, DCG)
 
 
 def _other_measures(measure: Measure) -> Iterator[Measure]:
-    """What a function may compute instead: at the same cutoff, without one, or the measure itself at another one."""
+    """Measures a function may compute instead: at the same cutoff, without one, or the same measure at another cutoff."""
     cutoff, rel = measure.param("cutoff"), measure.param("rel")
     others = [*(other @ cutoff for other in _CUT if cutoff), *_UNCUT]
     if cutoff is None and measure.definition.at == "cutoff":
@@ -349,7 +349,7 @@ def _other_measures(measure: Measure) -> Iterator[Measure]:
 
 
 def smaller_cases(case: Case) -> Iterator[Case]:
-    """Cases with fewer documents, then with fewer judgments, then with lower grades; the boldest first."""
+    """Cases with fewer documents, then fewer judgments, then lower grades; the largest reductions first."""
     for size in _halves(len(case.ranking)):
         for start in range(0, len(case.ranking), size):
             yield replace(case, ranking=case.ranking[:start] + case.ranking[start + size :])
@@ -370,7 +370,7 @@ def _halves(size: int) -> Iterator[int]:
 
 
 def _renamed(case: Case) -> Case:
-    """The documents called d1, d2, ... in order of rank."""
+    """The case with its documents renamed to d1, d2, ... by rank."""
     names = {doc: f"d{number}" for number, doc in enumerate(dict.fromkeys((*case.ranking, *case.judgments)), 1)}
     judgments = sorted((int(names[doc][1:]), grade) for doc, grade in case.judgments.items())
     return Case(tuple(names[doc] for doc in case.ranking), {f"d{number}": grade for number, grade in judgments})

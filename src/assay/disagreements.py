@@ -1,7 +1,7 @@
-"""Why two papers disagree: one measure under every named convention, and what makes each value differ.
+"""Why two papers disagree: one measure under every named convention, with the reasons for each difference.
 
-The way from our conventions to another tool's is walked one step at a time; each step that changes the value on these
-files is a reason, with its effect. Prints nothing.
+Our conventions are changed into another tool's one step at a time. Each step that changes the value on these files is a
+reason, with its effect.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from assay.tables import Floats, Qrels, Run
 from assay.topics import JudgedTopics, index_topics, judge_topics
 from assay.words import plural
 
-STEPS = ("order", "scores", "ties", "self_match", "queries")  # rules in the order in which they are changed
+STEPS = ("order", "scores", "ties", "self_match", "queries")  # rules, in the order of the steps
 
 
 class Reason(Struct, frozen=True):
-    """One thing that a tool does differently, and by how much it changes the value here."""
+    """One thing that a tool does differently, and how much it changes the value."""
 
     text: str
     effect: float
@@ -43,14 +43,14 @@ class ConventionRow(Struct, frozen=True):
 
     convention: str
     measure: str
-    value: float | None  # None: it reports nothing
-    difference: float | None  # to ours
+    value: float | None  # None: the tool reports nothing
+    difference: float | None  # from ours
     reasons: tuple[Reason, ...]
-    note: str = ""  # why it reports nothing
+    note: str = ""  # why the tool reports nothing
 
 
 class _State(Struct, frozen=True):
-    """Conventions on the way from ours to another tool's."""
+    """Conventions after some of the steps from ours to another tool's."""
 
     measure: Measure
     rules: Rules
@@ -65,7 +65,7 @@ class _Result(Struct, frozen=True, eq=False):
 
 
 class _Files:
-    """The qrels and the run, evaluated under any state; what was computed is kept."""
+    """The qrels and the run, evaluated under any state; results are cached."""
 
     def __init__(self, qrels: Qrels, run: Run, duplicates: Duplicates) -> None:
         self.run = run
@@ -104,7 +104,7 @@ class _Files:
 def compare_conventions(
     qrels: QrelsLike, run: RunLike, measures: Iterable[str | Measure], *, duplicates: Duplicates = "error"
 ) -> list[ConventionRow]:
-    """For each measure, one row per named convention. `duplicates` is our rule for documents that stand twice."""
+    """One row per measure and named convention. `duplicates` is our rule for documents that appear twice."""
     files = _Files(as_qrels(qrels), as_run(run), duplicates)
     requests = parse_measures(measures)
     return [_row(files, request, convention) for request in requests for convention in CONVENTIONS.values()]
@@ -140,13 +140,13 @@ def _row(files: _Files, request: Request, convention: Convention) -> ConventionR
 
 
 def _steps(ours: _State, convention: Convention) -> Iterator[tuple[_State, Any]]:
-    """The states between ours and the tool's, each with the words for what it changes."""
+    """The states between ours and the tool's, each with a description of what it changes."""
     case = convention.case_of(ours.measure)
     target = convention.rules_for(ours.measure, ours.rules)
     state = ours
     if convention.whole_grades:
         state = replace(state, whole_grades=True)
-        yield state, lambda before, after: f"grades are cut to whole numbers: {_changed(before, after)}"
+        yield state, lambda before, after: f"grades are truncated to whole numbers: {_changed(before, after)}"
     for name in STEPS:
         if getattr(target, name) != getattr(state.rules, name):
             state = replace(state, rules=replace(state.rules, **{name: getattr(target, name)}))
@@ -168,16 +168,16 @@ def _left_out(before: _Result, after: _Result) -> str:
 
 _WORDS: dict[tuple[str, str], Any] = {
     ("order", "rank"): lambda b, a: f"documents are ranked by the rank column, not by score: {_changed(b, a)}",
-    ("scores", "float32"): lambda b, a: f"scores are 32-bit floats, which makes false ties: {_changed(b, a)}",
-    ("ties", "doc-asc"): lambda b, a: f"equal scores are ordered by id ascending: {_changed(b, a)}",
-    ("ties", "input"): lambda b, a: f"equal scores keep the order of the input: {_changed(b, a)}",
-    ("self_match", "drop"): lambda b, a: f"documents with the query's own id are dropped: {_changed(b, a)}",
+    ("scores", "float32"): lambda b, a: f"scores are 32-bit floats, which creates false ties: {_changed(b, a)}",
+    ("ties", "doc-asc"): lambda b, a: f"ties are broken by document id, ascending: {_changed(b, a)}",
+    ("ties", "input"): lambda b, a: f"ties are broken by input order: {_changed(b, a)}",
+    ("self_match", "drop"): lambda b, a: f"documents whose id is the query id are dropped: {_changed(b, a)}",
     ("queries", "both"): _left_out,
-    ("queries", "strict"): "",  # changes no value: it refuses or it does not
+    ("queries", "strict"): "",  # changes no value: the run is either refused or not
 }
 
 
 def _changed(before: _Result, after: _Result) -> str:
-    """How many queries have another value."""
+    """How many queries have a different value."""
     count = int(np.sum((before.values != after.values) & ~(np.isnan(before.values) & np.isnan(after.values))))
     return f"{count} {plural('{query changes|queries change}', count)}"

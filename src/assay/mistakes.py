@@ -1,6 +1,6 @@
-"""Common mistakes in home-made measures, as data: a measure is a formula with choices, a mistake is another choice.
+"""Common mistakes in measure functions, as data: a measure is a formula with choices, a mistake is a different choice.
 
-To add a mistake, add a choice with its words. Runs no function of a user: `checking` does that.
+To add a mistake, add a choice with its description. `checking` runs the user's function.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from assay.measures import Measure
 
-NO_NUMBER = "no number"  # a function raised an error, or gave something else
+NO_NUMBER = "no number"  # a function raised an error, or returned something else
 Outcome = float | str
-USUAL_CUTOFFS = (1, 3, 5, 10, 20)  # that functions have where the measure has none
-DIGITS = (1, 2, 3, 4, 5, 6)  # that people round to
+USUAL_CUTOFFS = (1, 3, 5, 10, 20)  # tried for measures without a cutoff
+DIGITS = (1, 2, 3, 4, 5, 6)  # common roundings
 
 
 class Case(Struct, frozen=True):
@@ -29,11 +29,11 @@ class Case(Struct, frozen=True):
     kind: str = ""
 
 
-# What a formula may look at
+# The input of formulas
 
 
 class Facts(Struct, frozen=True, dict=True):
-    """A case as formulas see it."""
+    """A case with the values that formulas use."""
 
     case: Case
     measure: Measure
@@ -52,7 +52,7 @@ class Facts(Struct, frozen=True, dict=True):
 
     @cached_property
     def has_repeats(self) -> bool:
-        """Whether a document stands twice."""
+        """Whether a document appears twice."""
         return len(set(self.case.ranking)) < len(self.case.ranking)
 
     def cutoff(self, choices: Choices) -> int | None:
@@ -60,7 +60,7 @@ class Facts(Struct, frozen=True, dict=True):
         return CUTOFFS[choices["cutoff"]](self.measure.param("cutoff"))
 
     def ranking(self, choices: Choices) -> list[int | None]:
-        """Grades in order of rank; None for documents that nobody judged."""
+        """Grades in order of rank; None for unjudged documents."""
         docs: Iterable[str] = self.case.ranking
         docs = docs if choices["repeats"] == "counted" else dict.fromkeys(docs)
         grades = [self.case.judgments.get(doc) for doc in docs]
@@ -84,7 +84,7 @@ def _always(cutoff: int, k: int | None) -> int:
 
 
 Choices = Mapping[str, str]
-Words = Mapping[str, str]  # choice -> what a function does that makes it by mistake
+Words = Mapping[str, str]  # choice -> description of the mistake
 Mistakes = tuple[tuple[str, str], ...]  # dimension, choice
 Formula = Callable[[Facts, Choices], float | None]  # None: nothing to divide by
 
@@ -147,11 +147,11 @@ def _ratio(above: float, below: float) -> float | None:
     return above / below if below else None
 
 
-# Formulas: right with the right choices
+# Formulas; correct with the right choices
 
 
 def _share(facts: Facts, choices: Choices) -> float | None:
-    """Precision, recall and their relatives: relevant documents found over something."""
+    """Precision, recall and similar measures: relevant documents found, divided by a count."""
     return _ratio(sum(facts.hits(choices)), DENOMINATORS[choices["divided by"]](facts, choices))
 
 
@@ -200,16 +200,16 @@ def _normalised_gain(facts: Facts, choices: Choices) -> float | None:
     return _ratio(_discounted_gain(facts, choices) or 0.0, best)
 
 
-# The table of mistakes: for each choice, what a function does that makes it. Words with {k} need a cutoff.
+# The table of mistakes: a description for each choice. Descriptions with {k} need a cutoff.
 
 
 def _denominators(what: str) -> Words:
     return {
-        "relevant": f"{what} is divided by all relevant documents",
-        "found": f"{what} is divided by the relevant documents found, so that a missed one costs nothing",
+        "relevant": f"{what} is divided by the number of relevant documents",
+        "found": f"{what} is divided by the number of relevant documents found, so missing one costs nothing",
         "k": f"{what} is divided by {{k}}",
-        "smaller": f"{what} is divided by {{k}} or the number of relevant documents, the smaller one",
-        "retrieved": f"{what} is divided by the documents shown, however few",
+        "smaller": f"{what} is divided by the smaller of {{k}} and the number of relevant documents",
+        "retrieved": f"{what} is divided by the number of documents retrieved, even if there are few",
     }
 
 
@@ -220,63 +220,63 @@ _CUTOFF: Words = {
     **{str(cutoff): f"only the first {cutoff} documents count" for cutoff in USUAL_CUTOFFS},
 }
 _RELEVANT: Words = {
-    "judged": "every judged document counts as relevant, also with grade 0",
+    "judged": "every judged document counts as relevant, even with grade 0",
     "above": "only grades above the lowest relevant one count as relevant",
 }
 _UNJUDGED: Words = {
     "kept": "unjudged documents keep their ranks",
-    "removed": "unjudged documents are left out of the ranking first (judged_only)",
+    "removed": "unjudged documents are removed from the ranking first (judged_only)",
 }
 _BINARY: dict[str, Words] = {"cutoff": _CUTOFF, "relevant": _RELEVANT, "unjudged": _UNJUDGED}
 _GAINS: Words = {
-    "linear": "a document gains its grade, not 2**grade - 1",
-    "exp": "a document gains 2**grade - 1, not its grade",
-    "binary": "grades are ignored: every relevant document gains 1",
+    "linear": "the gain is the grade, not 2**grade - 1",
+    "exp": "the gain is 2**grade - 1, not the grade",
+    "binary": "grades are ignored: the gain of every relevant document is 1",
 }
 _DISCOUNTS: Words = {
-    "log2(rank + 2)": "the discount is log2(rank + 2): one rank too far, ranks being counted from 1",
-    "log2(rank)": "the discount is log2(rank), and none for the first two ranks",
+    "log2(rank + 2)": "the discount is log2(rank + 2): off by one, because ranks start at 1",
+    "log2(rank)": "the discount is log2(rank), with none for the first two ranks",
     "rank": "the discount is the rank itself, not its logarithm",
     "none": "there is no discount: the order of the documents does not matter",
 }
-_BASES: Words = {  # makes no difference to nDCG
+_BASES: Words = {  # the base cancels out in nDCG
     "ln(rank + 1)": "the discount is the natural logarithm, not log2",
     "log10(rank + 1)": "the discount is log10, not log2",
 }
 _IDEAL: dict[str, Words] = {
     "ideal": {
         "uncut": "the ideal ranking is not cut at {k}",
-        "shown": "the ideal ranking is made of the first {k} retrieved documents only: a missed document costs nothing",
-        "retrieved": "the ideal ranking is made of the retrieved documents only: a missed document costs nothing",
+        "shown": "the ideal ranking has only the first {k} retrieved documents, so missing one costs nothing",
+        "retrieved": "the ideal ranking has only the retrieved documents, so missing one costs nothing",
         "as long": "the ideal ranking is cut at the number of documents retrieved",
-        "full": "the ideal ranking has {k} documents of the highest grade, also where there are fewer",
+        "full": "the ideal ranking has {k} documents of the highest grade, even if there are fewer",
     },
     "ideal gain": {
-        "linear": "the ideal ranking gains the grades, the ranking 2**grade - 1",
-        "exp": "the ideal ranking gains 2**grade - 1, the ranking the grades",
-        "binary": "the ideal ranking gains 1 for every relevant document, whatever its grade",
+        "linear": "the gain is the grade in the ideal ranking, but 2**grade - 1 in the ranking",
+        "exp": "the gain is 2**grade - 1 in the ideal ranking, but the grade in the ranking",
+        "binary": "the gain of every relevant document is 1 in the ideal ranking, regardless of its grade",
     },
 }
 _EVERYWHERE: dict[str, Words] = {
     "nothing relevant": {
-        "one": "it gives 1 where nothing is relevant",
-        "nan": "it gives nan where nothing is relevant",
-        "fails": "it fails where nothing is relevant",
+        "one": "it returns 1 if nothing is relevant",
+        "nan": "it returns nan if nothing is relevant",
+        "fails": "it fails if nothing is relevant",
     },
     "nothing retrieved": {
-        "one": "it gives 1 where nothing is retrieved",
-        "nan": "it gives nan where nothing is retrieved",
-        "fails": "it fails where nothing is retrieved",
+        "one": "it returns 1 if nothing is retrieved",
+        "nan": "it returns nan if nothing is retrieved",
+        "fails": "it fails if nothing is retrieved",
     },
     "undefined": {
-        "one": "it gives 1 where there is nothing to divide by",
-        "nan": "it gives nan where there is nothing to divide by",
+        "one": "it returns 1 if the divisor is 0",
+        "nan": "it returns nan if the divisor is 0",
         "fails": "it divides by 0",
     },
-    "scale": {"100": "it gives percent"},
+    "scale": {"100": "it returns percentages"},
     "rounding": {str(digits): f"it rounds to {digits} digits" for digits in DIGITS},
 }
-_REPEATS: dict[str, Words] = {"repeats": {"counted": "a document that stands twice in the ranking counts twice"}}
+_REPEATS: dict[str, Words] = {"repeats": {"counted": "a document that appears twice in the ranking counts twice"}}
 
 
 class FormulaModel(Struct, frozen=True):
@@ -293,15 +293,15 @@ def _gain_of(measure: Measure) -> dict[str, str]:
 
 _RANKED_AT: Words = {"every rank": "precision is averaged over all ranks, not only those of relevant documents"}
 _WHICH: Words = {
-    "late": "it gives 1 / (rank + 1): one rank too far, ranks being counted from 1",
-    "last": "it takes the last relevant document, not the first",
+    "late": "it returns 1 / (rank + 1): off by one, because ranks start at 1",
+    "last": "it uses the last relevant document, not the first",
 }
 _PARTS: dict[str, Words] = {
     "precision": _denominators("its precision"),
     "recall": _denominators("its recall"),
     "mean": {
         "arithmetic": "precision and recall are averaged, not combined by the harmonic mean",
-        "half": "the factor 2 is missing: it gives P * R / (P + R)",
+        "half": "the factor 2 is missing: it returns P * R / (P + R)",
         "geometric": "precision and recall are combined by the geometric mean",
         "beta": "beta is not squared",
     },
@@ -321,7 +321,8 @@ MODELS: dict[str, FormulaModel] = {
     ),
     "RR": FormulaModel(_reciprocal_rank, {"which": _WHICH, **_BINARY}),
     "Success": FormulaModel(
-        _success, {"counts": {"all": "it counts the relevant documents, not whether there is one"}, **_BINARY}
+        _success,
+        {"counts": {"all": "it counts the relevant documents, instead of checking whether there is one"}, **_BINARY},
     ),
     "F": FormulaModel(_harmonic_mean, {**_PARTS, **_BINARY}, lambda m: {"precision": "k", "recall": "relevant"}),
     "SetF": FormulaModel(
@@ -358,11 +359,11 @@ RIGHT = {
 }
 
 
-MODELLED = {"cutoff", "rel", "judged_only", "norm", "beta", "beta2", "gain"}  # parameters that formulas heed
+MODELLED = {"cutoff", "rel", "judged_only", "norm", "beta", "beta2", "gain"}  # parameters that formulas support
 
 
 def model_of(measure: Measure) -> FormulaModel:
-    """The formula of a measure with its parameters, where we have one; gains of the user's own are not in it."""
+    """The formula of a measure, if its parameters are supported; custom gains are not."""
     heeded = MODELLED.issuperset(dict(measure.params)) and not isinstance(measure.param("gain"), tuple)
     return MODELS.get(measure.name, UNKNOWN) if heeded else UNKNOWN
 
@@ -374,7 +375,7 @@ def right_choices(measure: Measure) -> dict[str, str]:
 
 
 def mistakes_in(measure: Measure, repeats: bool) -> dict[str, Words]:
-    """What may be chosen differently, and the words for it."""
+    """The possible mistakes by dimension, with their descriptions."""
     model = model_of(measure)
     right, cutoff = right_choices(measure), measure.param("cutoff")
     offered = {**model.mistakes, **(_REPEATS if repeats and model is not UNKNOWN else {}), **_EVERYWHERE}
@@ -389,18 +390,18 @@ def mistakes_in(measure: Measure, repeats: bool) -> dict[str, Words]:
 
 
 def _applies(dimension: str, text: str, cutoff: int | None) -> bool:
-    """Whether a mistake can be made: those about a cutoff, where there is one, and a cutoff of its own, where not."""
+    """Whether a mistake is possible: a wrong cutoff needs a cutoff, an extra cutoff needs a measure without one."""
     return "{k}" not in text if cutoff is None else "{k}" in text or dimension != "cutoff"
 
 
 def combined_mistakes(dimensions: Mapping[str, Words], number: int) -> Iterator[Mistakes]:
-    """Every way to make so many mistakes at once."""
+    """Every combination of `number` mistakes."""
     for chosen in combinations(dimensions, number):
         yield from product(*[[(dimension, choice) for choice in dimensions[dimension]] for dimension in chosen])
 
 
 def outcome_of(model: FormulaModel, facts: Facts, choices: Choices) -> Outcome:
-    """What a formula with these choices gives."""
+    """The result of a formula with these choices."""
     nothing = choices["nothing relevant"] if not facts.relevant_in_all else "formula"
     if nothing == "formula" and not facts.case.ranking:
         nothing = choices["nothing retrieved"]

@@ -109,7 +109,7 @@ def test_the_missing_part_of_a_hybrid_is_not_listed_if_nobody_asked_for_it(witho
         ),
         (
             '[[mode]]\nname = "both"\nkind = "hybrid"\nmethod = "rff"\nk = 60',
-            "r.toml:4: mode 'both': method: no method of fusion called 'rff'; did you mean 'rrf'?",
+            "r.toml:4: mode 'both': method: no fusion method called 'rff'; did you mean 'rrf'?",
         ),
         (
             '[[mode]]\nname = "both"\nkind = "hybrid"\nmodes = 3',
@@ -117,11 +117,11 @@ def test_the_missing_part_of_a_hybrid_is_not_listed_if_nobody_asked_for_it(witho
         ),
         (
             '[[mode]]\nname = "both"\nkind = "hybrid"\nweights = [1, "much"]',
-            "r.toml:4: mode 'both': weights cannot be (1, 'much'); they take a number from 0 for each run.",
+            "r.toml:4: mode 'both': weights cannot be (1, 'much'); it takes a number for each run, 0 or more.",
         ),
         (
             '[[mode]]\nname = "both"\nkind = "hybrid"\nmethod = "weighted"',
-            "r.toml:4: mode 'both': method: weighted needs a weight for each run: 2 numbers from 0.",
+            "r.toml:4: mode 'both': method: weighted needs a weight for each run: 2 numbers, 0 or more.",
         ),
         (
             '[[mode]]\nname = "near"\nkind = "vector"\nmodel = "minilmm"',

@@ -99,7 +99,7 @@ def test_measures_list_names_them_all():
 def test_explain_takes_any_name(name):
     out = assay("measures", "explain", name).stdout
 
-    assert out.startswith("nDCG\n====\nDiscounted gain of the ranking over that of the best possible ranking.\n")
+    assert out.startswith("nDCG\n====\nDiscounted gain of the ranking, divided by that of the best possible ranking.\n")
     for part in (
         "Formula",
         "Edges",
@@ -123,7 +123,7 @@ def test_explain_suggests():
 def test_demo_tells_what_it_does():
     out = assay("demo").stdout
 
-    assert "Which search is better?" in out
+    assert "Which system is better?" in out
     assert "assay evaluate " in out
     assert "How to read it" in out
 

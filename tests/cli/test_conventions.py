@@ -47,7 +47,7 @@ def test_evaluate_follows_a_convention():
     out = assay("evaluate", QRELS, KEYWORD, "-m", "nDCG@10", "--like", "trec_eval-9").stdout
 
     assert ["keyword", "0.5959"] == out.splitlines()[2].split()
-    assert "as trec_eval-9 has them" in out
+    assert "as in trec_eval-9 (" in out
     assert 2 == assay("evaluate", QRELS, KEYWORD, "--like", "trec_eval-10").returncode
     document = json.loads(assay("evaluate", QRELS, HYBRID, "--like", "beir", "--format", "json", "-m", "RR@10").stdout)
     assert ("beir", "both") == (document["like"], document["rules"]["queries"])
@@ -80,7 +80,7 @@ def test_choose_without_answers_says_how_to_give_them():
     done = assay("measures", "choose")
 
     assert 2 == done.returncode
-    assert "no answer; it may also be given as --looking." in done.stderr
+    assert "no answer; you can also give it as --looking." in done.stderr
 
 
 def test_choose_takes_answers_as_options():

@@ -32,17 +32,16 @@ def test_several_runs_side_by_side_with_the_best_marked():
 def test_conventions_and_coverage_stand_under_the_table():
     out = " ".join(assay("evaluate", QRELS, KEYWORD, "-m", "P@1").stdout.split())
 
-    assert "Conventions: equal scores by document id, descending; mean over all judged queries" in out
+    assert "Conventions: ties broken by document id, descending; mean over all judged queries" in out
     assert (
         "(order=score, ties=doc-desc, scores=float64, queries=judged, duplicates=error, self_match=keep, undefined=zero)"
         in out
     )
     assert "keyword: 8 queries judged, 7 answered, 1 missing (counted as 0: vegan-gelatine)" in out
     assert (
-        "0 without relevant documents; of the documents shown, judged: 100% in the top 1; ties: in 1 query a judged document"
-        in out
+        "0 without relevant documents; judged documents: 100% of the top 1; judged documents are tied in 1 query, "
+        "across rank 1 in 1." in out
     )
-    assert "shares its score, across rank 1 in 1." in out
 
 
 def test_per_query_rows_come_before_the_total():

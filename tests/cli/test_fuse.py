@@ -108,7 +108,7 @@ def test_parameters_pipes_and_other_formats(folder):
     assert gzip.decompress((folder / "out.run.gz").read_bytes()).startswith(b"q1 Q0 b 1 ")
 
     table = assay("runs", "fuse", "bm25.run", "dense.run", "-o", "out.csv", cwd=folder)
-    assert (0, "Note: csv files hold no comment lines, so that this one does not say how it was made.\n") == (
+    assert (0, "Note: csv files have no comment lines, so this one does not record how it was made.\n") == (
         table.returncode,
         table.stderr,
     )
@@ -121,10 +121,10 @@ def test_notes_are_told(folder):
 
     assert (0, "") == (done.returncode, done.stdout)
     assert (
-        "Note: other has scores under 0: a document that the run lacks counts as 0, above those. min-max puts it at the "
-        "bottom.\n"
-        "Note: 2 of 2 queries are not in all runs (first: q1, q2): fused from the runs that have them.\n"
-        "Note: no document is in two runs for the same query. Check that all runs write their ids in the same way ('a' and "
+        "Note: other has negative scores: a document that the run lacks counts as 0, above those. With min-max it "
+        "counts as the lowest.\n"
+        "Note: 2 of 2 queries are not in all runs (first: q1, q2). Such queries are fused from the runs that have them.\n"
+        "Note: the runs have no document in common for any query. Check that they write document ids the same way ('a' and "
         "'z').\n"
     ) == done.stderr
 
@@ -132,8 +132,8 @@ def test_notes_are_told(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--method", "comsum"], "no method of fusion called 'comsum'; did you mean 'combsum'? There are rrf, "),
-        (["--norm", "minmx"], "no normalisation called 'minmx'; did you mean 'min-max'? There are none, "),
+        (["--method", "comsum"], "no fusion method called 'comsum'; did you mean 'combsum'? Choose from rrf, "),
+        (["--norm", "minmx"], "no normalisation called 'minmx'; did you mean 'min-max'? Choose from none, "),
         (["--weights", "1"], "1 weight for 2 runs (bm25, dense): give one for each, in the same order.\n"),
         (["--weights", "1,x"], "--weights 1,x: 'x' is not a number.\n"),
         (["--weights", "1,1_0"], "--weights 1,1_0: '1_0' is not a number.\n"),
@@ -143,11 +143,11 @@ def test_notes_are_told(folder):
         (["-p", "k"], "-p k: expected a name and a number, such as k=60.\n"),
         (["-p", "k=many"], "-p k=many: 'many' is not a number.\n"),
         (["-p", "k=1", "-p", "k=2"], "-p k=2: k is given twice.\n"),
-        (["--depth", "0"], "depth cannot be 0; it takes a whole number of documents, from 1.\n"),
-        (["-o", "bm25.run"], "bm25.run: this is a file that is read; name another one to write to.\n"),
-        (["-o", "out.dat"], "out.dat: cannot tell the format from the file name."),
+        (["--depth", "0"], "depth cannot be 0; it takes a whole number from 1.\n"),
+        (["-o", "bm25.run"], "bm25.run: this is also an input file; name another output file.\n"),
+        (["-o", "out.dat"], "out.dat: the name does not say which format to write."),
         (["nope.run"], "nope.run: no such file"),
-        (["-", "-"], "standard input (-) can be read once only.\n"),
+        (["-", "-"], "standard input (-) can be read only once.\n"),
     ],
 )
 def test_refusals_leave_no_file(folder, arguments, message):
@@ -176,12 +176,12 @@ def test_collapse(folder, rule, by, score):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "say which document a chunk belongs to with --map FILE or --regex R, one of the two.\n"),
-        (["--map", "map.tsv", "--regex", "x"], "say which document a chunk belongs to with --map FILE or --regex R, "),
-        (["--map", "half.tsv"], "1 of 3 chunks of chunks.run have no document by the map (first: b#1).\n"),
+        ([], "give either --map FILE or --regex R to say which document each chunk belongs to.\n"),
+        (["--map", "map.tsv", "--regex", "x"], "give either --map FILE or --regex R to say which document "),
+        (["--map", "half.tsv"], "1 of 3 chunks of chunks.run have no document in the map (first: b#1).\n"),
         (["--map", "nope.tsv"], "nope.tsv: no such file"),
-        (["--regex", "("], "'(' is no regular expression: "),
-        (["--regex", ".", "--by", "mx"], "documents cannot be scored by 'mx'; did you mean 'max'? "),
+        (["--regex", "("], "'(' is not a valid regular expression: "),
+        (["--regex", ".", "--by", "mx"], "by cannot be 'mx'; did you mean 'max'? "),
     ],
 )
 def test_collapse_refuses(folder, arguments, message):

@@ -110,7 +110,7 @@ def test_wrong_usage(qrels: Path, arguments: list[str], message: str) -> None:
 def test_nothing_is_written_if_one_part_cannot_be(qrels: Path) -> None:
     done = assay("qrels", "sample", qrels, "--share", 0.5, "-o", "a.txt", "--rest", "no/b.txt", cwd=qrels.parent)
 
-    assert (2, "Error: no/b.txt: cannot be written: there is no such folder.\n") == (done.returncode, done.stderr)
+    assert (2, "Error: no/b.txt: cannot be written: the folder does not exist.\n") == (done.returncode, done.stderr)
     assert [qrels] == list(qrels.parent.iterdir())
 
 

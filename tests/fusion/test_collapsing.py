@@ -68,24 +68,24 @@ def refusal(*given, **options) -> str:
 def test_refusals():
     run = run_of(CHUNKS)
 
-    assert "2 of 5 chunks of run have no document by the map (first: b#1, b#2)." == refusal(
+    assert "2 of 5 chunks of run have no document in the map (first: b#1, b#2)." == refusal(
         run, {chunk: doc for chunk, doc in DOCUMENTS.items() if doc == "a"}
     )
-    assert "5 of 5 chunks of run have no document by the regular expression (first: b#1, a#2, a#1, ...)." == refusal(
+    assert "5 of 5 chunks of run have no document in the regular expression (first: b#1, a#2, a#1, ...)." == refusal(
         run, "x"
     )
-    assert "5 of 5 chunks of run have no document by the regular expression (first: b#1, a#2, a#1, ...)." == refusal(
+    assert "5 of 5 chunks of run have no document in the regular expression (first: b#1, a#2, a#1, ...)." == refusal(
         run, "(x?)"
     )
-    assert "documents cannot be scored by 'mx'; did you mean 'max'? There are max, sum, first." == refusal(
-        run, DOCUMENTS, by="mx"
+    assert "by cannot be 'mx'; did you mean 'max'? It takes max, sum, first." == refusal(run, DOCUMENTS, by="mx")
+    assert "'(' is not a valid regular expression: missing ), unterminated subpattern at position 0." == refusal(
+        run, "("
     )
-    assert "'(' is no regular expression: missing ), unterminated subpattern at position 0." == refusal(run, "(")
     assert (
-        "documents cannot be a value of type list; give a mapping from chunk to document, or a regular expression."
+        "documents cannot be a value of type list; it takes a mapping from chunk to document, or a regular expression."
     ) == refusal(run, ["a"])
-    assert "a value of type dict cannot be collapsed: read it with assay.read_run(path)." == refusal({}, "x")
-    assert "the sum of these scores is too large for a number; collapse by max." == refusal(
+    assert "cannot collapse a value of type dict; read the run with assay.read_run(path)." == refusal({}, "x")
+    assert "the sum of these scores overflows; use by='max'." == refusal(
         run_of({"q": {"a1": 1.7e308, "a2": 1.7e308}}), "a", by="sum"
     )
 

@@ -25,13 +25,13 @@ KNOWN += "average, interpolation"
 def test_unknown_names():
     both = runs(ONE, TWO)
 
-    assert f"no method of fusion called 'comsum'; did you mean 'combsum'? There are {KNOWN}." == refusal(both, "comsum")
-    assert f"no method of fusion called 'x'. There are {KNOWN}." == refusal(both, "x")
-    assert f"no method of fusion called 7. There are {KNOWN}." == refusal(both, 7)
+    assert f"no fusion method called 'comsum'; did you mean 'combsum'? Choose from {KNOWN}." == refusal(both, "comsum")
+    assert f"no fusion method called 'x'. Choose from {KNOWN}." == refusal(both, "x")
+    assert f"no fusion method called 7. Choose from {KNOWN}." == refusal(both, 7)
     assert (
-        "no normalisation called 'minmx'; did you mean 'min-max'? There are none, min-max, sum, z-score, rank, borda."
+        "no normalisation called 'minmx'; did you mean 'min-max'? Choose from none, min-max, sum, z-score, rank, borda."
     ) == refusal(both, norm="minmx")
-    assert "ranks cannot be 'rank'; they come from score or column." == refusal(both, ranks="rank")
+    assert "ranks cannot be 'rank'; it takes score or column." == refusal(both, ranks="rank")
 
 
 def test_parameters():
@@ -57,37 +57,35 @@ def test_weights():
 
     assert "1 weight for 2 runs (bm25, dense): give one for each, in the same order." == refusal(both, weights=[1])
     assert "3 weights for 1 run (bm25): give one for each, in the same order." == refusal(both[:1], weights=[1, 2, 3])
-    assert "weighted needs a weight for each run: 2 numbers from 0." == refusal(both, "weighted")
-    assert "combmax takes no weights; choose weighted, combsum or rrf instead." == refusal(
-        both, "combmax", weights=[1, 2]
-    )
+    assert "weighted needs a weight for each run: 2 numbers, 0 or more." == refusal(both, "weighted")
+    assert "combmax takes no weights; use weighted, combsum or rrf instead." == refusal(both, "combmax", weights=[1, 2])
     assert "interpolation takes no weights; set alpha instead." == refusal(both, "interpolation", weights=[1, 2])
-    assert "weights cannot be -1.0, 2.0; they are numbers from 0, one of them above." == refusal(both, weights=[-1, 2])
-    assert "weights cannot be 0.0, 0.0; they are numbers from 0, one of them above." == refusal(both, weights=[0, 0])
-    assert "weights cannot be nan, 1.0; they are numbers from 0, one of them above." == refusal(
+    assert "weights cannot be -1.0, 2.0; they must be 0 or more, and not all 0." == refusal(both, weights=[-1, 2])
+    assert "weights cannot be 0.0, 0.0; they must be 0 or more, and not all 0." == refusal(both, weights=[0, 0])
+    assert "weights cannot be nan, 1.0; they must be 0 or more, and not all 0." == refusal(
         both, weights=[float("nan"), 1]
     )
-    assert "weights cannot be 3; they take a number from 0 for each run." == refusal(both, weights=3)
-    assert "weights cannot be ['1', 'x']; they take a number from 0 for each run." == refusal(both, weights=["1", "x"])
+    assert "weights cannot be 3; it takes a number for each run, 0 or more." == refusal(both, weights=3)
+    assert "weights cannot be ['1', 'x']; it takes a number for each run, 0 or more." == refusal(
+        both, weights=["1", "x"]
+    )
 
 
 def test_runs():
-    assert "there is no run to fuse." == refusal([])
+    assert "no runs to fuse; give at least one." == refusal([])
     assert "fuse takes a list of runs: fuse([run, other])." == refusal(run_of(ONE))
     assert "fuse takes a list of runs: fuse([run, other])." == refusal("bm25.run")
-    assert ("interpolation takes exactly 2 runs, not 3. For more, choose weighted with a weight for each.") == refusal(
-        runs(ONE, TWO, THREE), "interpolation"
-    )
+    assert (
+        "interpolation takes exactly 2 runs, not 3. For more runs, use weighted with a weight for each."
+    ) == refusal(runs(ONE, TWO, THREE), "interpolation")
     with pytest.raises(InputError) as caught:
         fuse(["bm25.run", "dense.run"])
-    assert "a value of type str cannot be fused: read it with assay.read_run(path)." == str(caught.value)
+    assert "cannot fuse a value of type str; read the run with assay.read_run(path)." == str(caught.value)
 
 
 @pytest.mark.parametrize("depth", [0, -1, 2.5, True, "3"])
 def test_depth(depth):
-    assert f"depth cannot be {depth!r}; it takes a whole number of documents, from 1." == refusal(
-        runs(ONE, TWO), depth=depth
-    )
+    assert f"depth cannot be {depth!r}; it takes a whole number from 1." == refusal(runs(ONE, TWO), depth=depth)
 
 
 def test_a_document_twice_in_a_run():
@@ -96,8 +94,8 @@ def test_a_document_twice_in_a_run():
         fuse([run_of(ONE), twice])
 
     assert (
-        "<text>:3: document a is retrieved more than once for query q (1 such row in all). Collapse the run first, so that "
-        "each document stands once: `assay runs collapse`, in Python assay.collapse."
+        "<text>:3: document a is retrieved more than once for query q (1 such row in all). Collapse the run first with "
+        "`assay runs collapse`, or assay.collapse in Python."
     ) == str(caught.value)
     assert (("q", "a"),) == caught.value.pairs
 
@@ -105,7 +103,7 @@ def test_a_document_twice_in_a_run():
 def test_scores_too_large_to_be_added():
     huge = {"q": {"a": 1.7e308, "b": 1.0}}
 
-    assert ("combsum of these scores is too large for a number. Normalise them: norm='min-max'.") == refusal(
+    assert ("combsum overflows with these scores. Normalise them: norm='min-max'.") == refusal(
         runs(huge, huge), "combsum"
     )
     assert {"a": 2.0, "b": 0.0} == scores_of(fuse(runs(huge, huge), "combsum", norm="min-max"))["q"]
@@ -153,23 +151,25 @@ def test_nothing_to_note():
 
 
 def test_notes():
-    assert ("rrf looks at ranks alone: normalising with min-max changes nothing.",) == notes(ONE, TWO, norm="min-max")
+    assert ("rrf uses only ranks, so min-max normalisation changes nothing.",) == notes(ONE, TWO, norm="min-max")
     below = {"q": {"a": -1.0, "b": 1.0}}
     assert (
-        "run2 has scores under 0: a document that the run lacks counts as 0, above those. min-max puts it at the bottom.",
+        "run2 has negative scores: a document that the run lacks counts as 0, above those. With min-max it counts as the lowest.",
     ) == notes(ONE, below, method="combsum")
     assert () == notes(ONE, below, method="combmax")
     assert (
-        "under z-score a document that a run lacks counts as 0, which is the mean of those that it retrieved. min-max puts "
-        "it at the bottom.",
+        "with z-score, a document that a run lacks counts as 0, the mean score of the documents it retrieved. "
+        "With min-max it counts as the lowest.",
     ) == notes(ONE, TWO, method="average", norm="z-score")
     more = {**ONE, "p": {"a": 1.0}}
-    assert ("1 of 2 queries is not in all runs (first: p): fused from the runs that have them.",) == notes(more, TWO)
+    assert (
+        "1 of 2 queries is not in all runs (first: p). Such queries are fused from the runs that have them.",
+    ) == notes(more, TWO)
 
 
 def test_runs_that_have_no_document_in_common():
     assert (
-        "no document is in two runs for the same query. Check that all runs write their ids in the same way ('1' and "
+        "the runs have no document in common for any query. Check that they write document ids the same way ('1' and "
         "'MED-1').",
     ) == notes({"q": {"1": 2.0}}, {"q": {"MED-1": 1.0}})
     assert {"1": 1 / 61, "MED-1": 1 / 61} == scores_of(fuse(runs({"q": {"1": 2.0}}, {"q": {"MED-1": 1.0}})))["q"]

@@ -98,5 +98,5 @@ def test_no_name_means_two_things():
 
 def test_none_is_a_normalisation_and_no_method():
     assert "none" == find_normalisation(None).name
-    with pytest.raises(FusionError, match="no method of fusion called None"):
+    with pytest.raises(FusionError, match="no fusion method called None"):
         find_method(None)

@@ -365,13 +365,13 @@ def test_arguments_are_missed_as_there():
 # What kills the interpreter there
 
 DEADLY = [
-    ("RelevanceEvaluator(QREL, {'P_5,05'}).evaluate(RUN)", "P.05,5: the same value stands twice."),
+    ("RelevanceEvaluator(QREL, {'P_5,05'}).evaluate(RUN)", "P.05,5: a value is given twice."),
     (
         "RelevanceEvaluator(QREL, {'iprec_at_recall_0.1', 'iprec_at_recall_0.10'}).evaluate(RUN)",
-        "iprec_at_recall.0.1,0.10: the same value stands twice.",
+        "iprec_at_recall.0.1,0.10: a value is given twice.",
     ),
-    ("RelevanceEvaluator(QREL, {'P_0'}).evaluate(RUN)", "P.0: cutoffs are whole numbers from 1."),
-    ("RelevanceEvaluator(QREL, {'ndcg_2'}).evaluate(RUN)", "ndcg.2: parameters come as pairs such as 1=3,2=9."),
+    ("RelevanceEvaluator(QREL, {'P_0'}).evaluate(RUN)", "P.0: cutoffs must be whole numbers from 1."),
+    ("RelevanceEvaluator(QREL, {'ndcg_2'}).evaluate(RUN)", "ndcg.2: parameters must be pairs such as 1=3,2=9."),
     (
         "RelevanceEvaluator(QREL, {'all_trec'}, relevance_level=-1).evaluate(RUN)",
         "relevance_level is -1; it must be at least 1.",

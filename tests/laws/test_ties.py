@@ -76,7 +76,8 @@ def test_a_constant_scorer_is_worth_a_random_ranking():
 
 def test_measures_without_a_closed_form_say_so():
     with pytest.raises(
-        MeasureError, match=r"^Bpref has no closed form for its expected value under ties; these have: AP, "
+        MeasureError,
+        match=r"^Bpref has no closed form for its expected value under ties; these measures have one: AP, ",
     ):
         evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["Bpref"], rules=Rules(ties="expected"))
 

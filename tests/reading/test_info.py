@@ -133,7 +133,7 @@ def test_a_run_of_ranks_has_no_scores_of_its_own(tmp_path: Path) -> None:
     found = run_info(written(tmp_path, "q1\ta\t1\nq1\tb\t2\n"))
 
     assert (True, Span(-2.0, -1.0), Span(1, 2)) == (found.scores_are_ranks, found.scores, found.ranks)
-    assert "scores      -2.0 to -1.0 (each is minus the rank)\n" in info_as_text(found)
+    assert "scores      -2.0 to -1.0 (the negated ranks)\n" in info_as_text(found)
 
 
 def test_letters_need_their_values(tmp_path: Path) -> None:
@@ -167,8 +167,8 @@ documents   5 distinct; 1 to 3 per query, median 2
 tags        2: bm25, other
 scores      -1000.0 to 9.5
 ranks       1 to 3
-ties        1 query with equal scores
-order       the rows of 2 queries stand apart (first: q2)
+ties        in 1 query
+order       rows of 2 queries are scattered (first: q2)
 
 query   document   rank     score
 ─────────────────────────────────
@@ -194,7 +194,7 @@ documents       5 distinct
 relevant        0 to 2 per query, median 1 (grade above 0)
 none relevant   1 query
 iterations      2: 1, 2
-order           the rows of each query stand together
+order           rows are grouped by query
 
 grade   judgments   share
    -1           1   16.7%   ████████████████████
@@ -263,7 +263,7 @@ def test_what_is_one_is_said_in_few_words(tmp_path: Path) -> None:
     qrels = info_as_text(qrels_info(written(tmp_path, "q1 0 a 1\n")))
 
     assert "documents   1 distinct; 1 per query\ntag         none\nscores      all 1.5\nranks       none\n" in run
-    assert "ties        no equal scores\n" in run
+    assert "ties        none\n" in run
     assert "iterations      all 0\n" in qrels
     assert "more" not in run + qrels
 

@@ -118,7 +118,7 @@ def test_rules_conventions_and_coverage_stand_in_it_in_words_and_as_values():
     report = build_report(evaluation)
 
     assert "doc-asc" == report.rules["ties"]
-    assert report.conventions.startswith("Conventions: equal scores by document id, ascending;")
+    assert report.conventions.startswith("Conventions: ties broken by document id, ascending;")
     assert report.coverage_words.startswith("2 queries judged, 2 answered, 0 missing")
     assert {"1": 1.0} == report.coverage["judged_share"]
     assert (2, 2, [], 0) == tuple(report.coverage[name] for name in ("judged", "answered", "missing", "unjudged"))

@@ -207,7 +207,7 @@ def test_mistakes_are_named_with_file_and_key(text, complaint):
 @pytest.mark.parametrize(
     ("text", "start"),
     [
-        ("measures.official = 0.3", "t.toml: measures.\"official\": 'official' stands for 29 measures (num_q, "),
+        ("measures.official = 0.3", "t.toml: measures.\"official\": 'official' means 29 measures (num_q, "),
         ("a = = 3", "t.toml: is no TOML: "),
         ('{"measures":\n {"AP": 0.3}', "t.toml:2: is no JSON: "),
     ],

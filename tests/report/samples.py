@@ -109,8 +109,8 @@ def report(**changes: Any) -> EvaluationReport:
         "qrels": identity("dl19", path="qrels/dl19.txt", lines=9260, queries=50),
         "like": "assay",
         "rules": {"ties": "doc-desc", "queries": "judged", "undefined": "zero", "depth": None},
-        "conventions": "Conventions: equal scores by document id, descending; mean over all judged queries, a missing "
-        "one counts as 0; a query without relevant documents counts as 0 (ties=doc-desc, queries=judged).",
+        "conventions": "Conventions: ties broken by document id, descending; mean over all judged queries, missing "
+        "ones count as 0; queries without relevant documents count as 0 (ties=doc-desc, queries=judged).",
         "measures": (
             measure("nDCG@10", 0.3812, target=TARGET),
             measure("AP", 0.2467, target=TargetResult(status="fail", goal=0.3, words="0.2467 of 0.3000")),
@@ -121,7 +121,7 @@ def report(**changes: Any) -> EvaluationReport:
         "status": "fail",
         "coverage": {"judged": 50, "answered": 48, "missing": ["q9", "q31"], "judged_share": {"10": 0.93}, "tied": 3},
         "coverage_words": "50 queries judged, 48 answered, 2 missing (counted as 0: q9, q31), 0 without relevant "
-        "documents; of the documents shown, judged: 93% in the top 10; ties: no judged document shares its score.",
+        "documents; judged documents: 93% of the top 10; no judged document is tied.",
         "complete": False,
         "incomplete_because": ("2 of 50 judged queries are missing from run 'bm25' (first: q9, q31).",),
         "findings": (finding(), finding("note", code="RUN020", title="Long ids")),

@@ -90,7 +90,7 @@ def test_the_same_content():
     )
     assert "| nDCG@10 | **0.3812** | 0.3412 to 0.4212 | pass | 0.3812 of 0.3500 (good) | strong from 0.4500" in markdown
     assert "2 of 50 judged queries are missing from run 'bm25' (first: q9, q31)." in text
-    assert "Conventions. Equal scores by document id, descending" in text
+    assert "Conventions. Ties broken by document id, descending" in text
     assert "Coverage. 50 queries judged, 48 answered, 2 missing" in text
     assert "line 1041, query q7: q7 Q0 D12 4 11.25 bm25" in text
     assert "Fix. Give documents different scores" in text

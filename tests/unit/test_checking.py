@@ -94,33 +94,33 @@ WRONG = [
     (
         "nDCG@10",
         lambda r, j: ndcg(r, j, ideal=lambda gains: sorted(gains[:10], reverse=True)),
-        "the ideal ranking is made of the first 10 retrieved documents only: a missed document costs nothing.",
+        "the ideal ranking has only the first 10 retrieved documents, so missing one costs nothing.",
     ),
     (
         "nDCG",
         lambda r, j: ndcg(r, j, None, ideal=lambda gains: sorted(gains, reverse=True)),
-        "the ideal ranking is made of the retrieved documents only: a missed document costs nothing.",
+        "the ideal ranking has only the retrieved documents, so missing one costs nothing.",
     ),
     ("nDCG@10", uncut_ideal, "the ideal ranking is not cut at 10."),
     (
         "nDCG@10",
         lambda r, j: ndcg(r, j, gain=exponential),
-        "a document gains 2**grade - 1, not its grade: this is nDCG(gain='exp')@10.",
+        "the gain is 2**grade - 1, not the grade: this is nDCG(gain='exp')@10.",
     ),
     (
         "nDCG(gain='exp')@10",
         ndcg,
-        "a document gains its grade, not 2**grade - 1: this is nDCG@10.",
+        "the gain is the grade, not 2**grade - 1: this is nDCG@10.",
     ),
     (
         "nDCG@10",
         lambda r, j: ndcg(r, j, gain=lambda grade: grade > 0),
-        "grades are ignored: every relevant document gains 1.",
+        "grades are ignored: the gain of every relevant document is 1.",
     ),
     (
         "AP@10",
         lambda r, j: average_precision(r, j, divide=lambda relevant, found, k: found),
-        "the sum of precisions is divided by the relevant documents found, so that a missed one costs nothing.",
+        "the sum of precisions is divided by the number of relevant documents found, so missing one costs nothing.",
     ),
     (
         "AP@10",
@@ -130,51 +130,51 @@ WRONG = [
     (
         "AP@10",
         lambda r, j: average_precision(r, j, divide=lambda relevant, found, k: min(relevant, k)),
-        "the sum of precisions is divided by 10 or the number of relevant documents, the smaller one: "
+        "the sum of precisions is divided by the smaller of 10 and the number of relevant documents: "
         "this is AP(norm='cutoff')@10.",
     ),
     ("AP", average_precision, "only the first 10 documents count: this is AP@10."),
     (
         "P@10",
         lambda r, j: found_in(r, j) / len(r[:10]) if r else 0.0,
-        "it is divided by the documents shown, however few.",
+        "it is divided by the number of documents retrieved, even if there are few.",
     ),
     (
         "R@10",
         lambda r, j: found_in(r, j) / min(relevant_in(j), 10) if relevant_in(j) else 0.0,
-        "it is divided by 10 or the number of relevant documents, the smaller one: this is R_cap@10.",
+        "it is divided by the smaller of 10 and the number of relevant documents: this is R_cap@10.",
     ),
     ("RR@10", reciprocal_rank, "the ranking is not cut at 10: this is RR."),
     (
         "RR@10",
         lambda r, j: reciprocal_rank(r, j, 10) and 1 / (1 / reciprocal_rank(r, j, 10) + 1),
-        "it gives 1 / (rank + 1): one rank too far, ranks being counted from 1.",
+        "it returns 1 / (rank + 1): off by one, because ranks start at 1.",
     ),
     ("nDCG@10", lambda r, j: float(found_in(r, j) > 0), "this is Success@10, not nDCG@10."),
     ("AP", lambda r, j: found_in(r, j, None) / relevant_in(j) if relevant_in(j) else 0.0, "this is SetR, not AP."),
     (
         "R@10",
         lambda r, j: found_in(r, j) / relevant_in(j) if relevant_in(j) else 1.0,
-        "it gives 1 where nothing is relevant.",
+        "it returns 1 if nothing is relevant.",
     ),
     (
         "R@10",
         lambda r, j: found_in(r, j) / relevant_in(j) if relevant_in(j) else math.nan,
-        "it gives nan where nothing is relevant.",
+        "it returns nan if nothing is relevant.",
     ),
-    ("R@10", lambda r, j: found_in(r, j) / relevant_in(j), "it fails where nothing is relevant."),
-    ("RR", lambda r, j: reciprocal_rank(r, j) if r[0] else 0.0, "it fails where nothing is retrieved."),
-    ("nDCG@10", lambda r, j: 100 * ndcg(r, j), "it gives percent."),
+    ("R@10", lambda r, j: found_in(r, j) / relevant_in(j), "it fails if nothing is relevant."),
+    ("RR", lambda r, j: reciprocal_rank(r, j) if r[0] else 0.0, "it fails if nothing is retrieved."),
+    ("nDCG@10", lambda r, j: 100 * ndcg(r, j), "it returns percentages."),
     ("nDCG@10", lambda r, j: round(ndcg(r, j), 4), "it rounds to 4 digits."),
-    ("RR", lambda r, j: 0.25, "it gives 0.25 in every case."),
+    ("RR", lambda r, j: 0.25, "it returns 0.25 in every case."),
     ("RR", lambda r, j: None, "it fails in every case."),
     (
         "F1@10",
         f1,
-        "its precision is divided by the documents shown, however few; and it fails where nothing is relevant; and "
-        "it fails where nothing is retrieved.",
+        "its precision is divided by the number of documents retrieved, even if there are few; and it fails if nothing is relevant; and "
+        "it fails if nothing is retrieved.",
     ),
-    ("Bpref", lambda r, j: float("nan"), "it gives nan in every case."),
+    ("Bpref", lambda r, j: float("nan"), "it returns nan in every case."),
 ]
 
 
@@ -257,7 +257,7 @@ def test_repeated_documents_are_tried_when_asked():
     report = check_measure(recall, "R@10", repeats=True)
 
     assert check_measure(recall, "R@10").agrees
-    assert "a document that stands twice in the ranking counts twice." == report.diagnosis
+    assert "a document that appears twice in the ranking counts twice." == report.diagnosis
     assert (("d1", "d1"), {"d1": 1}, 1.0, 2.0) == (
         report.difference.ranking,
         report.difference.judgments,
@@ -291,7 +291,7 @@ def test_an_error_is_a_difference_with_its_case():
     report = check_measure(lambda ranking, judgments: 1 / 0, "RR", cases=50, seed=3)
 
     assert str(report) == (
-        "RR: differs in 50 of 50 cases (seed 3). A small one:\n"
+        "RR: differs in 50 of 50 cases (seed 3). A small example:\n"
         "  ranking    d1\n"
         "  judgments  d2 1\n"
         "  ours       0.0\n"
@@ -312,8 +312,8 @@ def test_what_is_no_number_is_a_difference(given, shown):
 def test_where_it_differs_is_said_when_the_reason_is_not_known():
     report = check_measure(lambda r, j: 0.123 if not r else ndcg(r, j), "nDCG@10")
 
-    assert report.diagnosis == "none of the mistakes we know; all differences are in cases with nothing retrieved."
-    assert "Diagnosis: none of the mistakes we know." in str(check_measure(lambda r, j: len(r) + 0.1, "RR"))
+    assert report.diagnosis == "not a known mistake; all differences are in cases with nothing retrieved."
+    assert "Diagnosis: not a known mistake." in str(check_measure(lambda r, j: len(r) + 0.1, "RR"))
 
 
 def test_a_function_may_change_what_it_is_given():
@@ -390,11 +390,11 @@ def test_each_case_is_as_if_alone():
 def test_what_cannot_be_checked_is_refused():
     with pytest.raises(UnknownMeasureError, match=r"no measure called .nDGC.; did you mean .nDCG.\?"):
         check_measure(ndcg, "nDGC@10")
-    with pytest.raises(MeasureError, match="Hole@10 needs more than one ranking and its judgments"):
+    with pytest.raises(MeasureError, match="cannot check Hole@10: it needs more than one ranking and its judgments"):
         check_measure(ndcg, "Hole@10")
     with pytest.raises(InputError, match=r"expected a function fn\(ranking, judgments\), found 0.5"):
         check_measure(0.5, "nDCG@10")
-    with pytest.raises(InputError, match="cases is 0; it is a number from 1 on"):
+    with pytest.raises(InputError, match="cases cannot be 0; it takes a whole number from 1"):
         check_measure(ndcg, "nDCG@10", cases=0)
 
 

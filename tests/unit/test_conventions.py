@@ -63,11 +63,11 @@ def test_every_row_of_rr_is_checked_by_hand():
         "beir": 1.0,
         "msmarco": 0.75,
     } == {name: row.value for name, row in found.items()}
-    assert ("equal scores are ordered by id ascending: 1 query changes",) == texts(found["ir_measures"])
-    assert ("equal scores keep the order of the input: 1 query changes",) == texts(found["ranx"])
+    assert ("ties are broken by document id, ascending: 1 query changes",) == texts(found["ir_measures"])
+    assert ("ties are broken by input order: 1 query changes",) == texts(found["ranx"])
     assert (
-        "equal scores keep the order of the input: 1 query changes",
-        "documents with the query's own id are dropped: 1 query changes",
+        "ties are broken by input order: 1 query changes",
+        "documents whose id is the query id are dropped: 1 query changes",
     ) == texts(found["beir"])
     # By the rank column q1 loses 1/2 and q2 wins 1/2: the value stays, the queries do not.
     assert (0.0, ()) == (found["msmarco"].difference, found["msmarco"].reasons)
@@ -115,15 +115,15 @@ def test_a_run_on_which_all_seven_differ():
     )
     assert 7 == len({row.value for row in found.values()})
     assert (
-        "scores are 32-bit floats, which makes false ties: 1 query changes",
-        "recip_rank knows no cutoff and ignores one",
+        "scores are 32-bit floats, which creates false ties: 1 query changes",
+        "recip_rank has no cutoff and ignores one",
     ) == texts(found["trec_eval-9"])
-    assert ("recip_rank knows no cutoff and ignores one",) == texts(found["trec_eval-10"])
-    assert ("equal scores are ordered by id ascending: 1 query changes",) == texts(found["ir_measures"])
-    assert ("equal scores keep the order of the input: 1 query changes",) == texts(found["ranx"])
+    assert ("recip_rank has no cutoff and ignores one",) == texts(found["trec_eval-10"])
+    assert ("ties are broken by document id, ascending: 1 query changes",) == texts(found["ir_measures"])
+    assert ("ties are broken by input order: 1 query changes",) == texts(found["ranx"])
     assert (
-        "equal scores keep the order of the input: 1 query changes",
-        "documents with the query's own id are dropped: 1 query changes",
+        "ties are broken by input order: 1 query changes",
+        "documents whose id is the query id are dropped: 1 query changes",
         "means are rounded to 5 decimals",
     ) == texts(found["beir"])
     assert ("documents are ranked by the rank column, not by score: 2 queries change",) == texts(found["msmarco"])
@@ -142,7 +142,7 @@ def test_queries_without_results_are_a_reason():
     assert ("1 query without results is left out: the mean is over 1, not 2",) == texts(found["trec_eval-9"])
     for name in ("trec_eval-10", "ranx"):
         assert "refuses the run: 1 query has no results (q5)" == found[name].note
-    assert "reports nothing: MS MARCO's script reports MRR alone" == found["msmarco"].note
+    assert "reports nothing: MS MARCO's script reports only MRR" == found["msmarco"].note
 
 
 def test_a_measure_that_a_tool_lacks_is_said():
@@ -183,7 +183,7 @@ def test_a_rule_of_a_dict_wins_even_if_it_is_our_default():
     ],
 )
 def test_a_tool_reports_only_what_it_has(name, measure):
-    with pytest.raises(MeasureError, match=f"^{name} has no "):
+    with pytest.raises(MeasureError, match=f"^{name} does not report "):
         evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [measure], like=name)
 
 

@@ -161,7 +161,7 @@ def test_gains_lie_between_the_lowest_and_the_highest_grade():
     assert 1.0 == value("BPM(max_rel=2)@1", [3])
     assert 0.0 == value("INST", [0, 0])
     assert 0.0 == value("NERR8(min_rel=2)@5", [1, 2])
-    with pytest.raises(MeasureError, match=r"^max_rel=2 is not higher than min_rel=2; then nothing gains anything\.$"):
+    with pytest.raises(MeasureError, match=r"^max_rel=2 is not higher than min_rel=2, so no document has a gain\.$"):
         value("INST(min_rel=2, max_rel=2)", [3])
 
 

@@ -66,7 +66,7 @@ def test_a_family_stands_for_several_measures():
     assert ["ndcg_cut_5", "ndcg_cut_10"] == [request.label for request in parse_measures(["ndcg_cut.5,10"])]
     assert ["success_1", "success_5", "success_10"] == [request.label for request in parse_measures(["success"])]
     assert 29 == len(parse_measures(["official"]))
-    with pytest.raises(MeasureError, match=r"'ndcg_cut.5,10' stands for 2 measures \(ndcg_cut_5, ndcg_cut_10\)"):
+    with pytest.raises(MeasureError, match=r"'ndcg_cut.5,10' means 2 measures \(ndcg_cut_5, ndcg_cut_10\)"):
         parse_measure("ndcg_cut.5,10")
 
 
@@ -81,7 +81,7 @@ def test_measures_are_values():
     ("written", "message"),
     [
         ("nDGC", "no measure called 'nDGC'; did you mean 'nDCG'?"),
-        ("zzzzzz", "no measure called 'zzzzzz'; `assay measures list` shows them all."),
+        ("zzzzzz", "no measure called 'zzzzzz'; run `assay measures list` to see all."),
         ("foo(", "cannot read the measure 'foo('; write it like nDCG@10, AP(rel=2) or nDCG(gain='exp')@10."),
     ],
 )
@@ -111,12 +111,12 @@ def test_unknown_names_get_a_hint(written, message):
         ("nDCG(cutoff=5)@10", "'nDCG(cutoff=5)@10' gives cutoff twice, in brackets and after the @; keep one."),
         ("AP(rel=1, rel=2)", "'AP(rel=1, rel=2)' gives a parameter twice; keep one of them."),
         ("F1(beta=2)@5", "F1 means beta=1; write F(beta=...) for another."),
-        ("recip_rank.10", "recip_rank takes no parameters (trec_eval ignores them without a word); see RR."),
+        ("recip_rank.10", "recip_rank takes no parameters (trec_eval silently ignores them); see RR."),
         ("Utility(weights=3)", "Utility: weights cannot be 3; it takes four numbers such as (1, -1, 0, 0)."),
         ("AP(norm='k')", "AP: norm cannot be 'k'; it takes 'rel' or 'cutoff'."),
-        ("P_0", "P.0: cutoffs are whole numbers from 1."),
-        ("P.5,5", "P.5,5: the same value stands twice."),
-        ("ndcg.1", "ndcg.1: parameters come as pairs such as 1=3,2=9."),
+        ("P_0", "P.0: cutoffs must be whole numbers from 1."),
+        ("P.5,5", "P.5,5: a value is given twice."),
+        ("ndcg.1", "ndcg.1: parameters must be pairs such as 1=3,2=9."),
         (
             "nDCG(gain='cubic')",
             "nDCG: gain cannot be 'cubic'; it takes 'linear', 'exp' or a map from grades to gains such as {1: 3, 2: 9}.",
@@ -135,13 +135,11 @@ def test_wrong_parameters_say_what_is_allowed(written, message):
 
 
 def test_no_measure_is_an_error():
-    with pytest.raises(MeasureError, match="no measure asked for; name at least one, such as nDCG@10"):
+    with pytest.raises(MeasureError, match="no measures given; name at least one, such as nDCG@10"):
         parse_measures([])
-    with pytest.raises(MeasureError, match="a measure is given by its name, such as 'nDCG@10', not by 3"):
+    with pytest.raises(MeasureError, match="a measure must be a name such as 'nDCG@10', not 3"):
         parse_measures([3])
-    with pytest.raises(
-        MeasureError, match=r"measures are given as a list of names, such as \['nDCG@10'\], not by None"
-    ):
+    with pytest.raises(MeasureError, match=r"measures must be a list of names such as \['nDCG@10'\], not None"):
         parse_measures(None)
 
 

@@ -94,7 +94,7 @@ def test_gain_maps_leave_other_grades_as_they_are():
 
 
 def test_exponential_gain_refuses_grades_that_make_no_sense():
-    with pytest.raises(MeasureError, match=r"gain='exp' refuses grade 61: 2\*\*grade - 1 only makes sense up to 60"):
+    with pytest.raises(MeasureError, match="grade 61 is too high for gain='exp', which supports grades up to 60"):
         value("nDCG(gain='exp')", [61])
 
 
@@ -105,7 +105,7 @@ def test_err_depends_on_the_highest_grade():
     for ranked, missed in (([3], []), ([1], [3])):
         with pytest.raises(MeasureError, match="ERR: grade 3 is higher than top=2"):
             value("ERR(top=2)", ranked, missed)
-    with pytest.raises(MeasureError, match="ERR: grade 100000 is higher than the 60 it can use"):
+    with pytest.raises(MeasureError, match="ERR: grade 100000 is higher than the limit of 60"):
         value("ERR", [1], [100000])
 
 

@@ -1,4 +1,4 @@
-"""Commands that make a run from others: the files that are read, and the file that is written with its provenance."""
+"""Input and output of commands that make a run from other runs: read the files, write one file with its provenance."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STDIO = "-"  # standard input or output
 
 
 class Inputs(Struct, frozen=True):
-    """The runs that were read, what is known of their files, and where the new one goes."""
+    """The runs that were read, the identity of their files, and where to write the new run."""
 
     tables: tuple[Run, ...]
     files: tuple[Mapping[str, str], ...]
@@ -38,10 +38,12 @@ def derived_run_options(command: Command) -> Command:
         click.option(
             "--metadata/--no-metadata",
             default=True,
-            help="Comment lines on top of a TREC file that say how it was made; trec_eval 9 does not read them.",
+            help="Start a TREC file with comment lines that record how it was made; trec_eval 9 cannot read them.",
         ),
-        click.option("--tag", help="Run tag to write instead of our own."),
-        click.option("--to", type=click.Choice(OUTPUT_FORMATS), help="Format to write; else OUT's ending says it."),
+        click.option("--tag", help="Run tag to write instead of the default."),
+        click.option(
+            "--to", type=click.Choice(OUTPUT_FORMATS), help="Output format; by default, from the ending of OUT."
+        ),
         out_option,
     ):
         command = option(command)
@@ -49,13 +51,13 @@ def derived_run_options(command: Command) -> Command:
 
 
 def read_inputs(paths: Sequence[str], output: str, to: str | None) -> Inputs:
-    """The runs of these files; refuses to write over one of them before anything is read."""
+    """Read the runs; an output that is one of the inputs is an error before anything is read."""
     for path in paths:
         if STDIO not in (path, output) and is_same_file(path, output):
-            raise InputError("this is a file that is read; name another one to write to.", source=output)
+            raise InputError("this is also an input file; name another output file.", source=output)
     target = output_format(output, to)
     if list(paths).count(STDIO) > 1:
-        raise InputError("standard input (-) can be read once only.")
+        raise InputError("standard input (-) can be read only once.")
     before = stamps(paths)
     tables = tuple(read_run(path) for path in paths)
     files = tuple(_identity(path) for path in paths)
@@ -78,14 +80,14 @@ def write_derived(
     metadata: bool,
     notes: Sequence[str] = (),
 ) -> None:
-    """Write the run, in a TREC file under comment lines with its method and inputs; then tell the notes."""
+    """Write the run, with comment lines about its method and inputs in a TREC file; then print the notes."""
     data, left_out = run_as_bytes(run, inputs.to, tag=tag)
     if metadata and inputs.to == "trec":
         data = _header(run, method, inputs, tag).encode("utf-8", "surrogateescape") + data
     elif metadata:
         left_out = (
             *left_out,
-            f"{inputs.to} files hold no comment lines, so that this one does not say how it was made.",
+            f"{inputs.to} files have no comment lines, so this one does not record how it was made.",
         )
     out = None if inputs.output == STDIO else inputs.output
     write(data if out is None else packed(data, out), out)

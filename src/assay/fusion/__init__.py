@@ -1,8 +1,8 @@
-"""Several runs into one, and chunks into documents. Knows tables, not files.
+"""Fuse several runs into one, and collapse chunks into documents. Works on tables, not files.
 
-fusing          fuse: what is checked, pooled, normalised and combined      collapsing  chunks to documents
-methods         one function for each method, with its paper                pooled      runs matched by document
-normalisations  one function for each normalisation                         registry    what these are
+fusing          fuse: check, pool, normalise and combine the runs   collapsing  chunks to documents
+methods         one function for each method, with its paper        pooled      runs matched by document
+normalisations  one function for each normalisation                 registry    how methods are declared
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chunks to documents: a run that ranks parts of documents becomes one that ranks documents. Reads no files."""
+"""Collapse a run of chunks into a run of documents. Reads no files."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from assay.fusion.pooled import total_of
 from assay.tables import Floats, Ids, Integers, Run, encode_ids
 
 Chunks: TypeAlias = Mapping[str, str] | str | re.Pattern[str]
-OF_CHUNK = "doc"  # the named group of a regular expression that is the document, where there is one
+OF_CHUNK = "doc"  # the optional named group of the regular expression that matches the document
 
 
 def collapse(run: Run, documents: Chunks, *, by: str = "max") -> Run:
     """The run with each document once per query, scored by its chunks.
 
     `documents` says which document a chunk belongs to: a mapping from chunk to document, or a regular expression that
-    is searched in the chunk's id, of which the group `doc`, else the first group, else all that matched is the
-    document. A chunk without a document is refused. `by` says what a document is worth: its best chunk ("max"), all its chunks
-    together ("sum"; scores under 0 take away), or the chunk whose row comes first, whatever its score ("first").
+    is searched in the chunk's id. The document is the group `doc`, else the first group, else the whole match. A chunk
+    without a document is an error. `by` says how a document is scored: by its best chunk ("max"), by the sum of its
+    chunks ("sum"; negative scores lower it), or by the chunk whose row comes first ("first").
 
     >>> run = Run.from_columns(["q", "q", "q"], ["a#1", "b#1", "a#2"], [3.0, 2.0, 1.5])
     >>> collapse(run, r"(.+)#").doc.tolist(), collapse(run, r"(.+)#", by="sum").score.tolist()
@@ -32,17 +32,17 @@ def collapse(run: Run, documents: Chunks, *, by: str = "max") -> Run:
     """
     if by not in WAYS:
         hint = did_you_mean(str(by), WAYS)
-        raise FusionError(f"documents cannot be scored by {by!r}{hint or '.'} There are {', '.join(WAYS)}.")
+        raise FusionError(f"by cannot be {by!r}{hint or '.'} It takes {', '.join(WAYS)}.")
     if not isinstance(run, Run):
         raise FusionError(
-            f"a value of type {type(run).__name__} cannot be collapsed: read it with assay.read_run(path)."
+            f"cannot collapse a value of type {type(run).__name__}; read the run with assay.read_run(path)."
         )
     doc = _documents_of(run, documents)
     names, code = encode_ids(doc)
     pairs, pair = np.unique(run.query * max(len(names), 1) + code, return_inverse=True)
     score = WAYS[by](run.score, pair, len(pairs))
     if not np.isfinite(score).all():
-        raise FusionError("the sum of these scores is too large for a number; collapse by max.")
+        raise FusionError("the sum of these scores overflows; use by='max'.")
     query, place = np.divmod(pairs, max(len(names), 1))
     ids: Ids = np.fromiter(names, object, len(names))
     return in_rank_order(Run(run.queries, query, ids[place], score, name=run.name, tag=run.tag, source=run.source))
@@ -68,7 +68,7 @@ WAYS: dict[str, Callable[[Floats, Integers, int], Floats]] = {"max": _best, "sum
 
 
 def _documents_of(run: Run, documents: Any) -> list[str]:
-    """The document of each row; a chunk that has none is refused."""
+    """The document of each row; a chunk without one is an error."""
     chunks: list[str] = run.doc.tolist()
     if isinstance(documents, Mapping):
         found: Iterable[str | None] = map(documents.get, chunks)
@@ -80,7 +80,7 @@ def _documents_of(run: Run, documents: Any) -> list[str]:
     without = list(dict.fromkeys(chunk for chunk, doc in zip(chunks, docs, strict=True) if not doc))
     if without:
         raise FusionError(
-            f"{len(without):,} of {len(set(chunks)):,} chunks of {run.source} have no document by {rule} "
+            f"{len(without):,} of {len(set(chunks)):,} chunks of {run.source} have no document in {rule} "
             f"(first: {some_of(without)})."
         )
     return [doc for doc in docs if doc]
@@ -98,10 +98,10 @@ def _pattern(documents: Any) -> re.Pattern[str]:
         return documents
     if not isinstance(documents, str):
         raise FusionError(
-            f"documents cannot be a value of type {type(documents).__name__}; give a mapping from chunk to document, or "
-            "a regular expression."
+            f"documents cannot be a value of type {type(documents).__name__}; it takes a mapping from chunk to document, "
+            "or a regular expression."
         )
     try:
         return re.compile(documents)
     except (re.error, OverflowError, RecursionError) as error:
-        raise FusionError(f"{documents!r} is no regular expression: {error}.") from None
+        raise FusionError(f"{documents!r} is not a valid regular expression: {error}.") from None

@@ -1,4 +1,4 @@
-"""Fuse runs into one. Reads no files; the ranking of what comes out is left to the evaluation."""
+"""Fuse runs into one. Reads no files."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from assay.tables import Floats, Run
 
 
 class Fused(Struct, frozen=True):
-    """A fused run, how it was made, and what to know about it."""
+    """A fused run, how it was made, and notes about it."""
 
     run: Run
     method: str
     norm: str
     weights: tuple[float, ...] | None
-    parameters: dict[str, float]  # defaults too
+    parameters: dict[str, float]  # including defaults
     ranks: str
-    notes: tuple[str, ...]  # what may surprise, a sentence each
+    notes: tuple[str, ...]  # possible surprises, one sentence each
 
 
 def fuse(
@@ -41,14 +41,14 @@ def fuse(
 ) -> Run:
     """One run from several, by reciprocal rank fusion or another method; docs/fusion.md lists them.
 
-    `norm` makes scores comparable first ("min-max", "z-score", "sum", "rank", "borda"; None: as they are), `weights` are
-    one number for each run, `parameters` those of the method (rrf: k=60). `depth` keeps so many documents per query.
+    `norm` makes scores comparable first ("min-max", "z-score", "sum", "rank", "borda"; None: unchanged), `weights` has
+    one number for each run, `parameters` are those of the method (rrf: k=60). `depth` limits the documents per query.
 
-    The fused run has every query and document that one of the runs has. How a document counts in a run that lacks it
-    is up to the method; a query that a run lacks is one where it found nothing. Ranks follow the scores, and equal
-    scores the document ids, descending; with ranks="column" they are those of the file's rank column, as Pyserini takes
-    them. Neither the order of the runs (but for interpolation) nor that of their rows changes a bit. Rows come by query
-    and rank; equal scores stay equal.
+    The fused run has every query and document of any run. The method decides how a document counts in a run that lacks
+    it; a run that lacks a query retrieved nothing for it. Ranks follow the scores, with ties broken by document id,
+    descending; ranks="column" takes them from the file's rank column, as Pyserini does. The result does not depend on
+    the order of the runs (except for interpolation) or of their rows, to the last bit. Rows are sorted by query and
+    rank; equal scores stay equal.
 
     >>> one = Run.from_columns(["q", "q"], ["a", "b"], [9.0, 8.0])
     >>> two = Run.from_columns(["q", "q"], ["b", "c"], [0.7, 0.6])
@@ -69,15 +69,15 @@ def fuse_with_notes(
     ranks: str = "score",
     depth: int | None = None,
 ) -> Fused:
-    """The same with a record of how it was made and notes on what may surprise."""
+    """Like `fuse`, with a record of how the run was made and notes about possible surprises."""
     how, way = find_method(method), find_normalisation(norm)
     runs = _checked_runs(runs, how)
     checked = how.checked(parameters or {})
     given = _checked_weights(weights, runs, how)
     if ranks not in RANKS:
-        raise FusionError(f"ranks cannot be {ranks!r}; they come from {' or '.join(RANKS)}.")
+        raise FusionError(f"ranks cannot be {ranks!r}; it takes {' or '.join(RANKS)}.")
     if depth is not None and (not isinstance(depth, (int, np.integer)) or isinstance(depth, bool) or depth < 1):
-        raise FusionError(f"depth cannot be {depth!r}; it takes a whole number of documents, from 1.")
+        raise FusionError(f"depth cannot be {depth!r}; it takes a whole number from 1.")
     pooled = pool_runs(runs, np.ones(len(runs)) if given is None else np.asarray(given), ranks)
     with np.errstate(over="ignore", invalid="ignore"):
         normalised = way.compute(pooled) if how.uses == "scores" else pooled
@@ -91,7 +91,7 @@ def fuse_with_notes(
 
 
 def in_rank_order(run: Run, depth: int | None = None) -> Run:
-    """The run with its rows by query and rank, cut at a depth if one is given; its rank column and lines are dropped."""
+    """The run sorted by query and rank, cut at `depth`; its rank column and line numbers are dropped."""
     rank = ranks_of(run)
     order = np.empty(len(run), np.int64)
     order[starts(np.bincount(run.query, minlength=len(run.queries)))[run.query] + rank - 1] = np.arange(len(run))
@@ -102,7 +102,7 @@ def in_rank_order(run: Run, depth: int | None = None) -> Run:
     )
 
 
-# What can be wrong
+# Checks
 
 
 def _checked_runs(runs: Any, how: Method) -> list[Run]:
@@ -111,13 +111,13 @@ def _checked_runs(runs: Any, how: Method) -> list[Run]:
     for run in runs:
         if not isinstance(run, Run):
             raise InputError(
-                f"a value of type {type(run).__name__} cannot be fused: read it with assay.read_run(path)."
+                f"cannot fuse a value of type {type(run).__name__}; read the run with assay.read_run(path)."
             )
     if not runs:
-        raise FusionError("there is no run to fuse.")
+        raise FusionError("no runs to fuse; give at least one.")
     if how.runs is not None and len(runs) != how.runs:
         raise FusionError(
-            f"{how.name} takes exactly {how.runs} runs, not {len(runs)}. For more, choose weighted with a weight for "
+            f"{how.name} takes exactly {how.runs} runs, not {len(runs)}. For more runs, use weighted with a weight for "
             "each."
         )
     return list(runs)
@@ -126,45 +126,43 @@ def _checked_runs(runs: Any, how: Method) -> list[Run]:
 def _checked_weights(weights: Any, runs: Sequence[Run], how: Method) -> tuple[float, ...] | None:
     if weights is None:
         if how.weights == "required":
-            raise FusionError(f"{how.name} needs a weight for each run: {len(runs)} numbers from 0.")
+            raise FusionError(f"{how.name} needs a weight for each run: {len(runs)} numbers, 0 or more.")
         return None
     if how.weights == "none":
-        instead = "set alpha" if "alpha" in how.parameters else "choose weighted, combsum or rrf"
+        instead = "set alpha" if "alpha" in how.parameters else "use weighted, combsum or rrf"
         raise FusionError(f"{how.name} takes no weights; {instead} instead.")
     try:
         given = tuple(float(weight) for weight in weights)
     except (TypeError, ValueError):
-        raise FusionError(f"weights cannot be {weights!r}; they take a number from 0 for each run.") from None
+        raise FusionError(f"weights cannot be {weights!r}; it takes a number for each run, 0 or more.") from None
     if len(given) != len(runs):
         raise FusionError(
             f"{len(given)} weight{'' if len(given) == 1 else 's'} for {len(runs)} run{'' if len(runs) == 1 else 's'} "
             f"({some_of([run.name for run in runs], 5)}): give one for each, in the same order."
         )
     if not all(np.isfinite(given)) or min(given) < 0 or not any(given):
-        raise FusionError(
-            f"weights cannot be {', '.join(map(str, given))}; they are numbers from 0, one of them above."
-        )
+        raise FusionError(f"weights cannot be {', '.join(map(str, given))}; they must be 0 or more, and not all 0.")
     return given
 
 
 def _refuse_overflow(scores: Floats, how: Method) -> None:
     if not np.isfinite(scores).all():
-        raise FusionError(f"{how.name} of these scores is too large for a number. Normalise them: norm='min-max'.")
+        raise FusionError(f"{how.name} overflows with these scores. Normalise them: norm='min-max'.")
 
 
-# What may surprise
+# Notes
 
 
 def _notes(runs: Sequence[Run], pooled: PooledRuns, how: Method, way: Normalisation) -> Iterator[str]:
     if how.uses == "ranks" and way.name != "none":
-        yield f"{how.name} looks at ranks alone: normalising with {way.name} changes nothing."
+        yield f"{how.name} uses only ranks, so {way.name} normalisation changes nothing."
     if how.zero and way.name in ("none", "z-score"):
         yield from _notes_on_zero(runs, way)
     partial = _partial_queries(runs, pooled)
     if partial:
         yield (
             f"{len(partial):,} of {len(pooled.queries):,} queries {'is' if len(partial) == 1 else 'are'} not in all "
-            f"runs (first: {some_of(partial)}): fused from the runs that have them."
+            f"runs (first: {some_of(partial)}). Such queries are fused from the runs that have them."
         )
     if len(runs) > 1 and len(pooled.pair) and pooled.found.max() == 1:
         example = (
@@ -173,7 +171,7 @@ def _notes(runs: Sequence[Run], pooled: PooledRuns, how: Method, way: Normalisat
             else ""
         )
         yield (
-            "no document is in two runs for the same query. Check that all runs write their ids in the same way"
+            "the runs have no document in common for any query. Check that they write document ids the same way"
             + (f" ({example})." if example else ".")
         )
 
@@ -181,15 +179,15 @@ def _notes(runs: Sequence[Run], pooled: PooledRuns, how: Method, way: Normalisat
 def _notes_on_zero(runs: Sequence[Run], way: Normalisation) -> Iterator[str]:
     if way.name == "z-score":
         yield (
-            "under z-score a document that a run lacks counts as 0, which is the mean of those that it retrieved. "
-            "min-max puts it at the bottom."
+            "with z-score, a document that a run lacks counts as 0, the mean score of the documents it retrieved. "
+            "With min-max it counts as the lowest."
         )
         return
     negative = [run for run in runs if len(run) and run.score.min() < 0]
     if negative:
         yield (
-            f"{some_of([run.name for run in negative])} {'has' if len(negative) == 1 else 'have'} scores under 0: a "
-            "document that the run lacks counts as 0, above those. min-max puts it at the bottom."
+            f"{some_of([run.name for run in negative])} {'has' if len(negative) == 1 else 'have'} negative scores: a "
+            "document that the run lacks counts as 0, above those. With min-max it counts as the lowest."
         )
 
 

@@ -1,7 +1,7 @@
-"""The methods of fusion, each one function with its paper. Knows the pooled runs, not where they come from.
+"""The fusion methods: one function each, with its paper.
 
-Every method gives one score for each pair of query and document. What a run says of a document that it lacks differs
-from method to method; `missing` says it. A query that a run lacks is one where it retrieved nothing.
+Every method gives one score for each pair of query and document. `missing` says how a document counts in a run that
+lacks it. A run that lacks a query retrieved nothing for it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ MOURAO = (
 )
 ADDS_NOTHING = "adds nothing"
 AS_ZERO = "counts as score 0"
-LEFT_OUT = "that run has no say"
+LEFT_OUT = "that run is ignored"
 
-_BLOCK = 1 << 17  # pairs of documents that Condorcet compares at once: they fit into the processor's cache
+_BLOCK = 1 << 17  # pairs of documents that Condorcet compares at once: they fit in the processor's cache
 
 
 # By rank
@@ -40,7 +40,7 @@ _BLOCK = 1 << 17  # pairs of documents that Condorcet compares at once: they fit
     paper="Cormack, Clarke and Büttcher (2009), Reciprocal Rank Fusion Outperforms Condorcet, SIGIR",
     uses="ranks",
     weights="optional",
-    parameters={"k": MethodParameter("how little the first ranks stand out", 0)},
+    parameters={"k": MethodParameter("larger values make the first ranks stand out less", 0)},
 )
 def rrf(pooled: PooledRuns, *, k: float = 60) -> Floats:
     """Reciprocal rank fusion: the sum of 1 / (k + rank).
@@ -70,7 +70,7 @@ def isr(pooled: PooledRuns) -> Floats:
 def logisr(pooled: PooledRuns, *, sigma: float = 0) -> Floats:
     """Inverse square rank with a logarithm: log(runs that found the document + sigma), times the sum of 1 / rank².
 
-    A document that one run alone found gets log 1 = 0, at whatever rank, unless sigma is above 0.
+    A document that only one run found gets log 1 = 0 at any rank, unless sigma is above 0.
 
     Example: ranks 1 and 2: log 2 * (1 + 1/4) = 0.8664.
     """
@@ -89,7 +89,7 @@ def _inverse_squares(pooled: PooledRuns) -> Floats:
     uses="ranks",
     weights="optional",
     parameters={
-        "phi": MethodParameter("how patient the reader is, as p of rank-biased precision", 0, 1, open_ends=True)
+        "phi": MethodParameter("how patient the reader is, like p of rank-biased precision", 0, 1, open_ends=True)
     },
 )
 def rbc(pooled: PooledRuns, *, phi: float = 0.8) -> Floats:
@@ -102,14 +102,14 @@ def rbc(pooled: PooledRuns, *, phi: float = 0.8) -> Floats:
 
 @method(
     "borda",
-    missing="gets an equal share of the points that the run has left",
+    missing="gets an equal share of the points the run did not assign",
     paper="Aslam and Montague (2001), Models for Metasearch, SIGIR",
     uses="ranks",
     weights="optional",
     aliases=("bordafuse",),
 )
 def borda(pooled: PooledRuns) -> Floats:
-    """Borda count: of c candidates of a query, a run's first gets c points, its second c - 1, and so on.
+    """Borda count: with c candidates for a query, a run's first document gets c points, its second c - 1, and so on.
 
     Example: 4 candidates; rank 1 in a run, and missing from one that has 2 documents: 4 + (2 + 1) / 2 = 5.5.
     """
@@ -121,7 +121,7 @@ def borda(pooled: PooledRuns) -> Floats:
 
 
 def borda_points(pooled: PooledRuns) -> tuple[Floats, Floats]:
-    """For each row its points, and for each segment what every document gets that the run lacks."""
+    """The points of each row, and for each segment the points of a document that the run lacks."""
     candidates = pooled.candidates
     points = (candidates[pooled.pair_query[pooled.pair]] - pooled.rank + 1).astype(np.float64)
     left = (np.tile(candidates, len(pooled.weights)) - pooled.retrieved + 1) / 2
@@ -130,20 +130,20 @@ def borda_points(pooled: PooledRuns) -> tuple[Floats, Floats]:
 
 @method(
     "condorcet",
-    missing="stands below all that the run has; two that it lacks are equal",
+    missing="ranks below all documents of the run; two missing ones are tied",
     paper="Montague and Aslam (2002), Condorcet Fusion for Improved Retrieval, CIKM; scores by Copeland (1951)",
     uses="ranks",
     weights="optional",
 )
 def condorcet(pooled: PooledRuns) -> Floats:
-    """How many documents this one beats in a vote of the runs, plus half of those that it draws with.
+    """The number of documents that this one beats in a vote of the runs, plus half of those it ties with.
 
-    The paper sorts by the outcome of the votes, which gives any order where they go round in a circle; Copeland's count
-    does not. Whoever beats all others is first under both. The time grows with the square of the candidates.
+    The paper sorts by the outcome of the votes, which gives an arbitrary order for cycles; Copeland's count does not. A
+    document that beats all others is first under both. The time grows with the square of the number of candidates.
 
     Example: a before b in two of three runs, and c last in all: a beats 2, b beats 1, c beats 0.
     """
-    bounds = starts(pooled.candidates)  # pairs lie in the order of their queries
+    bounds = starts(pooled.candidates)  # pairs are sorted by query
     kind = np.int16 if pooled.rank.max(initial=0) < 2**15 - 1 else np.int32  # narrow numbers are compared faster
     ranks = np.full((len(pooled.weights), len(pooled.pair_query)), np.iinfo(kind).max, kind)
     ranks[pooled.run, pooled.pair] = pooled.rank
@@ -152,7 +152,7 @@ def condorcet(pooled: PooledRuns) -> Floats:
 
 
 def _copeland(ranks: npt.NDArray[Any], weights: Floats) -> Floats:
-    """Documents beaten plus half of the draws; ranks is (runs, documents) of one query."""
+    """Documents beaten plus half of the ties; ranks is (runs, documents) of one query."""
     docs = ranks.shape[1]
     rows = max(1, _BLOCK // max(docs, 1))
     found = np.empty(docs)
@@ -164,7 +164,7 @@ def _copeland(ranks: npt.NDArray[Any], weights: Floats) -> Floats:
 
 
 def _margins(ranks: npt.NDArray[Any], rows: slice, weights: Floats) -> npt.NDArray[Any]:
-    """By how much weight each document of these rows comes before each other one; 0 where they are level."""
+    """The total weight by which each document of these rows is ranked above each other one; 0 for a tie."""
     equal = bool(np.all(weights == weights[0])) and len(weights) < 2**7
     margin = np.zeros((len(ranks[0, rows]), ranks.shape[1]), np.int8 if equal else np.float64)
     for own, weight in zip(ranks, weights, strict=True):
@@ -173,7 +173,7 @@ def _margins(ranks: npt.NDArray[Any], rows: slice, weights: Floats) -> npt.NDArr
         side = ahead.view(np.int8) - behind.view(np.int8)
         margin += side if equal else side * weight
     if not equal:
-        margin[np.abs(margin) <= 1e-12 * weights.sum()] = 0  # 0.1 + 0.2 against 0.3 is a draw
+        margin[np.abs(margin) <= 1e-12 * weights.sum()] = 0  # 0.1 + 0.2 against 0.3 is a tie
     return margin
 
 
@@ -198,7 +198,7 @@ def combsum(pooled: PooledRuns) -> Floats:
     aliases=("wsum", "linear"),
 )
 def weighted(pooled: PooledRuns) -> Floats:
-    """The sum of the scores, each times the weight of its run; the weights must be given.
+    """The sum of the scores, each times the weight of its run; weights are required.
 
     Example: 0.5 and 0.25 with weights 2 and 1: 1.25.
     """
@@ -246,13 +246,13 @@ def combmin(pooled: PooledRuns) -> Floats:
 
 @method("combmed", missing=LEFT_OUT, paper=FOX_SHAW)
 def combmed(pooled: PooledRuns) -> Floats:
-    """The median score among the runs that found the document; of an even number, the mean of the two in the middle.
+    """The median score among the runs that found the document; for an even number, the mean of the middle two.
 
     Example: 0.5, 0.25 and 0.125: 0.25.
     """
     score, begin = pooled.sorted_scores()
     low, high = score[begin + (pooled.found - 1) // 2], score[begin + pooled.found // 2]
-    middle: Floats = low / 2 + high / 2  # halves first: the sum of the two may be too large
+    middle: Floats = low / 2 + high / 2  # halve first: the sum may overflow
     middle[low == high] = low[low == high]
     return middle
 
@@ -275,7 +275,7 @@ def average(pooled: PooledRuns) -> Floats:
     parameters={"alpha": MethodParameter("the weight of the first run; the second has 1 - alpha", 0, 1)},
 )
 def interpolation(pooled: PooledRuns, *, alpha: float = 0.5) -> Floats:
-    """alpha times the score in the first run, plus 1 - alpha times that in the second.
+    """alpha times the score in the first run plus 1 - alpha times the score in the second.
 
     Example: 0.5 and 0.25 with alpha = 0.4: 0.2 + 0.15 = 0.35.
     """

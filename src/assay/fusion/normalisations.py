@@ -1,6 +1,6 @@
-"""Normalisations: scores made comparable within each query of each run. Each is one function with its paper.
+"""Normalisations make scores comparable within each query of each run: one function each, with its paper.
 
-None of them changes the order of a run's documents, and none minds negative scores.
+None of them changes the order of a run's documents, and all of them accept negative scores.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MONTAGUE = "Montague and Aslam (2001), Relevance Score Normalization for Metasea
 
 @normalisation("none", paper="")
 def none(pooled: PooledRuns) -> PooledRuns:
-    """The scores as they are."""
+    """The scores, unchanged."""
     return pooled
 
 
@@ -48,7 +48,7 @@ def sum_to_one(pooled: PooledRuns) -> PooledRuns:
 def z_score(pooled: PooledRuns) -> PooledRuns:
     """Mean 0 and standard deviation 1 (over n, not n - 1); where all scores are equal, each becomes 0.
 
-    A document that a run lacks, where it counts as 0, is then worth an average one of those that the run retrieved.
+    A document that a run lacks and that counts as 0 is then as good as the average document that the run retrieved.
 
     Example: 2, 4 and 6: -1.2247, 0 and 1.2247.
     """
@@ -61,7 +61,7 @@ def z_score(pooled: PooledRuns) -> PooledRuns:
 
 @normalisation("rank", paper=LEE)
 def by_rank(pooled: PooledRuns) -> PooledRuns:
-    """1 - (rank - 1) / n for n retrieved documents: the first gets 1, the last 1 / n; scores only make the order.
+    """1 - (rank - 1) / n for n retrieved documents: the first gets 1, the last 1 / n; scores only decide the order.
 
     Example: three documents: 1, 0.6667 and 0.3333.
     """
@@ -70,9 +70,9 @@ def by_rank(pooled: PooledRuns) -> PooledRuns:
 
 @normalisation("borda", paper="Renda and Straccia (2003), Web Metasearch: Rank vs. Score Based Rank Aggregation, SAC")
 def by_borda(pooled: PooledRuns) -> PooledRuns:
-    """Borda points divided by the number of candidates; documents that a run lacks get their share of what is left.
+    """Borda points divided by the number of candidates; documents that a run lacks share the points not assigned.
 
-    So every run has every candidate of the query, and no method meets a missing document.
+    Afterwards every run has every candidate of the query, and no document is missing for the method.
 
     Example: 4 candidates, of which a run has 2: these get 1 and 0.75, the others 0.375 each.
     """
@@ -83,10 +83,10 @@ def by_borda(pooled: PooledRuns) -> PooledRuns:
 
 
 def _scaled(pooled: PooledRuns) -> tuple[Floats, Booleans]:
-    """Scores from 0 to 1 within each segment, and which rows are in a segment whose scores are all equal."""
+    """Scores scaled from 0 to 1 within each segment, and which rows are in a segment of equal scores."""
     segment, score = pooled.segment, pooled.score
     if np.abs(score).max(initial=0) > 1e307:
-        score = score / 4  # so that the widest range of scores is still a number
+        score = score / 4  # otherwise the range of the scores may overflow
     lowest, highest = np.full(pooled.segments, np.inf), np.full(pooled.segments, -np.inf)
     np.minimum.at(lowest, segment, score)
     np.maximum.at(highest, segment, score)

@@ -1,4 +1,4 @@
-"""Several runs as one set of columns, their rows matched by query and document. Knows no method of fusion.
+"""Several runs as one set of columns, with rows matched by query and document. Independent of fusion methods.
 
 A *pair* is a query with a document that at least one run retrieved for it. A *segment* is one query of one run.
 """
@@ -20,11 +20,11 @@ from assay.tables import Floats, Ids, Integers, Run, encode_ids
 
 
 class PooledRuns(Struct, frozen=True, eq=False):
-    """The rows of several runs, one after the other, and the pairs that they speak of."""
+    """The rows of several runs, one run after the other, and the pairs they belong to."""
 
     weights: Floats  # one for each run
     queries: tuple[str, ...]  # of all runs, in byte order
-    pair_query: Integers  # for each pair, index into `queries`; never falls
+    pair_query: Integers  # for each pair, index into `queries`; ascending
     pair_doc: Ids
     run: Integers  # for each row: the number of its run,
     pair: Integers  # its pair,
@@ -33,12 +33,12 @@ class PooledRuns(Struct, frozen=True, eq=False):
 
     @property
     def segment(self) -> Integers:
-        """For each row its segment: run and query in one number."""
+        """The segment of each row: run and query as one number."""
         return self.run * len(self.queries) + self.pair_query[self.pair]
 
     @property
     def segments(self) -> int:
-        """How many segments there are, empty ones too."""
+        """The number of segments, including empty ones."""
         return len(self.weights) * len(self.queries)
 
     @property
@@ -48,7 +48,7 @@ class PooledRuns(Struct, frozen=True, eq=False):
 
     @property
     def candidates(self) -> Integers:
-        """For each query, how many documents all runs together retrieved."""
+        """For each query, how many different documents the runs retrieved."""
         return np.bincount(self.pair_query, minlength=len(self.queries))
 
     @property
@@ -57,14 +57,14 @@ class PooledRuns(Struct, frozen=True, eq=False):
         return np.bincount(self.pair, minlength=len(self.pair_query))
 
     def total(self, values: Floats) -> Floats:
-        """For each pair, the sum of its rows' values, taken from the smallest to the largest.
+        """For each pair, the sum of its rows' values, added from the smallest to the largest.
 
-        So neither the order of the runs nor that of the rows changes a bit, and equal votes give equal sums.
+        The order of runs and rows therefore does not change a bit, and equal votes give equal sums.
         """
         runs, pairs = len(self.weights), len(self.pair_query)
         if runs <= 2 or runs * pairs > 4 * len(values):
             return total_of(values, self.pair, pairs)
-        grid = np.zeros((pairs, runs))  # the zeros of runs that lack a document change no sum
+        grid = np.zeros((pairs, runs))  # zeros for runs that lack a document do not change the sum
         grid[self.pair, self.run] = values
         grid.sort(axis=1)
         total = grid[:, 0] + 0.0
@@ -82,7 +82,7 @@ class PooledRuns(Struct, frozen=True, eq=False):
         return self.score[order], np.flatnonzero(changes(self.pair[order]))
 
     def completed(self, missing: Floats) -> PooledRuns:
-        """The same with a row for each document that a run lacks, last in rank; `missing` has its score by segment."""
+        """The runs with a last-ranked row for each document that a run lacks; `missing` has its score by segment."""
         runs, pairs = len(self.weights), len(self.pair_query)
         lacks = np.ones(runs * pairs, bool)
         lacks[self.run * pairs + self.pair] = False
@@ -98,12 +98,12 @@ class PooledRuns(Struct, frozen=True, eq=False):
 
 
 def total_of(values: Floats, group: Integers, groups: int) -> Floats:
-    """The sum of each group of values, from the smallest to the largest.
+    """The sum of each group of values, added from the smallest to the largest.
 
     >>> total_of(np.array([0.1, 0.2, 0.3, 5.0]), np.array([0, 0, 0, 2]), 3).tolist()
     [0.6000000000000001, 0.0, 5.0]
     """
-    if np.bincount(group).max(initial=0) > 2:  # the sum of two is the same both ways
+    if np.bincount(group).max(initial=0) > 2:  # a sum of two does not depend on the order
         order = np.lexsort((values, group))
         values, group = values[order], group[order]
     total = np.bincount(group, weights=values, minlength=groups)  # from left to right, unlike np.add.reduceat
@@ -111,7 +111,7 @@ def total_of(values: Floats, group: Integers, groups: int) -> Floats:
 
 
 def pool_runs(runs: Sequence[Run], weights: Floats, ranks: str = "score") -> PooledRuns:
-    """The runs' rows, matched by query and document; refuses a document that a run retrieves twice for a query.
+    """The rows of all runs, matched by query and document; a duplicate document in a query of a run is an error.
 
     `ranks` is one of `RANKS`.
     """
@@ -134,7 +134,7 @@ def pool_runs(runs: Sequence[Run], weights: Floats, ranks: str = "score") -> Poo
 
 
 def _column(run: Run) -> Integers:
-    """The run's own ranks, as they stand: gaps and repeated ranks too."""
+    """The run's own ranks, including gaps and duplicates."""
     if run.rank is None:
         raise FusionError(f"run {run.name!r} has no rank column; ranks='column' needs one.")
     if len(run) and not 1 <= run.rank.min() <= run.rank.max() < 2**31 - 1:
@@ -144,7 +144,7 @@ def _column(run: Run) -> Integers:
     return run.rank
 
 
-# Where ranks come from: falling scores, equal ones by document id, descending; or the file's rank column.
+# Where ranks come from: descending scores, with ties broken by document id, descending; or the file's rank column.
 RANKS: dict[str, Callable[[Run], Integers]] = {"score": ranks_of, "column": _column}
 
 
@@ -165,8 +165,8 @@ def _refuse_repeats(runs: Sequence[Run], pair: Integers, pairs: int) -> None:
         repeated = [(run.queries[run.query[row]], str(run.doc[row])) for row in rows]
         raise DuplicateError(
             f"document {show_id(repeated[0][1])} is retrieved more than once for query {show_id(repeated[0][0])} "
-            f"({len(rows)} such row{'s' if len(rows) > 1 else ''} in all). Collapse the run first, so that each "
-            "document stands once: `assay runs collapse`, in Python assay.collapse.",
+            f"({len(rows)} such row{'s' if len(rows) > 1 else ''} in all). Collapse the run first with "
+            "`assay runs collapse`, or assay.collapse in Python.",
             pairs=repeated,
             source=run.source,
             line=None if run.lines is None else int(run.lines[rows[0]]),

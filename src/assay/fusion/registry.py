@@ -1,10 +1,10 @@
-"""What a method of fusion and a normalisation are: one function each, decorated. Knows none of them by name.
+"""How fusion methods and normalisations are declared: one decorated function each.
 
     @method("rrf", missing="adds nothing", paper="...", uses="ranks")
     def rrf(pooled, *, k: float = 60) -> Floats:
         ...
 
-A method gives one score for each pair of query and document; its keyword-only parameters are what a user may set.
+A method gives one score for each pair of query and document; users can set its keyword-only parameters.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Weights: TypeAlias = Literal["optional", "required", "none"]
 
 
 class MethodParameter(Struct, frozen=True):
-    """A number that a method takes: what it means and which values it allows."""
+    """A number that a method takes: its meaning and the allowed values."""
 
     meaning: str
     low: float = -math.inf
@@ -45,17 +45,17 @@ class MethodParameter(Struct, frozen=True):
         return f"a number {first} {self.low:g} {then} {self.high:g}"
 
     def allows(self, value: float) -> bool:
-        """Whether the parameter may have this value."""
+        """Whether this value is allowed."""
         within = self.low < value < self.high if self.open_ends else self.low <= value <= self.high
         return within and math.isfinite(value)
 
 
 class Method(Struct, frozen=True, eq=False, dict=True):
-    """Everything that is known of a method of fusion."""
+    """A fusion method with all its properties."""
 
     name: str
     compute: Compute
-    missing: str  # how a document that a run lacks counts there
+    missing: str  # how a document counts in a run that lacks it
     paper: str
     uses: Uses
     weights: Weights
@@ -76,7 +76,7 @@ class Method(Struct, frozen=True, eq=False, dict=True):
         return (inspect.getdoc(self.compute) or "").partition("\n")[0]
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, float]:
-        """All parameters, those that are given checked and the others at their default."""
+        """All parameters: the given ones, checked, and the defaults of the others."""
         for name, value in given.items():
             if name not in self.parameters:
                 takes = ", ".join(self.parameters) or "no parameters"
@@ -120,7 +120,7 @@ def method(
     parameters: Mapping[str, MethodParameter] | None = None,
     aliases: tuple[str, ...] = (),
 ) -> Callable[[Compute], Compute]:
-    """Make a function a method of fusion."""
+    """Register a function as a fusion method."""
 
     def register(compute: Compute) -> Compute:
         METHODS[name] = Method(name, compute, missing, paper, uses, weights, runs, zero, parameters or {}, aliases)
@@ -130,7 +130,7 @@ def method(
 
 
 def normalisation(name: str, *, paper: str, aliases: tuple[str, ...] = ()) -> Callable[[Normalise], Normalise]:
-    """Make a function a normalisation."""
+    """Register a function as a normalisation."""
 
     def register(compute: Normalise) -> Normalise:
         NORMALISATIONS[name] = Normalisation(name, compute, paper, aliases)
@@ -140,13 +140,13 @@ def normalisation(name: str, *, paper: str, aliases: tuple[str, ...] = ()) -> Ca
 
 
 def find_method(name: str) -> Method:
-    """The method of this name; upper and lower case, - and _ do not matter: CombSUM, comb_sum.
+    """The method of this name, ignoring case, - and _: CombSUM, comb_sum.
 
     >>> from assay.fusion import methods
     >>> find_method("Comb_SUM").name
     'combsum'
     """
-    return _find(name, METHODS, "method of fusion")
+    return _find(name, METHODS, "fusion method")
 
 
 def find_normalisation(name: str | None) -> Normalisation:
@@ -160,7 +160,7 @@ def _find(name: str, known: Mapping[str, Entry], what: str) -> Entry:
         by_fold |= dict.fromkeys(map(_folded, (entry.name, *entry.aliases)), entry)
     if not isinstance(name, str) or _folded(name) not in by_fold:
         hint = did_you_mean(name, known) if isinstance(name, str) else ""
-        raise FusionError(f"no {what} called {name!r}{hint or '.'} There are {', '.join(known)}.")
+        raise FusionError(f"no {what} called {name!r}{hint or '.'} Choose from {', '.join(known)}.")
     return by_fold[_folded(name)]
 
 

@@ -1,7 +1,7 @@
-"""Sums, logarithms and running values in the order and with the rounding of the C library. Knows no measure.
+"""Sums, logarithms and running values with the order and rounding of the C library.
 
-trec_eval's last printed digit depends on them: its loops add from left to right, and its log2 is the C library's,
-from which NumPy's differs in the last bit for some integers. tests/golden/test_rounding.py shows both.
+trec_eval's last printed digit depends on them: its loops add from left to right, and the C library's log2 differs from
+NumPy's in the last bit for some integers. tests/golden/test_rounding.py shows both.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from assay.tables import Floats, Integers
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_CELLS = 1 << 20  # of the grids that running values are computed in, at most
+_CELLS = 1 << 20  # largest grid in which running values are computed
 
 
 def ratio(above: npt.NDArray[Any], below: npt.NDArray[Any]) -> Floats:
-    """above / below, and 0 where there is nothing to divide by."""
+    """above / below, and 0 where below is 0."""
     out = np.zeros(np.broadcast(above, below).shape)
     np.divide(above, below, out=out, where=np.asarray(below) != 0)
     return out
 
 
 def discount(rank: Integers) -> Floats:
-    """log2(rank + 1), by which the gain at a rank is divided."""
+    """log2(rank + 1), the divisor of the gain at a rank."""
     return _log2_table(int(rank.max(initial=1)) + 1)[1:][rank]
 
 
@@ -38,7 +38,7 @@ def log2_of_integers(numbers: Integers) -> Floats:
 
 
 def log2(numbers: Floats) -> Floats:
-    """log2 as the C library has it; not a number where there is none."""
+    """log2 as in the C library; NaN where it is undefined."""
     whole = numbers.astype(np.int64)
     if np.array_equal(whole, numbers) and whole.min(initial=1) >= 1 and whole.max(initial=1) <= _CELLS:
         return log2_of_integers(whole)
@@ -46,12 +46,12 @@ def log2(numbers: Floats) -> Floats:
 
 
 def log(numbers: Floats) -> Floats:
-    """Natural logarithm of positive numbers as the C library has it."""
+    """Natural logarithm of positive numbers, as in the C library."""
     return np.fromiter(map(math.log, numbers.tolist()), np.float64, len(numbers))
 
 
 def _log2_table(largest: int) -> Floats:
-    """log2 of 1 to at least `largest`, at their places; its sizes are powers of two, so that few are computed."""
+    """log2 of 1 to at least `largest`, by index. Sizes are powers of two, so few tables are computed."""
     return _log2_up_to(max(1024, 1 << (largest + 1).bit_length()))
 
 

@@ -1,6 +1,6 @@
-"""trec_eval's families of measures, their default parameters and its bundles, as data. Computes nothing.
+"""trec_eval's families of measures, their default parameters and its bundles, as data.
 
-The order is trec_eval's: it prints measures in the order of this table, whatever the order of the -m options.
+The order matters: trec_eval prints measures in this order, regardless of the order of the -m options.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 RECALLS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 BOTH = ("9.0.8", "10.0")
-LONGEST = 2**63 - 1  # C's longest integer, at which atol stops
+LONGEST = 2**63 - 1  # C's largest integer, where atol stops
 
 
 class Family(Struct, frozen=True, eq=False):
-    """A measure of trec_eval with the parameters it takes after the dot."""
+    """A trec_eval measure with the parameters it takes after the dot."""
 
     name: str
     parameter: str | None = None  # the parameter of our measure that they set
     kind: str = "none"  # cutoffs, levels (one value printed each), numbers or pairs (one value in all)
     default: tuple[float, ...] = ()
-    fixed: Mapping[str, Any] = field(default_factory=dict)  # what the name itself fixes
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # parameters fixed by the name
     counts: bool = False  # printed as a whole number
     single: bool = True  # printed for single queries
     summary: bool = True  # printed for all queries
     versions: tuple[str, ...] = BOTH
 
     def settings(self, params: str | None, *, strict: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
-        """What is appended to the name, and the parameters of our measure, for each value that is printed.
+        """For each printed value, the suffix of the name and the parameters of our measure.
 
-        `strict` refuses numbers that trec_eval would cut or take for 0.
+        `strict` rejects numbers that trec_eval would truncate or read as 0.
         """
         if strict and params is not None and self.kind != "none":
             _refuse_odd_numbers(self, params)
@@ -62,7 +62,7 @@ def _none(family: Family, params: str | None) -> Iterator[tuple[str, dict[str, A
 def _cutoffs(family: Family, params: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
     cutoffs = [int(c) for c in family.default] if params is None else sorted(map(c_integer, params.split(",")))
     if cutoffs[0] <= 0:
-        raise ParameterError(f"{family.name}.{params}: cutoffs are whole numbers from 1.")
+        raise ParameterError(f"{family.name}.{params}: cutoffs must be whole numbers from 1.")
     _refuse_repeats(family, params, cutoffs)
     for cutoff in cutoffs:
         yield f"_{cutoff}", {str(family.parameter): cutoff}
@@ -89,7 +89,7 @@ def _pairs(family: Family, params: str | None) -> Iterator[tuple[str, dict[str, 
         return
     pairs = [pair.split("=") for pair in params.split(",")]
     if any(len(pair) != 2 for pair in pairs):
-        raise ParameterError(f"{family.name}.{params}: parameters come as pairs such as 1=3,2=9.")
+        raise ParameterError(f"{family.name}.{params}: parameters must be pairs such as 1=3,2=9.")
     if family.parameter == "gain":
         first_wins = {c_integer(name): c_number(value) for name, value in reversed(pairs)}
         in_order = dict.fromkeys(c_integer(name) for name, _ in pairs)
@@ -109,7 +109,7 @@ def _refuse_odd_numbers(family: Family, params: str) -> None:
 
 def _refuse_repeats(family: Family, params: str | None, values: list[Any]) -> None:
     if len(set(values)) < len(values):
-        raise ParameterError(f"{family.name}.{params}: the same value stands twice.")
+        raise ParameterError(f"{family.name}.{params}: a value is given twice.")
 
 
 _KINDS: dict[str, Callable[[Family, str | None], Iterator[tuple[str, dict[str, Any]]]]] = {
@@ -174,5 +174,5 @@ _SET = (
 )
 _ALL = tuple(name for name in FAMILIES if name not in ("dcg", "ideal_dcg", "yaap", "rbp", "rbp_resid"))
 
-# runid and relstring, which are no measures, are added where trec_eval itself is played (compat/trec_eval.py).
+# runid and relstring are not measures; compat/trec_eval.py adds them.
 BUNDLES: dict[str, tuple[str, ...]] = {"official": _OFFICIAL, "set": _SET, "all_trec": _ALL}

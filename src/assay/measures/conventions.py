@@ -1,7 +1,7 @@
 """Named conventions: what other tools do with the same files, as data.
 
-A convention says, for a measure, under which rules a tool ranks and averages (`rules_for`), and which of our measures it
-really computes under that name (`adapt`). Each entry cites the test that proves it against the tool itself.
+For each measure, a convention gives the rules by which a tool ranks and averages (`rules_for`), and the measure of ours
+that the tool computes under that name (`adapt`). Each entry cites the test that compares it with the tool itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Departure(Struct, frozen=True, eq=False):
     when: Callable[[Measure], bool]
     rules: Mapping[str, Any] = field(default_factory=dict)
     adapt: Adapt = lambda measure: measure
-    why: str = ""  # what the tool computes instead, in words
+    why: str = ""  # what the tool computes instead
     reports: bool = True  # False: the tool has no such measure
 
 
@@ -36,15 +36,15 @@ class Convention(Struct, frozen=True, eq=False):
 
     name: str
     about: str
-    proof: str  # the test that holds it against the tool itself
+    proof: str  # the test that compares it with the tool itself
     rules: Mapping[str, Any] = field(default_factory=dict)
-    cases: tuple[Departure, ...] = ()  # the first that applies counts
+    cases: tuple[Departure, ...] = ()  # the first match applies
     knows: Callable[[Measure], bool] = lambda measure: True  # whether the tool has the measure, with these parameters
-    whole_grades: bool = False  # grades are cut to whole numbers
+    whole_grades: bool = False  # grades are truncated to whole numbers
     decimals: int | None = None  # means are rounded
 
     def case_of(self, measure: Measure) -> Departure:
-        """What applies to this measure."""
+        """The case that applies to this measure."""
         if not self.knows(measure):
             return Departure(lambda _: True, reports=False, why=f"{self.name} has no such measure")
         return next((case for case in self.cases if case.when(measure)), Departure(lambda _: True))
@@ -58,7 +58,7 @@ class Convention(Struct, frozen=True, eq=False):
         """The measure of ours that the tool computes under this name."""
         case = self.case_of(measure)
         if not case.reports:
-            raise MeasureError(f"{self.name} has no {measure}: {case.why}.")
+            raise MeasureError(f"{self.name} does not report {measure}: {case.why}.")
         return case.adapt(measure)
 
 
@@ -90,7 +90,7 @@ def _has(names: str, *never: str) -> Callable[[Measure], bool]:
 
 
 def _in_trec_eval(version: str) -> Callable[[Measure], bool]:
-    """Whether a measure is one of this version of trec_eval; AP with another denominator is not."""
+    """Whether this version of trec_eval has a measure; it has no AP with another denominator."""
 
     @cache
     def known() -> set[str]:
@@ -106,12 +106,12 @@ _IR_MEASURES = (
 )
 _RANX = "Success P R F Rprec Bpref RR AP DCG nDCG IPrec"
 
-# trec_eval has one kind of gain for cutoffs, and no cutoff for recip_rank.
+# trec_eval has only linear gain with cutoffs, and no cutoff for recip_rank.
 _TREC_CASES = (
-    Departure(named("RR", cut=True), adapt=_without("cutoff"), why="recip_rank knows no cutoff and ignores one"),
+    Departure(named("RR", cut=True), adapt=_without("cutoff"), why="recip_rank has no cutoff and ignores one"),
     Departure(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
 )
-_INPUT_ORDER = {"scores": "float64", "ties": "input"}  # cwl_eval takes documents of equal score as they come
+_INPUT_ORDER = {"scores": "float64", "ties": "input"}  # cwl_eval keeps tied documents in input order
 
 
 def _within_1000(measure: Measure) -> Measure:
@@ -125,7 +125,7 @@ CONVENTIONS: dict[str, Convention] = {
         Convention("assay", "64-bit scores, ids descending, all judged queries", "tests/unit/test_conventions.py"),
         Convention(
             "trec_eval-9",
-            "what published figures, pytrec_eval and most papers used",
+            "32-bit scores, queries in both files; used by pytrec_eval and most papers",
             "tests/golden/test_conventions.py::test_trec_eval_9_is_pytrec_eval",
             rules={"scores": "float32", "queries": "both"},
             cases=_TREC_CASES,
@@ -134,7 +134,7 @@ CONVENTIONS: dict[str, Convention] = {
         ),
         Convention(
             "trec_eval-10",
-            "64-bit scores; stops at a judged query that the run lacks",
+            "64-bit scores; fails if the run lacks a judged query",
             "tests/golden/test_trec_eval.py::test_every_line_of_the_golden_files",
             rules={"queries": "strict"},
             cases=(
@@ -142,7 +142,7 @@ CONVENTIONS: dict[str, Convention] = {
                 Departure(
                     named("IPrec", "IPrecAvg"),
                     adapt=_with(rounding="nearest"),
-                    why="recall levels round to the nearest",
+                    why="recall levels are rounded to the nearest document",
                 ),
             ),
             knows=_in_trec_eval("10.0"),
@@ -150,7 +150,7 @@ CONVENTIONS: dict[str, Convention] = {
         ),
         Convention(
             "ir_measures",
-            "all judged queries; the order of ties depends on the measure",
+            "all judged queries; tie-breaking depends on the measure",
             "tests/golden/test_conventions.py::test_ir_measures_by_its_own_names",
             rules={"scores": "float32"},
             knows=_has(_IR_MEASURES, "norm", "residual", "top"),
@@ -158,7 +158,7 @@ CONVENTIONS: dict[str, Convention] = {
                 Departure(
                     named("RR", cut=True),
                     rules={"scores": "float64", "ties": "doc-asc"},
-                    why="RR@k comes from another program, which orders ties by id ascending",
+                    why="RR@k comes from another program, which breaks ties by id, ascending",
                 ),
                 Departure(named("Judged"), rules={"scores": "float64", "ties": "doc-asc"}),
                 Departure(named("RBP"), rules=_INPUT_ORDER, adapt=_with(depth=1000), why="the sum ends at rank 1000"),
@@ -166,13 +166,13 @@ CONVENTIONS: dict[str, Convention] = {
                     named("INST", "INSQ", "BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
                     rules=_INPUT_ORDER,
                     adapt=_within_1000,
-                    why="nobody looks beyond rank 1000",
+                    why="ranks beyond 1000 are ignored",
                 ),
                 Departure(named("NumRel", "NumQ"), rules={"queries": "both"}),
                 Departure(
                     named("Accuracy"),
                     reports=False,
-                    why="its Accuracy leaves out queries without a relevant document found, which is not followed here",
+                    why="its Accuracy leaves out queries without a relevant document found; assay does not",
                 ),
                 Departure(
                     named("Compat", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "AP_IA", "P_IA"),
@@ -188,7 +188,7 @@ CONVENTIONS: dict[str, Convention] = {
                     named("ERR"),
                     rules={"scores": "float64"},
                     adapt=_with(top=4),
-                    why="the highest grade is taken to be 4",
+                    why="the highest grade is assumed to be 4",
                 ),
                 Departure(_exponential, rules={"scores": "float64"}),
                 Departure(
@@ -200,14 +200,14 @@ CONVENTIONS: dict[str, Convention] = {
         ),
         Convention(
             "ranx",
-            "ties in the order of the input; runs must answer exactly the judged queries",
+            "ties in input order; runs must have exactly the judged queries",
             "tests/extra/test_ranx.py",
             rules={"ties": "input", "queries": "strict"},
             knows=_has(_RANX, "norm"),
         ),
         Convention(
             "beir",
-            "a document with the query's own id is dropped; the query set depends on the measure",
+            "documents whose id is the query id are dropped; the query set depends on the measure",
             "tests/golden/test_conventions.py::test_beir_by_its_documented_rules",
             rules={"scores": "float32", "queries": "both", "self_match": "drop"},
             knows=_has("nDCG AP R P RR R_cap Hole Success", "rel", "norm", "judged_only"),
@@ -215,7 +215,7 @@ CONVENTIONS: dict[str, Convention] = {
                 Departure(
                     named("RR", "R_cap", "Hole", "Success"),
                     rules={"scores": "float64", "queries": "judged", "ties": "input"},
-                    why="BEIR's own code: ties in the order of the input, mean over all judged queries",
+                    why="BEIR's own code: ties in input order, mean over all judged queries",
                 ),
                 Departure(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
             ),
@@ -230,7 +230,7 @@ CONVENTIONS: dict[str, Convention] = {
                 Departure(
                     lambda measure: not _has("RR", "rel", "judged_only")(measure),
                     reports=False,
-                    why="MS MARCO's script reports MRR alone",
+                    why="MS MARCO's script reports only MRR",
                 ),
                 Departure(named("RR", cut=False), adapt=_with(cutoff=10), why="MRR is cut at 10"),
             ),

@@ -1,13 +1,12 @@
-"""What a measure is: one function, decorated, in its family's file.
+"""How measures are declared: one decorated function each, in the file of its family.
 
-The parser, the printer, the help, the docs and the laws in tests/laws follow from it. This module knows no measure by
-name and reads no files.
+The parser, the printer, the help, the docs and the laws in tests/laws are derived from it.
 
     @measure("P", aliases={"Precision": {}}, trec={"P": "cutoff"})
     def P(judged, *, cutoff: int, rel: float = 1) -> PerQuery:
         ...
 
-The function takes a `JudgedRanking` and gives one value per query; its keyword-only parameters are its conventions.
+The function takes a `JudgedRanking` and returns one value per query; its keyword-only parameters are its conventions.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from assay.errors import AssayError, MeasureError, ParameterError, UnknownMeasur
 from assay.judged import JudgedRanking
 from assay.tables import Floats
 
-if TYPE_CHECKING:  # few measures need subtopics; they are imported with the judgments that have them
+if TYPE_CHECKING:  # few measures need subtopics, so they are imported only on use
     from assay.topics import JudgedTopics
 
 PerQuery = Floats
@@ -36,21 +35,21 @@ Needs = Literal["ranking", "strays", "topics"]  # topics: the kernel gets a Judg
 
 
 class Checker(Protocol):
-    """Gives the value in its canonical form, or raises ValueError with what is allowed."""
+    """Returns the value in its canonical form, or raises ValueError with the allowed values."""
 
     def __call__(self, value: Any, /) -> Any:
         """The value in its canonical form."""
 
 
 class Parameter(Struct, frozen=True, eq=False):
-    """A parameter that measures take: what it means and which values it allows."""
+    """A parameter of measures: its meaning and the check of its values."""
 
     meaning: str
     check: Checker
 
 
 class Definition(Struct, frozen=True, eq=False, dict=True):
-    """Everything the registry knows of a measure."""
+    """Everything the registry knows about a measure."""
 
     name: str
     kernel: Kernel
@@ -60,16 +59,16 @@ class Definition(Struct, frozen=True, eq=False, dict=True):
     at_sets: str | None  # the parameter that @ sets, if the function has it
     total: Total  # how values of queries become one
     needs: Needs
-    bounds: tuple[float, float] | None  # lowest and highest value, where there are such
+    bounds: tuple[float, float] | None  # lowest and highest possible value, if any
     judged_only: bool  # takes judged_only=True
-    rewards: bool  # higher is better: says something about the quality of a ranking
+    rewards: bool  # higher is better; False for measures that say nothing about quality
     paper: str
     elsewhere: Mapping[str, str]  # tool -> what it calls this measure
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
     @cached_property
     def signature(self) -> Mapping[str, inspect.Parameter]:
-        """The keyword-only parameters of the function; looked at only for measures that are asked for."""
+        """The keyword-only parameters of the function; inspected only on use."""
         return _keyword_only(self.name, self.kernel)
 
     @cached_property
@@ -79,7 +78,7 @@ class Definition(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
-        """Parameters with a default, and what it is."""
+        """Parameters with a default, and the default."""
         own = {name: p.default for name, p in self.signature.items() if p.default is not p.empty}
         return own | {"judged_only": False} if self.judged_only else own
 
@@ -121,7 +120,7 @@ class Measure(Struct, frozen=True):
 
     @property
     def definition(self) -> Definition:
-        """What the registry knows of it."""
+        """The measure's entry in the registry."""
         return REGISTRY[known_name(self.name)]
 
     def __call__(self, **changes: Any) -> Measure:
@@ -173,7 +172,7 @@ class Measure(Struct, frozen=True):
         return self
 
     def values(self, judged: JudgedRanking | JudgedTopics) -> PerQuery:
-        """One value per query. Measures that know no subtopics take the ranking of a `JudgedTopics`."""
+        """One value per query. Measures without subtopics use the ranking of a `JudgedTopics`."""
         params = dict(self.complete().params)
         if self.definition.needs != "topics" and not isinstance(judged, JudgedRanking):
             judged = judged.ranking
@@ -187,18 +186,18 @@ class Measure(Struct, frozen=True):
         return self._checked_values(judged, params)
 
     def _checked_values(self, judged: JudgedRanking | JudgedTopics, params: dict[str, Any]) -> PerQuery:
-        """The values of a measure that is not ours, which may fail or give anything."""
+        """The values of a plug-in measure, which may fail or return anything."""
         try:
             given = self.definition.kernel(judged, **params)
             values = np.asarray(given, dtype=np.float64)
         except AssayError:
             raise
         except Exception as error:
-            raise MeasureError(f"measure {self} fails: {type(error).__name__}: {error}") from error
+            raise MeasureError(f"measure {self} failed: {type(error).__name__}: {error}") from error
         if values.shape != (len(judged),):
-            raise MeasureError(f"measure {self} gives values of shape {values.shape} for {len(judged)} queries.")
+            raise MeasureError(f"measure {self} returned values of shape {values.shape} for {len(judged)} queries.")
         if np.isinf(values).any():
-            raise MeasureError(f"measure {self} gives an infinite value for {int(np.isinf(values).sum())} queries.")
+            raise MeasureError(f"measure {self} returned an infinite value for {int(np.isinf(values).sum())} queries.")
         return values
 
 
@@ -234,8 +233,8 @@ _STEMS: dict[str, tuple[Definition, str | None]] = {}  # trec_eval's name -> mea
 def load_families() -> tuple[str, ...]:
     """Import the measures of every family; gives the names of their files.
 
-    Most evaluations ask for measures of binary.py and graded.py alone, which are always imported. The others follow when
-    somebody asks for a name that is in neither.
+    Most evaluations need only binary.py and graded.py, which are always imported. The others are imported on the first
+    name that these two do not define.
     """
     import pkgutil
 
@@ -256,7 +255,7 @@ def exported() -> tuple[str, ...]:
 
 
 def trec_stems() -> Mapping[str, tuple[Definition, str | None]]:
-    """trec_eval's names: the measure of each, and the parameter that its number sets."""
+    """trec_eval's names, each with its measure and the parameter that its number sets."""
     load_families()
     return _STEMS
 
@@ -277,20 +276,20 @@ def measure(
     elsewhere: Mapping[str, str] | None = None,
     parameters: Mapping[str, Parameter] | None = None,
 ) -> Callable[[Kernel], Measure]:
-    """Make a function a measure that the whole of assay knows.
+    """Register a function as a measure that works everywhere in assay.
 
-    The function takes a `JudgedRanking` and gives one value per query; its keyword-only parameters are the measure's
+    The function takes a `JudgedRanking` and returns one value per query; its keyword-only parameters are the measure's
     conventions. Its docstring says what it measures, with paragraphs that start with "Formula: ", "Edges: " and
-    "Example: ". `aliases` are other names and the parameters they fix, `trec` the names of trec_eval and the parameter
+    "Example: ". `aliases` are other names and the parameters they fix, `trec` the names in trec_eval and the parameter
     their number sets, `at` the parameter that @ sets, `total` how queries are combined, `bounds` the lowest and highest
-    value, `rewards` whether higher is better, `needs` what the function is given beyond the ranking, `parameters` the
+    value, `rewards` whether higher is better, `needs` what the function needs beyond the ranking, `parameters` the
     meaning and check of parameters that no other measure has.
     """
 
     def register(kernel: Kernel) -> Measure:
         if not (kernel.__module__ or "").startswith(__package__):  # ours are checked by tests/unit/test_plugins.py
             _check_declaration(name, aliases or {}, kernel, total)
-            load_families()  # their names are taken
+            load_families()  # so that a name already in use is detected
         definition = Definition(
             name=name,
             kernel=kernel,
@@ -309,7 +308,7 @@ def measure(
         )
         for taken in (name, *definition.aliases):
             if taken in REGISTRY:
-                raise ValueError(f"a measure called {taken!r} is registered already")
+                raise ValueError(f"a measure called {taken!r} is already registered")
             REGISTRY[taken] = definition
         _STEMS.update({stem: (definition, parameter) for stem, parameter in definition.trec.items()})
         return Measure(name)
@@ -318,15 +317,17 @@ def measure(
 
 
 def _check_declaration(name: str, aliases: Mapping[str, Any], kernel: Kernel, total: str) -> None:
-    """Refuse what could never be asked for, computed or explained."""
+    """Reject a declaration that could not be parsed, computed or explained."""
     _keyword_only(name, kernel)
     for word in (name, *aliases):
         if not re.fullmatch(r"\w+", word):
-            raise ValueError(f"a measure cannot be called {word!r}: names are made of letters, digits and _")
+            raise ValueError(f"a measure cannot be called {word!r}: use only letters, digits and _")
     if total not in get_args(Total):
         raise ValueError(f"total cannot be {total!r}; it takes {', '.join(get_args(Total))}")
     if not inspect.getdoc(kernel):
-        raise ValueError(f"{name} has no docstring; say what it measures, and its 'Formula: ...' and 'Example: ...'")
+        raise ValueError(
+            f"{name} has no docstring; describe what it measures, with a 'Formula: ...' and an 'Example: ...'"
+        )
 
 
 def _keyword_only(name: str, kernel: Kernel) -> dict[str, inspect.Parameter]:
@@ -339,9 +340,9 @@ def _keyword_only(name: str, kernel: Kernel) -> dict[str, inspect.Parameter]:
 
 @cache
 def load_plugins() -> tuple[str, ...]:
-    """Import the measures that installed packages offer under the entry point `assay.measures`; gives their names.
+    """Import the measures of installed packages (entry point `assay.measures`) and return the entry points' names.
 
-    Done when a list of all measures is asked for, or a name is not known: looking for packages takes a moment.
+    Searching packages takes a moment, so this runs only to list all measures or to find an unknown name.
     """
     from importlib.metadata import entry_points
 
@@ -351,7 +352,7 @@ def load_plugins() -> tuple[str, ...]:
             entry.load()
         except Exception as error:
             raise MeasureError(
-                f"the measures of plug-in {entry.name!r} ({entry.value}) cannot be loaded: {error}"
+                f"cannot load the measures of plug-in {entry.name!r} ({entry.value}): {error}"
             ) from error
         names.append(entry.name)
     return tuple(names)
@@ -364,15 +365,15 @@ def load_file(path: str) -> None:
     name = f"assay_plugin_{len(REGISTRY)}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise MeasureError(f"{path} is no Python file (.py), from which measures could be loaded.")
+        raise MeasureError(f"cannot load measures from {path}: it is not a Python file (.py).")
     try:
         spec.loader.exec_module(module_from_spec(spec))
     except Exception as error:
-        raise MeasureError(f"the measures in {path} cannot be loaded: {type(error).__name__}: {error}") from error
+        raise MeasureError(f"cannot load the measures in {path}: {type(error).__name__}: {error}") from error
 
 
 def definitions() -> list[Definition]:
-    """Every measure once, by file and in the order of the file; those of plug-ins last."""
+    """Every measure once, in the order of the files; plug-ins last."""
     place = {name: number for number, name in enumerate(load_families())}
     load_plugins()
     return sorted(dict.fromkeys(REGISTRY.values()), key=lambda known: place.get(known.family, len(place)))
@@ -384,7 +385,7 @@ def definition_of(name: str) -> Definition:
 
 
 def known_name(name: str) -> str:
-    """The registered spelling of a measure's name or alias; upper and lower case may differ."""
+    """The registered spelling of a measure's name or alias; ignores case."""
     if name in REGISTRY:
         return name
     load_families()
@@ -397,7 +398,7 @@ def known_name(name: str) -> str:
         return name
     if folded is None:
         hint = did_you_mean(name, [*REGISTRY, *_STEMS])
-        raise UnknownMeasureError(f"no measure called {name!r}{hint or '; `assay measures list` shows them all.'}")
+        raise UnknownMeasureError(f"no measure called {name!r}{hint or '; run `assay measures list` to see all.'}")
     return folded
 
 
@@ -459,12 +460,12 @@ def _gain(value: Any) -> Any:
 
 
 PARAMETERS: dict[str, Parameter] = {
-    "cutoff": Parameter("only the first so many documents count", _positive_integer),
+    "cutoff": Parameter("the number of documents at the top of the ranking that count", _positive_integer),
     "rel": Parameter("the lowest grade that counts as relevant", _number),
-    "judged_only": Parameter("leave unjudged documents out of the ranking first (trec_eval -J)", boolean),
+    "judged_only": Parameter("remove unjudged documents from the ranking first (trec_eval -J)", boolean),
     "gain": Parameter(
-        "what a grade is worth: 'linear' (the grade itself), 'exp' (2**grade - 1) or a map such as {1: 3, 2: 9}; "
-        "grades that a map leaves out are worth themselves",
+        "the gain of a grade: 'linear' (the grade itself), 'exp' (2**grade - 1) or a map such as {1: 3, 2: 9}; "
+        "a grade that is not in the map gains itself",
         _gain,
     ),
 }

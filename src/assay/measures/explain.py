@@ -1,6 +1,6 @@
-"""A page about a measure, made from the registry: what it says, its edges, parameters, names elsewhere, an example.
+"""A page about a measure, built from the registry: summary, formula, edge cases, parameters, names and an example.
 
-The docs, `assay measures explain` and later pages all print this one value.
+The docs and `assay measures explain` print the same value.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from assay.measures.core import Definition, Measure
 from assay.tables import Qrels, Run
 from assay.topics import JudgedTopics, judge_topics
 
-# One ranking for all examples. None: a document that nobody judged. "e" is relevant and was not retrieved.
+# The ranking of all examples. None: an unjudged document. "e" is relevant and was not retrieved.
 EXAMPLE_RANKING: tuple[tuple[str, int | None], ...] = (("x", None), ("a", 3), ("b", 2), ("c", 0), ("d", 1), ("f", 2))
 EXAMPLE_NOT_RETRIEVED = (("e", 1),)
-EXAMPLE_SUBTOPICS = {"a": "12", "b": "1", "c": "1", "d": "2", "f": "3", "e": "3"}  # that they were judged for
+EXAMPLE_SUBTOPICS = {"a": "12", "b": "1", "c": "1", "d": "2", "f": "3", "e": "3"}  # for which they were judged
 EXAMPLE_SETTING: dict[str, float] = {"cutoff": 4, "recall": 0.4, "multiple": 1.2}
 
 
 class Page(Struct, frozen=True):
-    """What there is to say about a measure."""
+    """The explanation of one measure."""
 
     name: str
     summary: str
     formula: str
     edges: str
     answers: str  # the question it answers
-    misleads: str  # when not to believe it
-    pair: str  # what to look at beside it
+    misleads: str  # when not to trust it
+    pair: str  # what to report with it
     parameters: tuple[tuple[str, str, str], ...]  # name, default, meaning
     range: str
     combined: str
@@ -69,7 +69,7 @@ _COMBINED = {
 
 
 def example_measure(definition: Definition) -> Measure:
-    """The measure as the example computes it: its required parameters filled in."""
+    """The measure of the example, with its required parameters filled in."""
     given = {name: EXAMPLE_SETTING[name] for name in definition.required}
     return Measure(definition.name)(**given)
 
@@ -90,7 +90,7 @@ def example_judged() -> JudgedTopics:
 
 
 def example_in_words(*, topics: bool = False) -> str:
-    """The ranking that the examples are about; with the subtopics, which only diversity measures see."""
+    """The ranking of the examples in words; `topics` adds the subtopics, which only diversity measures use."""
     grades = ", ".join("unjudged" if grade is None else str(grade) for _, grade in EXAMPLE_RANKING)
     missed = ", ".join(str(grade) for _, grade in EXAMPLE_NOT_RETRIEVED)
     words = f"a ranking with the grades {grades}; one more document, of grade {missed}, was not retrieved"

@@ -1,6 +1,6 @@
-"""Read the names of measures: `nDCG(gain='exp')@10`, everyday aliases, and trec_eval's names. Computes nothing.
+"""Parse the names of measures: `nDCG(gain='exp')@10`, common aliases, and trec_eval's names.
 
-name[(key=literal, ...)][@cutoff]        the tongue of ir_measures
+name[(key=literal, ...)][@cutoff]        as in ir_measures
 ndcg_cut_10, ndcg_cut.5,10, map, P_5     trec_eval
 official, set, all_trec                  trec_eval's bundles
 """
@@ -23,7 +23,7 @@ _LONGEST_FIRST = sorted((name for name, family in FAMILIES.items() if family.par
 
 
 class Request(Struct, frozen=True):
-    """A measure and the name by which the user asked for it."""
+    """A measure, and its name as the user wrote it."""
 
     label: str
     measure: Measure
@@ -38,29 +38,29 @@ def parse_measure(text: str) -> Measure:
     found = parse_request(text)
     if len(found) != 1:
         names = ", ".join(request.label for request in found)
-        raise MeasureError(f"{text!r} stands for {len(found)} measures ({names}); name one of them.")
+        raise MeasureError(f"{text!r} means {len(found)} measures ({names}); name one of them.")
     return found[0].measure
 
 
 def parse_measures(names: Iterable[str | Measure]) -> list[Request]:
-    """All measures asked for, each under the name that the user wrote. Nothing is listed twice."""
+    """The requested measures without duplicates, each with its name as the user wrote it."""
     if isinstance(names, (str, Measure)):
         names = [names]
     if not isinstance(names, Iterable):
-        raise MeasureError(f"measures are given as a list of names, such as ['nDCG@10'], not by {names!r}.")
+        raise MeasureError(f"measures must be a list of names such as ['nDCG@10'], not {names!r}.")
     requests: dict[str, Request] = {}
     for name in names:
         if not isinstance(name, (str, Measure)):
-            raise MeasureError(f"a measure is given by its name, such as 'nDCG@10', not by {name!r}.")
+            raise MeasureError(f"a measure must be a name such as 'nDCG@10', not {name!r}.")
         found = [Request(str(name), name.complete())] if isinstance(name, Measure) else parse_request(name)
         requests.update((request.label, request) for request in found)
     if not requests:
-        raise MeasureError("no measure asked for; name at least one, such as nDCG@10.")
+        raise MeasureError("no measures given; name at least one, such as nDCG@10.")
     return list(requests.values())
 
 
 def parse_request(text: str) -> list[Request]:
-    """The measures that one name stands for: one, or several for `ndcg_cut.5,10` and bundles such as `official`."""
+    """The measures of one name: one, or several for `ndcg_cut.5,10` and bundles such as `official`."""
     text = text.strip()
     if text in BUNDLES:
         return [request for name in BUNDLES[text] for request in _family(FAMILIES[name], None)]
@@ -74,7 +74,7 @@ def _parse_trec(text: str) -> list[Request] | None:
     if dot and stem in FAMILIES:
         if not FAMILIES[stem].parameter:
             name = trec_stems()[stem][0].name
-            raise ParameterError(f"{stem} takes no parameters (trec_eval ignores them without a word); see {name}.")
+            raise ParameterError(f"{stem} takes no parameters (trec_eval silently ignores them); see {name}.")
         return _family(FAMILIES[stem], params)
     if text in FAMILIES and text not in REGISTRY and text in trec_stems():
         return _family(FAMILIES[text], None, label=text)
@@ -138,7 +138,7 @@ def _value(text: str, node: ast.expr) -> Any:
 
 
 def _literal(text: str, value: str) -> Any:
-    if value.isascii() and value.isdigit() and value[0] != "0":  # as nearly all; reading Python takes much longer
+    if value.isascii() and value.isdigit() and value[0] != "0":  # nearly all; literal_eval is much slower
         return int(value)
     try:
         return ast.literal_eval(value)

@@ -1,4 +1,4 @@
-"""Which measure when: three questions about a search, and the measures that answer them. Data and one function."""
+"""Which measure to use: three questions about a search, and the measures for each answer."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from msgspec import Struct
 
 
 class Answer(Struct, frozen=True):
-    """One answer to a question, and the measures that it asks for."""
+    """One answer to a question, and the measures it calls for."""
 
     key: str
     text: str
-    measures: tuple[str, ...]  # {k} stands for the number of results that people see
+    measures: tuple[str, ...]  # {k} is the number of results that people see
     why: str
 
 
@@ -31,7 +31,7 @@ QUESTIONS: tuple[Question, ...] = (
                 "one",
                 "one good answer",
                 ("RR@{k}", "Success@{k}"),
-                "how early the first good answer comes, and how often",
+                "how early the first good answer comes, and how often there is one",
             ),
             Answer(
                 "several", "a page of good results", ("nDCG@{k}", "P@{k}"), "how good the page is, best results first"
@@ -40,13 +40,13 @@ QUESTIONS: tuple[Question, ...] = (
                 "everything",
                 "everything there is",
                 ("R@1000", "AP", "Rprec"),
-                "how much is found, and how far one must read",
+                "how much is found, and how far people must read",
             ),
             Answer(
                 "context",
                 "passages for a language model",
                 ("R@{k}", "nDCG@{k}"),
-                "whether the passages are there at all",
+                "whether the needed passages are retrieved",
             ),
         ),
     ),
@@ -54,8 +54,8 @@ QUESTIONS: tuple[Question, ...] = (
         "grades",
         "How were documents judged?",
         (
-            Answer("binary", "relevant or not", ("AP",), "precision at every relevant document, in one figure"),
-            Answer("graded", "by degrees", ("nDCG@{k}",), "better documents weigh more"),
+            Answer("binary", "relevant or not", ("AP",), "precision at every relevant document, in one number"),
+            Answer("graded", "in grades", ("nDCG@{k}",), "better documents count more"),
         ),
     ),
     Question(
@@ -67,7 +67,7 @@ QUESTIONS: tuple[Question, ...] = (
                 "sparse",
                 "many results were never judged",
                 ("Judged@{k}", "Bpref"),
-                "how many results have a judgment, and a measure that does not punish those without",
+                "how many results are judged, and a measure that ignores the unjudged ones",
             ),
         ),
     ),
@@ -75,14 +75,14 @@ QUESTIONS: tuple[Question, ...] = (
 
 
 class Proposal(Struct, frozen=True):
-    """A measure that is proposed, and why."""
+    """A suggested measure, and why."""
 
     measure: str
     why: str
 
 
 def propose(answers: dict[str, str], seen: int = 10) -> list[Proposal]:
-    """The measures for these answers (question -> answer), for people who see so many results.
+    """The measures for these answers (question -> answer), for people who see `seen` results.
 
     >>> [proposal.measure for proposal in propose({"looking": "one", "grades": "binary", "judged": "complete"})]
     ['RR@10', 'Success@10', 'AP']

@@ -1,7 +1,7 @@
-"""Ties, honestly: the expected value over all orders of documents with equal scores, and the lowest and highest value.
+"""The expected value over all orders of tied documents, and the lowest and highest value.
 
 The expected values are closed forms (McSherry and Najork 2008, Computing information retrieval performance measures
-efficiently in the presence of tied scores); tests/laws/test_ties.py holds them against every order of small rankings.
+efficiently in the presence of tied scores); tests/laws/test_ties.py compares them with every order of small rankings.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay.measures.families.utility import gain_share
 from assay.tables import Floats, Integers
 from assay.topics import JudgedTopics
 
-EXPECTED: dict[str, Kernel] = {}  # measure -> the function that gives its expected value
+EXPECTED: dict[str, Kernel] = {}  # measure -> the function that computes its expected value
 
 
 def expected(*names: str) -> Callable[[Kernel], Kernel]:
@@ -35,20 +35,20 @@ def expected(*names: str) -> Callable[[Kernel], Kernel]:
     return register
 
 
-# The order of documents does not enter these at all.
+# These do not depend on the order of documents.
 ORDER_FREE = {"SetP", "SetR", "SetF", "SetAP", "Utility", "NumQ", "NumRet", "NumRel", "NumNonrelRet", "iDCG"}
 
 
 def expected_values(measure: Measure, judged: JudgedRanking | JudgedTopics) -> PerQuery:
-    """One value per query, averaged over all orders of documents with equal scores."""
+    """One value per query, averaged over all orders of tied documents."""
     if measure.name in ORDER_FREE:
         return measure.values(judged)
     takes = inspect.signature(EXPECTED[measure.name]).parameters if measure.name in EXPECTED else {}
     if not all(name in takes or name == "judged_only" for name, _ in measure.params) or not takes:
         known = ", ".join(sorted(EXPECTED.keys() | ORDER_FREE))
         raise MeasureError(
-            f"{measure} has no closed form for its expected value under ties; these have: {known}. "
-            "Choose another rule for ties; the lowest and highest value are given for any measure."
+            f"{measure} has no closed form for its expected value under ties; these measures have one: {known}. "
+            "Choose another rule for ties; assay reports the lowest and highest value for every measure."
         )
     params = dict(measure.complete().params)
     if params.pop("judged_only", False):
@@ -57,10 +57,10 @@ def expected_values(measure: Measure, judged: JudgedRanking | JudgedTopics) -> P
 
 
 def bounds(measure: Measure, judged: JudgedRanking | JudgedTopics) -> tuple[PerQuery, PerQuery]:
-    """The lowest and the highest value that the order of equal scores can give, per query.
+    """The lowest and highest value over the orders of tied documents, per query.
 
-    Exact for measures that never fall when a better document moves up, and for shares of judged documents; for others
-    the range over the arrangements best first, worst first, judged first and judged last.
+    Exact for measures that never fall when a better document moves up, and for shares of judged documents. For others,
+    the range over four arrangements: best first, worst first, judged first and judged last.
     """
     gain, rel = measure.param("gain"), judged.ranking.hit_rel if isinstance(judged, JudgedTopics) else judged.hit_rel
     worth = None if gain is None else np.where(rel < 0, rel, gain_of(rel, gain))
@@ -69,7 +69,7 @@ def bounds(measure: Measure, judged: JudgedRanking | JudgedTopics) -> tuple[PerQ
 
 
 def _share_within(judged: JudgedRanking, cutoff: Integers | int) -> Floats:
-    """For each hit, the chance to stand within the cutoff: the part of its tie group that does."""
+    """For each hit, the probability of being within the cutoff: the share of its tie group that is."""
     limit = cutoff if isinstance(cutoff, int) else cutoff[judged.hit_query]
     size = judged.hit_tie_last - judged.hit_tie_first + 1
     return np.clip(limit - judged.hit_tie_first + 1, 0, size) / size
@@ -96,7 +96,7 @@ def _capped_recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> Per
 
 @expected("F")
 def _f(judged: JudgedRanking, *, cutoff: int, beta: float = 1.0, rel: float = 1) -> PerQuery:
-    # F@k is (1 + beta2) * found / (beta2 * R + k): proportional to what is found.
+    # F@k is (1 + beta2) * found / (beta2 * R + k), which is linear in found.
     return ratio((1 + beta**2) * _expected_found(judged, cutoff, rel), beta**2 * judged.num_rel(rel) + cutoff)
 
 
@@ -129,7 +129,7 @@ def _mean_weight(judged: JudgedRanking, weight: Callable[[Integers], Floats], cu
     size = judged.hit_tie_last - judged.hit_tie_first + 1
     mean = (so_far[judged.hit_tie_last] - so_far[judged.hit_tie_first - 1]) / size
     alone = weights[judged.hit_tie_first - 1] if len(weights) else mean
-    return np.where(size == 1, alone, mean)  # no rounding where there is no tie
+    return np.where(size == 1, alone, mean)  # no rounding without a tie
 
 
 @expected("DCG")
@@ -149,7 +149,7 @@ def _rbp(judged: JudgedRanking, *, p: float = 0.8, cutoff: int | None = None, re
 
 
 class _Groups(Struct, frozen=True):
-    """Tie groups that hold a relevant document, in rank order, queries end to end."""
+    """Tie groups with a relevant document, in rank order, query after query."""
 
     query: Integers
     first: Integers  # rank
@@ -173,7 +173,7 @@ def _ap(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1, nor
     last = groups.first + groups.size - 1
     shown = last if cutoff is None else np.minimum(last, cutoff)
     inverse = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, int(last.max(initial=0)) + 1))))
-    # At rank i of a group: a relevant document with chance r/n; then (i - first) * (r - 1)/(n - 1) others before it.
+    # At rank i of a group: relevant with probability r/n; then (i - first) * (r - 1)/(n - 1) others are before it.
     slope = ratio(groups.relevant - 1, groups.size - 1)
     level = groups.before + 1 - slope * groups.first
     harmonic = inverse[np.maximum(shown, groups.first - 1)] - inverse[groups.first - 1]
@@ -185,20 +185,20 @@ def _ap(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1, nor
 
 
 def _first_group(judged: JudgedRanking, rel: float) -> _Groups:
-    """Of each query the first tie group with a relevant document: the first relevant document is surely in it."""
+    """The first tie group of each query with a relevant document; it contains the first relevant document."""
     groups = _groups(judged, rel)
     chosen = np.flatnonzero(groups.before == 0)
     return _Groups(*(column[chosen] for column in astuple(groups)))
 
 
 def _first_relevant(groups: _Groups) -> tuple[Integers, Integers, Floats]:
-    """For each group and place in it: group, place from 0, and the chance that its first relevant document is there."""
+    """For each place of each group: group, place from 0, and the probability of its first relevant document there."""
     places = groups.size - groups.relevant + 1
     start = np.concatenate(([0], np.cumsum(places)))
     group = np.repeat(np.arange(len(places)), places)
     place = np.arange(start[-1]) - start[:-1][group]
     size, relevant = groups.size[group], groups.relevant[group]
-    # P(0) = r/n, and each next is the last times (n - r - i + 1) / (n - i).
+    # P(0) = r/n, and P(i) = P(i - 1) * (n - r - i + 1) / (n - i).
     step = np.where(place == 0, relevant / size, ratio(size - relevant - place + 1, size - place))
     return group, place, running(np.multiply, step, start)
 

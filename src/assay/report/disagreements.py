@@ -16,10 +16,10 @@ _WIDTH = 118
 
 
 def conventions_as_text(rows: Sequence[ConventionRow]) -> str:
-    """A block per measure: convention, value, difference to ours, and what makes it."""
+    """A block per measure: convention, value, difference from ours, and the reasons for it."""
     lines: list[str] = []
     for measure, members in groupby(rows, key=lambda row: row.measure):
-        lines += [f"{measure:<14}{'value':>9}{'difference':>12}  what makes it differ", "─" * 64]
+        lines += [f"{measure:<14}{'value':>9}{'difference':>12}  reason", "─" * 64]
         for row in members:
             head = f"{row.convention:<14}{_value(row.value):>9}{_signed(row.difference):>12}  "
             lines += textwrap.wrap(
@@ -32,7 +32,7 @@ def conventions_as_text(rows: Sequence[ConventionRow]) -> str:
 def conventions_as_markdown(rows: Sequence[ConventionRow]) -> str:
     """One table for all measures."""
     lines = [
-        "| measure | convention | value | difference | what makes it differ |",
+        "| measure | convention | value | difference | reason |",
         "| --- | --- | ---: | ---: | --- |",
     ]
     for row in rows:
@@ -58,7 +58,7 @@ def conventions_as_json(rows: Sequence[ConventionRow]) -> str:
 
 
 def _known(value: float | None) -> float | None:
-    """None also for what is no number: JSON has none."""
+    """None for NaN, too: JSON has no NaN."""
     return None if value is None or math.isnan(value) else value
 
 

@@ -1,4 +1,4 @@
-"""What is in a file of qrels or a run, on one screen or as JSON. Ids are data: never markup, control characters escaped."""
+"""A summary of a qrels or run file for the terminal or as JSON. Ids are never read as markup; controls are escaped."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _LEFT = ("query", "document", "iteration")
 
 
 def info_as_json(info: Info) -> str:
-    """One object; the schemas stand in docs/schemas/run-info-1.json and qrels-info-1.json."""
+    """One object; its schemas are docs/schemas/run-info-1.json and qrels-info-1.json."""
     schema = RUN_SCHEMA if isinstance(info, RunInfo) else QRELS_SCHEMA
     return json.dumps({"schema": schema, **to_builtins(info)}, indent=2, allow_nan=False) + "\n"
 
 
 def info_as_text(info: Info, width: int | None = None) -> str:
-    """What there is to say, line by line, a bar for each grade, and the first rows; fits the terminal."""
+    """The facts line by line, a bar for each grade, and the first rows, fitted to the terminal."""
     width = width or terminal_width()
     lines = _run_lines(info) if isinstance(info, RunInfo) else _qrels_lines(info)
     parts = [_facts([*_file_lines(info), *lines], width)]
@@ -44,7 +44,7 @@ def info_as_text(info: Info, width: int | None = None) -> str:
 INFO_RENDERERS: dict[str, Callable[[Info], str]] = {"table": info_as_text, "json": info_as_json}
 
 
-# What there is to say
+# Facts
 
 
 def _file_lines(info: Info) -> Lines:
@@ -57,13 +57,13 @@ def _file_lines(info: Info) -> Lines:
 
 
 def _run_lines(info: RunInfo) -> Lines:
-    ties = f"{number_of(info.tied_queries, 'query')} with equal scores" if info.tied_queries else "no equal scores"
+    ties = f"in {number_of(info.tied_queries, 'query')}" if info.tied_queries else "none"
     return [
         ("queries", f"{info.queries:,}"),
         ("rows", f"{info.rows:,}"),
         ("documents", f"{info.documents:,} distinct; {_per_query(info.documents_per_query)}"),
         ("tags" if info.tags.count > 1 else "tag", _named(info.tags)),
-        ("scores", f"{_from_to(info.scores)}{' (each is minus the rank)' if info.scores_are_ranks else ''}"),
+        ("scores", f"{_from_to(info.scores)}{' (the negated ranks)' if info.scores_are_ranks else ''}"),
         ("ranks", "none" if info.ranks is None else _from_to(info.ranks)),
         ("ties", ties),
         ("order", _order(info)),
@@ -105,12 +105,12 @@ def _named(names: Names) -> str:
 
 def _order(info: Info) -> str:
     if info.first_apart is None:
-        return "the rows of each query stand together"
-    apart = f"the rows of {number_of(info.queries_apart, 'query')} stand apart"
+        return "rows are grouped by query"
+    apart = f"rows of {number_of(info.queries_apart, 'query')} are scattered"
     return f"{apart} (first: {show_id(info.first_apart, _LONGEST_ID)})"
 
 
-# How it is drawn
+# Drawing
 
 
 def _facts(lines: Lines, width: int) -> str:
@@ -143,7 +143,7 @@ def _bars(grades: Sequence[GradeCount], width: int) -> str:
 
 
 def _grade_rows(grades: Sequence[GradeCount]) -> Iterator[tuple[str, int]]:
-    """Each grade, or where there are many, ranges of equal width."""
+    """Each grade with its count; many grades are grouped into ranges of equal width."""
     if len(grades) <= MOST_BARS:
         yield from ((grade_text(found.grade), found.judgments) for found in grades)
         return
@@ -165,7 +165,7 @@ def _first_rows(info: Info, width: int) -> str:
     drawing = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in shown:
         justify: Literal["left", "right"] = "left" if name in _LEFT else "right"
-        drawing.add_column(Text(name), justify=justify, no_wrap=name not in _LEFT)  # ids give way to numbers
+        drawing.add_column(Text(name), justify=justify, no_wrap=name not in _LEFT)  # shorten ids before numbers
     for row in info.first_rows:
         drawing.add_row(*(Text(_cell(name, row[name]), no_wrap=True, overflow="ellipsis") for name in shown))
     total = info.rows if isinstance(info, RunInfo) else info.judgments

@@ -10,13 +10,13 @@ from assay.measures.explain import Page, example_in_words
 from assay.report.drawing.markdown import escape
 
 FAMILIES = {
-    "binary": "Relevant or not",
-    "graded": "How relevant",
-    "sets": "The retrieved set, whatever its order",
-    "partial": "Judgments that are not complete",
-    "utility": "Models of a user (C/W/L)",
+    "binary": "Binary relevance",
+    "graded": "Graded relevance",
+    "sets": "Retrieved sets",
+    "partial": "Incomplete judgments",
+    "utility": "User models (C/W/L)",
     "overlap": "Agreement with an ideal ranking",
-    "diversity": "Several meanings of a query",
+    "diversity": "Diversity",
     "counts": "Counts",
 }
 _WIDTH = 100
@@ -32,7 +32,7 @@ def list_as_text(pages: Sequence[Page]) -> str:
             names = ", ".join(f"{tool}: {name}" for tool, name in page.names if tool in ("here also", "trec_eval"))
             lines += _hanging(page.name.ljust(width), page.summary + (f" ({names})" if names else ""))
         lines.append("")
-    return "\n".join(lines) + "Explain one with: assay measures explain NAME\n"
+    return "\n".join(lines) + "For details: assay measures explain NAME\n"
 
 
 def _by_family(pages: Sequence[Page]) -> Iterable[tuple[str, list[Page]]]:
@@ -55,7 +55,7 @@ def page_as_text(page: Page) -> str:
         lines += _hanging("Edges       ", page.edges)
     for head, text in (("Answers     ", page.answers), ("Misleads    ", page.misleads), ("Pair with   ", page.pair)):
         lines += _hanging(head, text) if text else []
-    lines += _hanging("Range       ", f"{page.range}; over queries: {page.combined}")
+    lines += _hanging("Range       ", f"{page.range}; reported as {page.combined}")
     for index, (name, default, meaning) in enumerate(page.parameters):
         head = "Parameters  " if not index else " " * 12
         lines += _hanging(head, f"{name} ({default if default == 'required' else f'default {default}'}): {meaning}")
@@ -69,8 +69,8 @@ def page_as_text(page: Page) -> str:
 
 
 def list_as_markdown(pages: Sequence[Page]) -> str:
-    """The reference of all measures."""
-    parts = [f"All examples are about {example_in_words(topics=True)}.\n"]
+    """The reference page of all measures."""
+    parts = [f"All examples use {example_in_words(topics=True)}.\n"]
     for family, members in _by_family(pages):
         parts.append(f"## {family}\n")
         parts += [page_as_markdown(page) for page in members]
@@ -85,7 +85,7 @@ def page_as_markdown(page: Page) -> str:
         parts.append(f"**Edges.** {escape(page.edges)}\n")
     guide = (("Answers", page.answers), ("Misleads", page.misleads), ("Pair with", page.pair))
     parts += [f"**{head}.** {escape(text)}\n" for head, text in guide if text]
-    parts.append(f"**Range.** {page.range}; over queries: {page.combined}.\n")
+    parts.append(f"**Range.** {page.range}; reported as {page.combined}.\n")
     if page.parameters:
         rows = [f"| `{name}` | `{default}` | {escape(meaning)} |" for name, default, meaning in page.parameters]
         parts.append("\n".join(["| parameter | default | meaning |", "|---|---|---|", *rows]) + "\n")
@@ -98,13 +98,13 @@ def page_as_markdown(page: Page) -> str:
 
 
 def guide_as_markdown(pages: Sequence[Page]) -> str:
-    """Which measure answers which question, when it misleads, and what to look at beside it."""
+    """Which question each measure answers, when it misleads, and what to report with it."""
     rows = [
         f"| {escape(page.name)} | {escape(page.answers)} | {escape(page.misleads)} | {escape(page.pair)} |"
         for page in pages
         if page.answers
     ]
     return (
-        "\n".join(["| measure | question | when it misleads | look also at |", "| --- | --- | --- | --- |", *rows])
+        "\n".join(["| measure | question | when it misleads | report with |", "| --- | --- | --- | --- |", *rows])
         + "\n"
     )

@@ -1,4 +1,4 @@
-"""Judgments cut in two, for the terminal or as JSON: how many queries of each stratum went where."""
+"""Sampled judgments for the terminal or as JSON: how many queries of each stratum went to each part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Files: TypeAlias = Mapping[str, str | None]  # source, sampled, rest -> path
 
 
 def sample_as_text(sample: Sample, files: Files) -> str:
-    """A line for each stratum, and the sums."""
+    """A line for each stratum, and the totals."""
     rows = [("relevant", "queries", "sampled", "rest")]
     rows += [(_bounds(one), *_counts(one.queries, one.sampled)) for one in sample.strata]
     rows.append(("all", *_counts(sum(one.queries for one in sample.strata), sum(one.sampled for one in sample.strata))))
@@ -34,7 +34,7 @@ def sample_as_text(sample: Sample, files: Files) -> str:
 
 
 def sample_as_json(sample: Sample, files: Files) -> str:
-    """One object; the schema stands in docs/schemas/qrels-sample-1.json."""
+    """One object; its schema is docs/schemas/qrels-sample-1.json."""
     document = {
         "schema": SCHEMA,
         "seed": sample.seed,

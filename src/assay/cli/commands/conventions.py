@@ -28,7 +28,7 @@ SECTION = "Measure"
     type=click.Choice(RULE_CHOICES["duplicates"]),
     default="error",
     show_default=True,
-    help="What to do when a document stands twice in a query.",
+    help="What to do when a document appears twice for a query.",
 )
 @input_options
 def command(
@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Show what each well-known tool would report for the same files, and why it differs.
 
-    Without files: list the named conventions. `assay evaluate --like NAME` follows one of them.
+    Without files, list the named conventions. `assay evaluate --like NAME` follows one of them.
     """
     if qrels is not None and run is None:
         raise click.UsageError("Missing argument 'RUN'.")

@@ -17,18 +17,18 @@ SECTION = "Learn"
 MEASURES = ("nDCG@5", "P@3", "R@5", "RR")
 
 INTRODUCTION = """\
-A cookbook has two ways to search: by keyword, and a hybrid of keywords and meaning. For eight questions people have
-judged which recipes help (grade 2 very, 1 somewhat, 0 not). Which search is better?
+A cookbook has two search systems: keyword search, and a hybrid of keywords and meaning. For eight queries, people
+judged which recipes help (grade 2: very, 1: somewhat, 0: not). Which system is better?
 
   {command}
 
 """
 
 READING = """
-How to read it: every value is between 0 and 1, higher is better. P@3 is the share of the first three recipes that help,
-R@5 the share of all helpful recipes that are among the first five, RR how early the first helpful one comes, and nDCG@5
-all of that in one, with better grades weighing more. `assay measures explain nDCG` tells more; the lines under the table
-say what was assumed and how far the judgments reach.
+How to read it: every value is between 0 and 1, and higher is better. P@3 is the share of the first three recipes that
+help, R@5 is the share of all helpful recipes found in the first five, RR shows how early the first helpful recipe comes,
+and nDCG@5 combines all of this and gives higher grades more weight. For details, run `assay measures explain nDCG`. The
+lines under the table list the conventions and how many of the results were judged.
 """
 
 
@@ -37,7 +37,7 @@ say what was assumed and how far the judgments reach.
     "--save", "folder", type=click.Path(file_okay=False), help="Also write the example's files to this folder."
 )
 def command(folder: str | None) -> None:
-    """Evaluate a small example that comes with assay, and tell how to read the result."""
+    """Evaluate a small example that comes with assay, and explain the result."""
     evaluator = Evaluator(QRELS, MEASURES)
     evaluations = [evaluator.evaluate(run) for run in RUNS]
     if folder is not None:

@@ -27,7 +27,7 @@ def command() -> None:
 @command.command("list", epilog="Example: assay measures list --format json")
 @format_option(("table", "json"))
 def list_measures(output_format: str) -> None:
-    """List all measures with a line on each and their other names."""
+    """List all measures with a one-line summary and their other names."""
     pages = [page(definition) for definition in definitions()]
     if output_format == "json":
         names = [{"name": p.name, "family": p.family, "summary": p.summary, "names": dict(p.names)} for p in pages]
@@ -38,7 +38,7 @@ def list_measures(output_format: str) -> None:
 
 @command.command("presets", epilog="Example: assay measures presets")
 def list_presets() -> None:
-    """List the presets: the official measures and relevance levels of known tracks."""
+    """List the presets: the official measures and relevance levels of well-known tracks."""
     for found in PRESETS.values():
         write(f"{found.name:<12}{' '.join(found.measures)}\n{'':<12}{found.about}\n")
 
@@ -51,7 +51,7 @@ def list_presets() -> None:
 @click.option("--judged", type=click.Choice([answer.key for answer in QUESTIONS[2].answers]), help=QUESTIONS[2].text)
 @click.option("--seen", type=click.IntRange(min=1), default=10, show_default=True, help="How many results people see.")
 def choose(seen: int, **given: str | None) -> None:
-    """Ask three questions about a search and propose measures; answers may be given as options."""
+    """Suggest measures for your search. Asks three questions, unless you answer them with options."""
     answers = {question.key: given[question.key] or _ask(question) for question in QUESTIONS}
     proposals = propose(answers, seen)
     width = max(len(proposal.measure) for proposal in proposals) + 2
@@ -66,12 +66,12 @@ def _ask(question: Question) -> str:
     try:
         number = click.prompt("Answer", type=click.IntRange(1, len(question.answers)), err=True)
     except click.Abort:
-        raise click.UsageError(f"no answer; it may also be given as --{question.key}.") from None
+        raise click.UsageError(f"no answer; you can also give it as --{question.key}.") from None
     return question.answers[number - 1].key
 
 
 def _definition(name: str) -> Definition:
-    """The measure behind a name, however it is written: nDCG, ndcg_cut, ndcg_cut_10, nDCG(gain='exp')@10."""
+    """The measure behind a name in any notation: nDCG, ndcg_cut, ndcg_cut_10, nDCG(gain='exp')@10."""
     stem = name.partition("@")[0].partition("(")[0]
     try:
         return definition_of(stem)

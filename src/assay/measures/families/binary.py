@@ -1,4 +1,4 @@
-"""Measures that see a document as relevant or not: `rel` is the lowest grade that counts as relevant."""
+"""Measures of binary relevance: `rel` is the lowest grade that counts as relevant."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def P(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Formula: relevant documents among the first k, divided by k.
 
-    Edges: A ranking shorter than k is divided by k all the same, as if filled up with documents that are not relevant.
-    Unjudged documents count as not relevant. With fewer than k relevant documents the top value stays below 1.
+    Edges: A ranking shorter than k is still divided by k, as if filled up with documents that are not relevant.
+    Unjudged documents count as not relevant. With fewer than k relevant documents, the highest value is below 1.
 
-    Answers: How many of the results that people see are any good?
+    Answers: How many of the results that people see are good?
 
-    Misleads: With fewer relevant documents than k even a perfect ranking stays below 1; the order within the k does
-    not matter.
+    Misleads: With fewer than k relevant documents, even a perfect ranking stays below 1; the order within the first k
+    does not matter.
 
     Pair with: R@k for what was missed, nDCG@k for the order.
 
@@ -51,15 +51,15 @@ def R(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Formula: relevant documents among the first k, divided by all relevant documents of the query.
 
-    Edges: 0 if the query has no relevant document. With more than k relevant documents the top value stays below 1: see
-    R_cap.
+    Edges: 0 if the query has no relevant document. With more than k relevant documents, the highest value is below 1:
+    see R_cap.
 
-    Answers: How much of what there is was found?
+    Answers: How many of the relevant documents were found?
 
-    Misleads: Unjudged relevant documents are not missed, so incomplete labels make it look better; it does not see
-    the order.
+    Misleads: Relevant documents without a judgment do not count as missed, so incomplete judgments make it look
+    better; it ignores the order.
 
-    Pair with: P@k or nDCG@k for what had to be read, Judged@k for the labels.
+    Pair with: P@k or nDCG@k for the quality of the results, Judged@k for the judgments.
 
     Example: 2 of the 5 relevant documents are among the first 4: R@4 = 2 / 5 = 0.4.
     """
@@ -74,24 +74,24 @@ def R(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
     paper="Thakur et al. 2021, BEIR: a heterogeneous benchmark for zero-shot evaluation of information retrieval models",
 )
 def R_cap(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
-    """Recall at k over what k documents could have found at best (capped recall, relative precision).
+    """Recall at k, relative to the highest recall that k documents allow (capped recall, relative precision).
 
-    Formula: relevant documents among the first k, divided by k or by the number of relevant documents, the smaller one.
+    Formula: relevant documents among the first k, divided by the smaller of k and the number of relevant documents.
 
     Edges: 0 if the query has no relevant document.
 
-    Answers: How much of what could be shown was found?
+    Answers: How many of the relevant documents that fit on the page were found?
 
-    Misleads: It is precision for queries with many relevant documents and recall for the others.
+    Misleads: It is precision for queries with at least k relevant documents and recall for the others.
 
     Pair with: R@k.
 
-    Example: 2 of the 4 that the first 4 could hold: R_cap@4 = 2 / 4 = 0.5.
+    Example: 2 of the at most 4 relevant documents in the first 4: R_cap@4 = 2 / 4 = 0.5.
     """
     return ratio(judged.num_found(rel, cutoff), np.minimum(judged.num_rel(rel), cutoff))
 
 
-BETA = Parameter("how much more recall weighs than precision: 1 evenly, 2 recall twice", number_between(0, 1e6))
+BETA = Parameter("the weight of recall relative to precision: 1 equal, 2 twice as much", number_between(0, 1e6))
 
 
 @measure(
@@ -110,9 +110,9 @@ def F(judged: JudgedRanking, *, cutoff: int, beta: float = 1.0, rel: float = 1) 
 
     Answers: Are precision and recall both good?
 
-    Misleads: One figure hides which of the two is bad, and precision at a fixed k caps it.
+    Misleads: One number hides which of the two is bad, and precision at a fixed k limits it.
 
-    Pair with: P@k and R@k themselves.
+    Pair with: P@k and R@k.
 
     Example: P@4 = 0.5 and R@4 = 0.4: F@4 = 2 * 0.5 * 0.4 / (0.5 + 0.4) = 0.4444.
     """
@@ -121,7 +121,7 @@ def F(judged: JudgedRanking, *, cutoff: int, beta: float = 1.0, rel: float = 1) 
 
 
 def harmonic_mean(precision: Floats, recall: Floats, beta2: float) -> Floats:
-    """Precision and recall in one, recall weighing beta2; 0 where both are."""
+    """Weighted harmonic mean of precision and recall; 0 where both are 0."""
     return ratio((beta2 + 1.0) * precision * recall, beta2 * precision + recall)
 
 
@@ -141,15 +141,15 @@ def AP(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1, norm
 
     Formula: sum of P@rank over the relevant documents found, divided by the number of relevant documents of the query.
 
-    Edges: A relevant document that is not found adds 0. 0 if the query has no relevant document. AP@k looks at the
-    first k documents and still divides by all relevant ones (trec_eval's map_cut), so that a perfect ranking of 150
-    relevant documents has AP@100 = 0.6667; norm='cutoff' divides by min(relevant, k) and gives 1.
+    Edges: A relevant document that is not found adds 0. 0 if the query has no relevant document. AP@k uses the first k
+    documents but still divides by all relevant ones (trec_eval's map_cut): a perfect ranking of 150 relevant documents
+    has AP@100 = 0.6667. norm='cutoff' divides by min(relevant, k) and gives 1.
 
-    Answers: How good is the whole ranking, for relevant or not?
+    Answers: How good is the whole ranking, with binary relevance?
 
-    Misleads: A missing judgment far up costs a lot; queries with few relevant documents swing between extremes.
+    Misleads: A missing judgment near the top costs a lot; with few relevant documents, values jump between extremes.
 
-    Pair with: nDCG@k where grades exist, GMAP for the hard queries.
+    Pair with: nDCG@k if there are grades, GMAP for the hard queries.
 
     Example: relevant at ranks 2, 3, 5 and 6, one of 5 not found: AP = (1/2 + 2/3 + 3/5 + 4/6) / 5 = 0.4867.
     """
@@ -165,7 +165,7 @@ def sum_of_precisions(judged: JudgedRanking, cutoff: int | None, rel: float) -> 
 
 
 def relevant_in_order(judged: JudgedRanking, rel: float, cutoff: int | None) -> tuple[Integers, Integers]:
-    """The relevant hits, and of each which of its query's it is: the first, the second."""
+    """The relevant hits, each with its number among the relevant hits of its query, from 1."""
     found = judged.relevant_hits(rel, cutoff)
     query = judged.hit_query[found]
     return found, np.arange(1, len(found) + 1) - np.searchsorted(query, np.arange(len(judged)))[query]
@@ -178,15 +178,15 @@ def relevant_in_order(judged: JudgedRanking, rel: float, cutoff: int | None) -> 
     paper="Robertson 2006, On GMAP and other transformations",
 )
 def GMAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
-    """Average precision whose values are combined by the geometric mean, so that hard queries weigh more.
+    """Average precision with the geometric mean over queries, which gives hard queries more weight.
 
-    Formula: for a query the same as AP; over queries exp of the mean of ln(max(AP, 0.00001)).
+    Formula: the same as AP for a query; over queries, exp of the mean of ln(max(AP, 0.00001)).
 
-    Edges: The floor keeps one query of value 0 from making the whole mean 0.
+    Edges: The lower limit prevents a single query of value 0 from making the whole mean 0.
 
-    Answers: Does it fail on the hard queries?
+    Answers: Does the system fail on hard queries?
 
-    Misleads: A value near 0 for one query moves it a lot, whatever the reason.
+    Misleads: A single query near 0 changes it a lot, regardless of the reason.
 
     Pair with: AP.
 
@@ -203,11 +203,12 @@ def GMAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     paper="Robertson 2012, On smoothing average precision",
 )
 def YAAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
-    """Yet another average precision: AP smoothed and turned into log odds, which average better than AP.
+    """Yet another average precision: AP smoothed and converted to log odds, which average better than AP.
 
-    Formula: ln((1 + s) / (1 + number of relevant documents - s)), s the sum of P@rank over relevant documents found.
+    Formula: ln((1 + s) / (1 + number of relevant documents - s)), s being the sum of P@rank over relevant documents
+    found.
 
-    Edges: 0 if the query has no relevant document; negative where less than half of the possible is reached.
+    Edges: 0 if the query has no relevant document; negative if s is less than half of the highest possible sum.
 
     Example: s = 1/2 + 2/3 + 3/5 + 4/6 = 2.4333: YAAP = ln(3.4333 / 3.5667) = -0.0381.
     """
@@ -227,14 +228,14 @@ def RR(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> P
 
     Formula: 1 / rank of the first relevant document.
 
-    Edges: 0 if no relevant document is found, or none among the first k: with the first hit at rank 12, RR is 0.0833
-    and RR@10 is 0. trec_eval's recip_rank knows no cutoff and ignores one without a word.
+    Edges: 0 if no relevant document is found, or none among the first k: with the first relevant document at rank 12,
+    RR is 0.0833 and RR@10 is 0. trec_eval's recip_rank has no cutoff and silently ignores one.
 
     Answers: How early does the first good answer come?
 
-    Misleads: It sees one document: everything after the first hit is ignored, and it jumps from 1 to 1/2.
+    Misleads: It depends on one document: it ignores everything after the first relevant one, and jumps from 1 to 1/2.
 
-    Pair with: Success@k for how often there is an answer at all, nDCG@k for the rest of the page.
+    Pair with: Success@k for how often there is an answer, nDCG@k for the rest of the page.
 
     Example: the first relevant document is at rank 2: RR = 1 / 2 = 0.5.
     """
@@ -253,15 +254,15 @@ def RR(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> P
     paper="Buckley and Voorhees 2005, Retrieval system evaluation (chapter 3 of TREC: experiment and evaluation)",
 )
 def Rprec(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
-    """Precision after as many documents as the query has relevant ones.
+    """Precision at rank R, where R is the number of relevant documents of the query.
 
     Formula: relevant documents among the first R, divided by R, the number of relevant documents of the query.
 
-    Edges: This is where precision equals recall. 0 if the query has no relevant document.
+    Edges: At this rank precision equals recall. 0 if the query has no relevant document.
 
-    Answers: How good is the ranking where precision meets recall?
+    Answers: How good is the ranking at the point where precision equals recall?
 
-    Misleads: The point differs from query to query, so it cannot be pictured as a page.
+    Misleads: The rank differs from query to query, so it does not correspond to a page of results.
 
     Pair with: AP.
 
@@ -275,16 +276,16 @@ def Rprec(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     "RprecMult",
     trec={"Rprec_mult": "multiple"},
     at="multiple",
-    parameters={"multiple": Parameter("the multiple of R at which precision is taken", number_between(0, 1e6))},
+    parameters={"multiple": Parameter("the multiple of R at which precision is computed", number_between(0, 1e6))},
 )
 def RprecMult(judged: JudgedRanking, *, multiple: float, rel: float = 1) -> PerQuery:
-    """Precision after a multiple of R documents, R being the number of relevant documents of the query.
+    """Precision at a multiple of R, where R is the number of relevant documents of the query.
 
-    Formula: relevant documents among the first m*R, divided by m*R (rounded up beyond a tenth).
+    Formula: relevant documents among the first m*R, divided by m*R (rounded up if the fraction is above 0.1).
 
-    Edges: Low multiples show whether a system is made for precision, high ones whether for recall.
+    Edges: Low multiples show how well a system does at precision, high ones how well it does at recall.
 
-    Example: 1.2 * 5 = 6 documents hold 4 relevant ones: RprecMult@1.2 = 4 / 6 = 0.6667.
+    Example: the first 1.2 * 5 = 6 documents include 4 relevant ones: RprecMult@1.2 = 4 / 6 = 0.6667.
     """
     cutoff = np.maximum(rounded_up(multiple, judged.num_rel(rel)), 0)
     return ratio(judged.count(judged.relevant(rel) & (judged.hit_rank <= cutoff[judged.hit_query])), cutoff)
@@ -299,15 +300,15 @@ def RprecMult(judged: JudgedRanking, *, multiple: float, rel: float = 1) -> PerQ
 def Success(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
     """1 if a relevant document is among the first k, else 0 (hit rate).
 
-    Formula: 1 where at least one of the first k documents is relevant. Its mean is the share of queries answered.
+    Formula: 1 if at least one of the first k documents is relevant. The mean is the share of queries with an answer.
 
     Edges: 0 if the query has no relevant document.
 
-    Answers: How often is there a good result at all?
+    Answers: How often is there any good result?
 
-    Misleads: One hit is enough: it cannot tell a good page from a lucky one, and is soon near 1.
+    Misleads: One relevant document is enough: it cannot tell a good page from a lucky one, and quickly approaches 1.
 
-    Pair with: RR@k for how early, R@k for how much.
+    Pair with: RR@k for how early, R@k for how many.
 
     Example: a relevant document is among the first 4: Success@4 = 1.
     """
@@ -315,7 +316,7 @@ def Success(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
 
 
 ROUNDING = Parameter(
-    "how recall * R becomes a number of documents: 'up' beyond a tenth (trec_eval 9), 'nearest' (trec_eval 10)",
+    "how recall * R is rounded to documents: 'up' if the fraction is above 0.1 (trec_eval 9), 'nearest' (trec_eval 10)",
     one_of("up", "nearest"),
 )
 
@@ -329,19 +330,19 @@ ROUNDING = Parameter(
     paper="Manning, Raghavan and Schütze 2008, Introduction to information retrieval, section 8.4",
 )
 def IPrec(judged: JudgedRanking, *, recall: float, rel: float = 1, rounding: str = "up") -> PerQuery:
-    """Interpolated precision: the best precision reached at this recall or beyond.
+    """Interpolated precision: the best precision at this recall or higher.
 
-    Formula: the highest P@rank over all ranks by which recall * R relevant documents have been found.
+    Formula: the highest P@rank over all ranks at which recall * R relevant documents have been found.
 
-    Edges: 0 if the ranking never gets there. At recall 0 it is the best precision anywhere in the ranking.
+    Edges: 0 if the ranking never reaches this recall. At recall 0 it is the best precision anywhere in the ranking.
 
-    Answers: What precision can be had at this recall?
+    Answers: What precision is possible at this recall?
 
-    Misleads: It is the best precision further down, not the one reached there.
+    Misleads: It is the best precision at this recall or higher, not the precision at this recall.
 
     Pair with: AP.
 
-    Example: recall 0.4 takes 2 relevant documents; from rank 3 on the best precision is IPrec@0.4 = 2 / 3 = 0.6667.
+    Example: recall 0.4 needs 2 relevant documents; from rank 3 on, the best precision is IPrec@0.4 = 2 / 3 = 0.6667.
     """
     return interpolated_precision(judged, ROUNDINGS[rounding](recall, judged.num_rel(rel)), rel)
 
@@ -360,17 +361,17 @@ def _recalls(value: Any) -> tuple[float, ...]:
     "IPrecAvg",
     aliases={"11pt": {}},
     trec={"11pt_avg": "recalls"},
-    parameters={"recalls": Parameter("the recall levels averaged over", _recalls), "rounding": ROUNDING},
+    parameters={"recalls": Parameter("the recall levels to average over", _recalls), "rounding": ROUNDING},
     paper="Manning, Raghavan and Schütze 2008, Introduction to information retrieval, section 8.4",
 )
 def IPrecAvg(
     judged: JudgedRanking, *, recalls: tuple[float, ...] = RECALLS, rel: float = 1, rounding: str = "up"
 ) -> PerQuery:
-    """Interpolated precision averaged over recall levels, by default the eleven from 0.0 to 1.0 (11pt_avg).
+    """Interpolated precision averaged over recall levels; by default the eleven from 0.0 to 1.0 (11pt_avg).
 
     Formula: mean of IPrec at the recall levels.
 
-    Edges: An old relative of AP: both estimate the area under the precision-recall curve.
+    Edges: An older relative of AP: both estimate the area under the precision-recall curve.
 
     Example: 2/3 at the nine levels from 0.0 to 0.8, 0 at 0.9 and 1.0: IPrecAvg = 9 * 0.6667 / 11 = 0.5455.
     """
@@ -382,19 +383,19 @@ def IPrecAvg(
 
 
 def interpolated_precision(judged: JudgedRanking, needed: Integers, rel: float) -> Floats:
-    """The best precision at any rank by which so many relevant documents have been found."""
+    """The best precision at any rank where `needed` relevant documents have been found."""
     hit = judged.relevant(rel)
     found = judged.so_far(hit)
     return highest(hit * found / judged.hit_rank * (found >= needed[judged.hit_query]), judged.hit_start)
 
 
 def rounded_up(share: float, number: Integers) -> Integers:
-    """share * number, rounded up from a tenth on: trec_eval 9's way to make a share a number of documents."""
+    """share * number, rounded up if the fraction is at least 0.1, as in trec_eval 9."""
     return np.asarray(np.minimum(share * number + 0.9, 2.0**62), np.int64)
 
 
 def rounded(share: float, number: Integers) -> Integers:
-    """share * number, halves rounded up: trec_eval 10's way."""
+    """share * number, with halves rounded up, as in trec_eval 10."""
     product = share * number
     whole = np.floor(product)
     return np.asarray(np.minimum(whole + (product - whole >= 0.5), 2.0**62), np.int64)
@@ -405,14 +406,14 @@ ROUNDINGS = {"up": rounded_up, "nearest": rounded}
 
 @measure("binG", trec={"binG": None})
 def binG(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
-    """Gain of each relevant document, discounted by how many documents before it were not relevant.
+    """Gain of each relevant document, discounted by the number of non-relevant documents before it.
 
-    Formula: mean over the relevant documents of 1 / log2(2 + documents before it that are not relevant).
+    Formula: mean over the relevant documents of 1 / log2(2 + non-relevant documents before it).
 
-    Edges: A relevant document that is not found adds 0. An experiment of trec_eval's author between AP and nDCG.
+    Edges: A relevant document that is not found adds 0. An experiment by trec_eval's author, between AP and nDCG.
 
-    Example: 1, 1, 2 and 2 useless documents come before: binG = (1/log2(3) + 1/log2(3) + 1/log2(4) + 1/log2(4)) / 5 =
-    0.4524.
+    Example: 1, 1, 2 and 2 non-relevant documents come before: binG =
+    (1/log2(3) + 1/log2(3) + 1/log2(4) + 1/log2(4)) / 5 = 0.4524.
     """
     hits, so_far = relevant_in_order(judged, rel, None)
     useless_before = judged.hit_rank[hits] - so_far
@@ -421,17 +422,17 @@ def binG(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
 @measure("Accuracy", elsewhere={"ir_measures": "Accuracy@k"})
 def Accuracy(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
-    """Chance that a relevant document stands before one that is not, both taken from what was retrieved.
+    """Probability that a retrieved relevant document ranks above a retrieved non-relevant one.
 
-    Formula: pairs of a relevant document and one further down that is not relevant, divided by all pairs of a relevant
-    and a not relevant document; among the retrieved documents, or the first k of them.
+    Formula: pairs of a relevant document and a non-relevant one below it, divided by all pairs of a relevant and a
+    non-relevant document; among the retrieved documents, or the first k of them.
 
-    Edges: Relevant documents that were not retrieved do not count, and one that moves up to rank k may lower the value:
-    it serves to watch a model in training, not to compare systems. Unjudged documents count as not relevant. 1 if only
-    relevant documents were retrieved; 0 if none was, where ir_measures leaves the query out. BEIR's Accuracy@k is
+    Edges: Relevant documents that were not retrieved do not count, and a relevant document that moves up to rank k can
+    lower the value: use it to monitor training, not to compare systems. Unjudged documents count as not relevant. 1 if
+    only relevant documents were retrieved; 0 if none was (ir_measures leaves such a query out). BEIR's Accuracy@k is
     Success@k.
 
-    Example: 1, 1, 2 and 2 of the 2 useless documents stand before the 4 relevant ones: Accuracy = 1 - 6 / (2 * 4) =
+    Example: 1, 1, 2 and 2 of the 2 non-relevant documents are above the 4 relevant ones: Accuracy = 1 - 6 / (2 * 4) =
     0.25.
     """
     hits, so_far = relevant_in_order(judged, rel, cutoff)

@@ -1,4 +1,4 @@
-"""Counts of queries and documents. Over queries they are summed, not averaged."""
+"""Counts of queries and documents. They are summed over queries, not averaged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.measures.core import PerQuery, measure
 @measure("NumQ", trec={"num_q": None}, total="sum", bounds=None, judged_only=False, rewards=False,
          elsewhere={"ir_measures": "NumQ"})  # fmt: skip
 def NumQ(judged: JudgedRanking) -> PerQuery:
-    """Number of queries that the other figures are averaged over.
+    """Number of queries that the other measures are averaged over.
 
     Formula: 1 for each query.
 
@@ -23,7 +23,7 @@ def NumQ(judged: JudgedRanking) -> PerQuery:
 @measure("NumRet", aliases={"NumRelRet": {"rel": 1}}, trec={"num_ret": None, "num_rel_ret": "rel"}, total="sum",
          bounds=None, judged_only=False, rewards=False, elsewhere={"ir_measures": "NumRet, NumRet(rel=1)"})  # fmt: skip
 def NumRet(judged: JudgedRanking, *, rel: float | None = None) -> PerQuery:
-    """Number of documents retrieved; with `rel`, of relevant ones (NumRelRet).
+    """Number of documents retrieved; with `rel`, of relevant documents retrieved (NumRelRet).
 
     Formula: documents retrieved, or those with a grade of at least rel.
 
@@ -48,7 +48,7 @@ def NumRel(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 @measure("NumNonrelRet", trec={"num_nonrel_judged_ret": None}, total="sum", bounds=None, judged_only=False,
          rewards=False)  # fmt: skip
 def NumNonrelRet(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
-    """Number of retrieved documents that were judged and found not relevant.
+    """Number of retrieved documents that were judged not relevant.
 
     Formula: retrieved documents with a grade from 0 to below rel.
 

@@ -1,8 +1,8 @@
-"""Measures for queries that stand for several intents: `rel` is the lowest grade that makes a document relevant to one.
+"""Measures for queries with several intents: `rel` is the lowest grade that makes a document relevant to a subtopic.
 
-They take a `JudgedTopics`. A document gains for each subtopic it is relevant to, the less the more often the ranking had
-that subtopic before. Only subtopics with a relevant document count. All values agree with ndeval, the program of TREC's
-web tracks, to the last bit (tests/golden/test_pyndeval.py), and go on beyond its 20 ranks.
+They take a `JudgedTopics`. A document gains for each subtopic it is relevant to, and less for a subtopic that the
+ranking has covered before. Only subtopics with a relevant document count. All values agree with ndeval, the program of
+TREC's web tracks, to the last bit (tests/golden/test_pyndeval.py), and continue beyond its 20 ranks.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from assay.topics import JudgedTopics, TopicMatrix
 
-Worth = Callable[[Floats, Integers], Floats]  # what gains are worth at their ranks
+Worth = Callable[[Floats, Integers], Floats]  # discounts gains by rank
 
 ALPHA = Parameter(
-    "how much less a subtopic gains each time it comes back: 0 not at all, 1 only its first document counts",
+    "how much less a subtopic gains each time it is covered again: 0 no less, 1 only its first document counts",
     number_between(0, 1),
 )
 
-BETA = Parameter("the chance that the user goes on to the next document", number_between(0, 1, open_ends=True))
+BETA = Parameter("the probability that the user continues to the next document", number_between(0, 1, open_ends=True))
 
 _CLARKE_2008 = "Clarke et al. 2008, Novelty and diversity in information retrieval evaluation"
 _CLARKE_2009 = "Clarke, Kolla and Vechtomova 2009, An effectiveness measure for ambiguous and underspecified queries"
@@ -41,7 +41,7 @@ _ZHAI = "Zhai, Cohen and Lafferty 2003, Beyond independent relevance"
 
 
 class Gains(Struct, frozen=True):
-    """What documents gain at their ranks, queries end to end."""
+    """The gains of documents at their ranks, query after query."""
 
     query: Integers
     rank: Integers  # from 1, ascending within a query
@@ -49,7 +49,7 @@ class Gains(Struct, frozen=True):
     queries: int  # how many
 
     def total(self, worth: Worth, cutoff: int | None) -> Floats:
-        """What the gains are worth, added up from the first rank to the cutoff, per query."""
+        """The sum of the discounted gains from the first rank to the cutoff, per query."""
         parts = worth(self.gain, self.rank)
         if cutoff is not None:
             parts = parts * (self.rank <= cutoff)
@@ -57,12 +57,12 @@ class Gains(Struct, frozen=True):
 
 
 def added_up(place: Integers, values: Floats, size: int) -> Floats:
-    """The sum of the values at each place, from left to right."""
+    """The sum of the values at each place, added from left to right."""
     return np.asarray(np.bincount(place, weights=values, minlength=size), np.float64)
 
 
 def over_log_rank(gain: Floats, rank: Integers) -> Floats:
-    """gain / log2(rank + 1), rounded as ndeval does."""
+    """gain / log2(rank + 1), rounded as in ndeval."""
     table = math.log(2.0) / log(np.arange(2.0, rank.max(initial=0) + 2))
     return np.asarray(gain * table[rank - 1])
 
@@ -73,27 +73,27 @@ def over_rank(gain: Floats, rank: Integers) -> Floats:
 
 
 def novel_gains(topics: JudgedTopics, rel: float, alpha: float) -> Gains:
-    """What the documents of the ranking gain: for each subtopic (1 - alpha) ** (how often it was there before)."""
+    """The gains of the retrieved documents: (1 - alpha) ** (times covered before) for each subtopic."""
     ranking, found = topics.ranking, topics.found(rel)
     gain = added_up(found.hit, powers(1.0 - alpha, found.nth), len(ranking.hit_rank))
     return Gains(ranking.hit_query, ranking.hit_rank, gain, len(topics))
 
 
 def best_gains(matrix: TopicMatrix, rel: float, alpha: float, depth: int | None) -> Gains:
-    """What the documents of a nearly best ranking gain, to at least this depth; computed once for many runs.
+    """The gains of a nearly best ranking, to at least this depth; cached for several runs.
 
-    Finding the best ranking is NP-hard. This one takes next whatever gains most, and of equals the document with the
-    highest id, as ndeval does; a run may beat it.
+    Finding the best ranking is NP-hard. Like ndeval, this takes the document with the highest gain next, and of tied
+    documents the highest id; a run can beat it.
     """
     steps = None if depth is None else next(size for size in _DEPTHS if size >= depth)
     return matrix.remember(("best gains", rel, alpha, steps), lambda: _greedy(matrix, rel, alpha, steps))
 
 
-_DEPTHS = [20 * 2**n for n in range(64)]  # few, so that cutoffs share one ranking
+_DEPTHS = [20 * 2**n for n in range(64)]  # few, so cutoffs share one ranking
 
 
 class _Candidates(Struct, frozen=True, eq=False, dict=True):
-    """Documents that the best ranking may take next: by query, and within it in the order that decides between equals."""
+    """Candidates for the next rank of the best ranking: by query, and within it in tie-breaking order."""
 
     query: Integers
     cell_doc: Integers  # a cell for each subtopic the document is relevant to; index into `query`, ascending
@@ -101,12 +101,12 @@ class _Candidates(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def first(self) -> Integers:
-        """Where each query starts that still has candidates."""
+        """The first candidate of each query that still has some."""
         return np.flatnonzero(np.diff(self.query, prepend=-1))
 
     @cached_property
     def group(self) -> Integers:
-        """For each document, the place of its query among those that still have candidates."""
+        """For each document, the index of its query among those that still have candidates."""
         return np.repeat(np.arange(len(self.first)), np.diff(self.first, append=len(self.query)))
 
     @cached_property
@@ -115,7 +115,7 @@ class _Candidates(Struct, frozen=True, eq=False, dict=True):
         return np.searchsorted(self.cell_doc, np.arange(len(self.query) + 1))
 
     def gains(self, of_subtopic: Floats) -> Floats:
-        """What each document would gain, added up in the order of the subtopics."""
+        """The gain of each document, added up in the order of the subtopics."""
         return added_up(self.cell_doc, of_subtopic[self.cell_subtopic], len(self.query))
 
     def only(self, kept: npt.NDArray[np.bool_]) -> _Candidates:
@@ -126,7 +126,7 @@ class _Candidates(Struct, frozen=True, eq=False, dict=True):
 
 
 def _candidates(matrix: TopicMatrix, rel: float) -> _Candidates:
-    """All relevant documents, those of each query with the highest id first."""
+    """All relevant documents, by query and descending id."""
     relevant = matrix.cell_rel >= rel
     cell_doc, cell_subtopic = matrix.cell_doc[relevant], matrix.cell_subtopic[relevant]
     docs = matrix.by_falling_id(cell_doc[np.diff(cell_doc, prepend=-1) > 0])
@@ -137,18 +137,18 @@ def _candidates(matrix: TopicMatrix, rel: float) -> _Candidates:
 
 
 def _greedy(matrix: TopicMatrix, rel: float, alpha: float, steps: int | None) -> Gains:
-    """Take the document that gains most, for all queries at once, until none gains anything or for so many steps."""
+    """Take the document with the highest gain, for all queries at once, until no gain or no step is left."""
     from assay.topics import members
 
     candidates = matrix.remember(("candidates", rel), lambda: _candidates(matrix, rel))
     of_subtopic = np.ones(len(matrix.subtopics))
     spent = np.zeros(len(candidates.query), bool)
-    taken: list[tuple[Integers, Floats]] = []  # for each rank: queries, and what they gain
+    taken: list[tuple[Integers, Floats]] = []  # for each rank: queries and their gains
     while len(candidates.query) and len(taken) != steps:
         gain = np.where(spent, 0.0, candidates.gains(of_subtopic))
         most = np.maximum.reduceat(gain, candidates.first)
         best = np.flatnonzero((gain == most[candidates.group]) & (gain > 0))
-        best = best[np.diff(candidates.query[best], prepend=-1) > 0]  # the first of equals
+        best = best[np.diff(candidates.query[best], prepend=-1) > 0]  # the first of tied documents
         taken.append((candidates.query[best], gain[best]))
         _, cells = members(candidates.cell_start, best)
         of_subtopic[candidates.cell_subtopic[cells]] *= 1.0 - alpha
@@ -160,7 +160,7 @@ def _greedy(matrix: TopicMatrix, rel: float, alpha: float, steps: int | None) ->
 
 
 def _in_query_order(taken: list[tuple[Integers, Floats]], queries: int) -> Gains:
-    """Gains that were found rank by rank, put query by query."""
+    """Gains that were found rank by rank, sorted by query."""
     query = np.concatenate([np.zeros(0, np.int64), *(query for query, _ in taken)])
     gain = np.concatenate([np.zeros(0), *(gain for _, gain in taken)])
     rank = np.repeat(np.arange(1, len(taken) + 1), [len(query) for query, _ in taken])
@@ -169,9 +169,9 @@ def _in_query_order(taken: list[tuple[Integers, Floats]], queries: int) -> Gains
 
 
 def top_worth(topics: JudgedTopics, worth: Worth, cutoff: int, rel: float, alpha: float) -> Floats:
-    """What a ranking would be worth in which every document is relevant to every subtopic.
+    """The discounted gain of a ranking in which every document is relevant to every subtopic.
 
-    At cutoff 1 it is 1: there ndeval divides by nothing (tests/golden/test_pyndeval.py).
+    1 at cutoff 1, where ndeval does not divide (tests/golden/test_pyndeval.py).
     """
     if cutoff == 1:
         return np.ones(len(topics))
@@ -183,16 +183,16 @@ def top_worth(topics: JudgedTopics, worth: Worth, cutoff: int, rel: float, alpha
 
 
 def share_of_top(topics: JudgedTopics, worth: Worth, cutoff: int, rel: float, alpha: float) -> Floats:
-    """What the ranking is worth over the most that any collection would allow."""
+    """The discounted gain, divided by the highest possible in any collection."""
     found = novel_gains(topics, rel, alpha).total(worth, cutoff)
     return ratio(found, top_worth(topics, worth, cutoff, rel, alpha))
 
 
 def share_of_best(topics: JudgedTopics, worth: Worth, cutoff: int | None, rel: float, alpha: float) -> Floats:
-    """What the ranking is worth over the best that this collection allows."""
+    """The discounted gain, divided by that of the best ranking of this collection."""
     found = novel_gains(topics, rel, alpha).total(worth, cutoff)
     best = best_gains(topics.matrix, rel, alpha, cutoff).total(worth, cutoff)[topics.place]
-    if cutoff is not None:  # both over the same: only the last bit changes, to ndeval's
+    if cutoff is not None:  # dividing both changes only the last bit, to match ndeval
         top = top_worth(topics, worth, cutoff, rel, alpha)
         found, best = ratio(found, top), ratio(best, top)
     return ratio(found, best)
@@ -208,14 +208,15 @@ def share_of_best(topics: JudgedTopics, worth: Worth, cutoff: int | None, rel: f
     elsewhere={"ir_measures": "alpha_DCG@k", "ndeval": "alpha-DCG@k"},
 )
 def alpha_DCG(topics: JudgedTopics, *, cutoff: int, rel: float = 1, alpha: float = 0.5) -> PerQuery:
-    """Discounted gain of a ranking in which a document gains for every subtopic, and less for one already covered.
+    """Discounted gain over subtopics, with less gain for a subtopic already covered.
 
     Formula: sum of gain / log2(rank + 1) over the first k, divided by that sum for documents that are all relevant to
     every subtopic. A document gains (1 - alpha)**n for each of its subtopics, n being how often it was covered before.
 
-    Edges: Only subtopics with a relevant document count. The divisor is the most that so many subtopics allow in any
-    collection and is rarely reached; alpha_nDCG divides by what can be reached in this one. 0 if no document is
-    relevant. As in ndeval, nothing is divided at cutoff 1: the value is the number of subtopics of the first document.
+    Edges: Only subtopics with a relevant document count. The divisor is the highest possible value for this number of
+    subtopics in any collection and is rarely reached; alpha_nDCG divides by what this collection allows. 0 if no
+    document is relevant. As in ndeval, there is no division at cutoff 1: the value is the number of subtopics of the
+    first document.
 
     Example: gains 2 and 0.5 at ranks 2 and 3, at most 3, 1.5, 0.75 and 0.375: alpha_DCG@4 = 1.5119 / 4.4829 = 0.3373.
     """
@@ -232,17 +233,18 @@ def alpha_DCG(topics: JudgedTopics, *, cutoff: int, rel: float = 1, alpha: float
     elsewhere={"ir_measures": "alpha_nDCG@k", "ndeval": "alpha-nDCG@k"},
 )
 def alpha_nDCG(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 1, alpha: float = 0.5) -> PerQuery:
-    """Discounted gain over subtopics, less for one already covered, over that of the best ranking found.
+    """alpha_DCG, divided by that of the best ranking found.
 
     Formula: sum of gain / log2(rank + 1), divided by that sum for the best ranking. A document gains (1 - alpha)**n for
     each of its subtopics, n being how often the ranking covered it before.
 
-    Edges: The best ranking is put together greedily from all relevant documents, of equals the highest id first, as in
-    ndeval: finding the very best one is NP-hard. So a run can come out a little over 1. 0 if no document is relevant.
+    Edges: The best ranking is built greedily from all relevant documents, with ties broken by the highest id, as in
+    ndeval: finding the optimal one is NP-hard. A run can therefore get slightly more than 1. 0 if no document is
+    relevant.
 
     Answers: Does the page cover the meanings of the query without repeating itself?
 
-    Misleads: The ideal is found greedily, so a run may exceed it.
+    Misleads: The ideal ranking is built greedily, so a run can exceed 1.
 
     Pair with: StRecall@k.
 
@@ -261,15 +263,15 @@ def alpha_nDCG(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 
     elsewhere={"ir_measures": "ERR_IA@k", "ndeval": "ERR-IA@k"},
 )
 def ERR_IA(topics: JudgedTopics, *, cutoff: int, rel: float = 1, alpha: float = 0.5) -> PerQuery:
-    """Expected reciprocal rank at which a user is satisfied, whichever of the subtopics the user meant.
+    """Expected reciprocal rank of the document that satisfies the user, averaged over the subtopics.
 
     Formula: sum of gain / rank over the first k, divided by that sum for documents that are all relevant to every
     subtopic. A document gains (1 - alpha)**n for each of its subtopics, n being how often it was covered before; alpha
-    is the chance that a relevant document satisfies.
+    is the probability that a relevant document satisfies.
 
-    Edges: Only subtopics with a relevant document count, all alike. The grade of a relevant document makes no
-    difference, unlike in ERR. 0 if no document is relevant. As in ndeval, nothing is divided at cutoff 1: the value is
-    the number of subtopics of the first document.
+    Edges: Only subtopics with a relevant document count, all equally. Unlike in ERR, the grade of a relevant document
+    makes no difference. 0 if no document is relevant. As in ndeval, there is no division at cutoff 1: the value is the
+    number of subtopics of the first document.
 
     Example: gains 2 and 0.5 at ranks 2 and 3, at most 3, 1.5, 0.75 and 0.375: ERR_IA@4 = 1.1667 / 4.0938 = 0.2850.
     """
@@ -285,13 +287,13 @@ def ERR_IA(topics: JudgedTopics, *, cutoff: int, rel: float = 1, alpha: float = 
     elsewhere={"ir_measures": "nERR_IA@k", "ndeval": "nERR-IA@k"},
 )
 def nERR_IA(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 1, alpha: float = 0.5) -> PerQuery:
-    """ERR_IA over that of the best ranking found.
+    """ERR_IA, divided by that of the best ranking found.
 
     Formula: sum of gain / rank, divided by that sum for the best ranking. A document gains (1 - alpha)**n for each of
     its subtopics, n being how often the ranking covered it before.
 
-    Edges: The best ranking is put together greedily, as for alpha_nDCG, so that a run can come out a little over 1. 0 if
-    no document is relevant.
+    Edges: The best ranking is built greedily, as for alpha_nDCG, so a run can get slightly more than 1. 0 if no document
+    is relevant.
 
     Example: gains 2, 0.5, 0.5 and 1 at ranks 2, 3, 5 and 6, at best 2, 1, 0.5, 0.5 and 0.5: nERR_IA =
     1.4333 / 2.8917 = 0.4957.
@@ -307,13 +309,14 @@ def nERR_IA(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 1, 
     elsewhere={"ir_measures": "NRBP", "ndeval": "NRBP"},
 )
 def NRBP(topics: JudgedTopics, *, rel: float = 1, alpha: float = 0.5, beta: float = 0.5) -> PerQuery:
-    """Novelty- and rank-biased precision: RBP whose documents gain for subtopics, less for one already covered.
+    """Novelty- and rank-biased precision: RBP over subtopics, with less gain for a subtopic already covered.
 
     Formula: (1 - (1 - alpha) * beta) / subtopics * sum of gain * beta**(rank - 1). A document gains (1 - alpha)**n for
-    each of its subtopics, n being how often the ranking covered it before; beta is the chance that the user goes on.
+    each of its subtopics, n being how often the ranking covered it before; beta is the probability that the user
+    continues.
 
-    Edges: 1 would take documents that are all relevant to every subtopic. Only subtopics with a relevant document
-    count. 0 if there is none.
+    Edges: 1 only if all documents are relevant to every subtopic. Only subtopics with a relevant document count. 0 if
+    there is none.
 
     Example: gains 2, 0.5, 0.5 and 1 at ranks 2, 3, 5 and 6: NRBP = 0.75 / 3 * (2/2 + 0.5/4 + 0.5/16 + 1/32) = 0.2969.
     """
@@ -329,13 +332,13 @@ def NRBP(topics: JudgedTopics, *, rel: float = 1, alpha: float = 0.5, beta: floa
     elsewhere={"ir_measures": "nNRBP", "ndeval": "nNRBP"},
 )
 def nNRBP(topics: JudgedTopics, *, rel: float = 1, alpha: float = 0.5, beta: float = 0.5) -> PerQuery:
-    """NRBP over that of the best ranking found.
+    """NRBP, divided by that of the best ranking found.
 
     Formula: sum of gain * beta**(rank - 1), divided by that sum for the best ranking. A document gains (1 - alpha)**n
     for each of its subtopics, n being how often the ranking covered it before.
 
-    Edges: The best ranking is put together greedily, as for alpha_nDCG, so that a run can come out a little over 1. 0 if
-    no document is relevant, where ndeval gives no number.
+    Edges: The best ranking is built greedily, as for alpha_nDCG, so a run can get slightly more than 1. 0 if no document
+    is relevant (ndeval returns NaN).
 
     Example: gains 2, 0.5, 0.5 and 1 at ranks 2, 3, 5 and 6, at best 2, 1, 0.5, 0.5 and 0.5: nNRBP = 1.1875 / 2.7188 =
     0.4368.
@@ -347,7 +350,7 @@ def nNRBP(topics: JudgedTopics, *, rel: float = 1, alpha: float = 0.5, beta: flo
 
 
 def rank_biased(gains: Gains, subtopics: Integers, alpha: float, beta: float) -> Floats:
-    """Gains weighed by the chance that the user gets to their rank; 1 if every document had every subtopic."""
+    """Gains weighted by the probability that the user reaches their rank; 1 if every document had every subtopic."""
     total = gains.total(lambda gain, rank: gain * powers(beta, rank), None)
     return total * ratio(np.array(1.0 - (1.0 - alpha) * beta), subtopics)
 
@@ -364,9 +367,8 @@ def AP_IA(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 1) ->
 
     Formula: mean over the subtopics of AP with the documents relevant to that subtopic.
 
-    Edges: Only subtopics with a relevant document count, all alike. It does not ask whether a document is new: a
-    ranking that serves one subtopic well and another not at all can beat one that serves both. 0 if no document is
-    relevant.
+    Edges: Only subtopics with a relevant document count, all equally. It ignores novelty: a ranking that covers one
+    subtopic well and another not at all can beat one that covers both. 0 if no document is relevant.
 
     Example: AP is (1/2 + 2/3) / 2 for subtopic 1, (1/2 + 2/5) / 2 for 2 and (1/6) / 2 for 3: AP_IA = 0.3722.
     """
@@ -386,7 +388,7 @@ def P_IA(topics: JudgedTopics, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Formula: mean over the subtopics of P@k with the documents relevant to that subtopic.
 
-    Edges: Only subtopics with a relevant document count. A ranking shorter than k is divided by k all the same. 0 if no
+    Edges: Only subtopics with a relevant document count. A ranking shorter than k is still divided by k. 0 if no
     document is relevant.
 
     Example: 2, 1 and 0 of the first 4 are relevant to subtopics 1, 2 and 3: P_IA@4 = (2/4 + 1/4 + 0/4) / 3 = 0.25.
@@ -400,21 +402,21 @@ def StRecall(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 1)
 
     Formula: subtopics with a relevant document among the first k, divided by all subtopics with a relevant document.
 
-    Edges: A document may cover several. 0 if no document is relevant.
+    Edges: A document can cover several subtopics. 0 if no document is relevant.
 
     Answers: How many meanings of the query does the page cover?
 
-    Misleads: Neither order nor redundancy matters.
+    Misleads: It ignores order and redundancy.
 
     Pair with: alpha_nDCG@k.
 
-    Example: the documents at ranks 2 and 6 cover subtopics 1, 2 and 3, and there are no more: StRecall = 3 / 3 = 1.
+    Example: the documents at ranks 2 and 6 cover subtopics 1, 2 and 3, which are all: StRecall = 3 / 3 = 1.
     """
     return ratio(_count(topics, rel, cutoff, only_first=True), topics.num_subtopics(rel))
 
 
 def _count(topics: JudgedTopics, rel: float, cutoff: int | None, *, only_first: bool = False) -> Integers:
-    """How often the first k documents cover a subtopic, every time or only the first time each, per query."""
+    """How often the first k documents cover a subtopic, per query; `only_first` counts each subtopic once."""
     ranking, found = topics.ranking, topics.found(rel)
     hit = found.hit[found.nth == 1] if only_first else found.hit
     if cutoff is not None:

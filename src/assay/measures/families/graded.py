@@ -1,4 +1,4 @@
-"""Measures that see how relevant a document is: its grade is worth a gain."""
+"""Measures of graded relevance: a document's grade determines its gain."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def _from_dcg(value: Any) -> dict[str, Any]:
     return {"gain": _DCG.get(value, value)}
 
 
-# The names that ir_measures gives to these two conventions.
+# ir_measures' names for these two conventions.
 SAME_AS: dict[str, Callable[[Any], dict[str, Any]]] = {"dcg": _from_dcg, "gains": lambda value: {"gain": value}}
 
 
 def gain_of(grade: Floats, gain: Gain) -> Floats:
-    """What grades are worth. Negative grades are worth nothing unless a map says so."""
+    """The gains of grades. Negative grades gain nothing, unless a map says otherwise."""
     if gain == "linear":
         return np.maximum(grade, 0.0)
     if gain == "exp":
         if grade.max(initial=0) > 60:
             raise MeasureError(
-                f"gain='exp' refuses grade {grade.max():g}: 2**grade - 1 only makes sense up to 60; use gain='linear'."
+                f"grade {grade.max():g} is too high for gain='exp', which supports grades up to 60; use gain='linear'."
             )
         return np.exp2(np.maximum(grade, 0.0)) - 1.0
     worth = np.maximum(grade, 0.0)
@@ -77,13 +77,13 @@ class Ideal(Struct, frozen=True, eq=False, dict=True):
 
 
 def ideal_ranking(pool: Pool, gain: Gain) -> Ideal:
-    """All judged documents in order of falling gain, as far as they gain anything."""
+    """All judged documents with a positive gain, best first."""
     return pool.remember(("ideal", gain), lambda: _ideal(pool, gain))
 
 
 def _ideal(pool: Pool, gain: Gain) -> Ideal:
     worth = gain_of(pool.grade, gain)
-    if not isinstance(gain, str):  # a map may turn the order of grades around
+    if not isinstance(gain, str):  # a map can change the order of grades
         worth = worth[np.lexsort((-worth, pool.query))]
     counts = np.flatnonzero(worth > 0)
     query = np.searchsorted(pool.start, counts, side="right") - 1
@@ -103,11 +103,11 @@ def discounted_gain(judged: JudgedRanking, gain: Gain, cutoff: Integers | int | 
     return judged.total(worth)
 
 
-_SHORT = 16  # places of the pools that are added up place by place
+_SHORT = 16  # longest pool that is added up place by place
 
 
 def ideal_dcg(judged: JudgedRanking, gain: Gain, cutoff: int | None = None) -> Floats:
-    """Discounted gain of the best possible ranking, computed once for many runs."""
+    """Discounted gain of the best possible ranking; cached for several runs."""
     pool = judged.pool
     by_place = isinstance(gain, str) and pool.longest <= _SHORT
     compute = _ideal_dcg_by_place if by_place else _ideal_dcg
@@ -119,7 +119,7 @@ def _ideal_dcg(pool: Pool, gain: Gain, cutoff: int | None) -> Floats:
 
 
 def _ideal_dcg_by_place(pool: Pool, gain: Gain, cutoff: int | None) -> Floats:
-    """The same, with all queries' documents at one place added at a time: where there are many queries and short pools."""
+    """Like `_ideal_dcg`, adding one place of all queries at a time: faster for many queries with short pools."""
     total = np.zeros(len(pool))
     size = np.diff(pool.start)
     for place in range(pool.longest if cutoff is None else min(cutoff, pool.longest)):
@@ -134,7 +134,7 @@ _JARVELIN = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of
 
 @measure("CG", bounds=None, same_as=SAME_AS, paper=_JARVELIN, elsewhere={"Quepid": "CG@k"})
 def CG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
-    """Cumulated gain: the gains of the first k documents, added up.
+    """Cumulated gain: the sum of the gains of the first k documents.
 
     Formula: sum of the gains. The order within the first k does not matter. Unjudged documents gain nothing.
 
@@ -146,13 +146,13 @@ def CG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear
 
 @measure("DCG", trec={"dcg": "gain"}, bounds=None, same_as=SAME_AS, paper=_JARVELIN, elsewhere={"ranx": "dcg@k"})
 def DCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
-    """Discounted cumulated gain: a document gains less the further down it stands.
+    """Discounted cumulated gain: documents further down gain less.
 
-    Formula: sum of gain / log2(rank + 1). Not normalised: values of different queries cannot be compared.
+    Formula: sum of gain / log2(rank + 1). Not normalised: values of different queries are not comparable.
 
-    Answers: How much does the page gain?
+    Answers: How much gain does the page have in total?
 
-    Misleads: Values of different queries cannot be compared or averaged well.
+    Misleads: Values of different queries are not comparable, so their mean says little.
 
     Pair with: nDCG.
 
@@ -165,9 +165,9 @@ def DCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linea
     "iDCG", trec={"ideal_dcg": "gain"}, bounds=None, same_as=SAME_AS, rewards=False, judged_only=False, paper=_JARVELIN
 )
 def iDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
-    """DCG of the best possible ranking of all judged documents, by which nDCG divides.
+    """DCG of the best possible ranking of all judged documents: the divisor of nDCG.
 
-    Formula: DCG of the judged documents in order of falling gain. Says nothing about the run.
+    Formula: DCG of the judged documents, best first. Says nothing about the run.
 
     Example: 3/log2(2) + 2/log2(3) + 2/log2(4) + 1/log2(5) + 1/log2(6): iDCG = 6.0794.
     """
@@ -183,19 +183,19 @@ def iDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "line
     paper=f"{_JARVELIN}; gain='exp': Burges et al. 2005, Learning to rank using gradient descent",
 )
 def nDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
-    """Discounted gain of the ranking over that of the best possible ranking.
+    """Discounted gain of the ranking, divided by that of the best possible ranking.
 
     Formula: DCG / iDCG; DCG is the sum of gain / log2(rank + 1), iDCG the same for all judged documents, best first.
 
-    Edges: The ideal ranking is made of all judged documents, whether retrieved or not, and cut at k as well. Unjudged
-    and negatively judged documents gain nothing. 0 if no document gains anything. gain='exp' (2**grade - 1) rewards
-    high grades more; the two give different numbers, so say which one it was.
+    Edges: The ideal ranking contains all judged documents, retrieved or not, and is also cut at k. Unjudged documents
+    and those with negative grades gain nothing. 0 if no document has a gain. gain='exp' (2**grade - 1) rewards high
+    grades more; the two gains give different numbers, so say which one you used.
 
     Answers: Are the best documents at the top?
 
-    Misleads: The two gains give different numbers; with few judged documents the ideal is easily reached.
+    Misleads: The two gains give different numbers; with few judged documents, the ideal is easy to reach.
 
-    Pair with: R@k for coverage, Judged@k for the labels.
+    Pair with: R@k for coverage, Judged@k for the judgments.
 
     Example: nDCG = DCG / iDCG = 3.9921 / 6.0794 = 0.6567.
     """
@@ -206,11 +206,12 @@ def nDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "line
 def nDCG_rel(judged: JudgedRanking, *, gain: Gain = "linear") -> PerQuery:
     """nDCG averaged over the ranks of the relevant documents.
 
-    Formula: mean over all documents with a gain of nDCG at their rank; for one not found, of DCG / iDCG of the whole.
+    Formula: mean over all documents with a gain of nDCG at their rank; for one not found, DCG / iDCG of the whole
+    ranking.
 
-    Edges: An experiment of trec_eval's author: nDCG at one cutoff depends on where the cutoff falls.
+    Edges: An experiment by trec_eval's author: nDCG at a single cutoff depends on the choice of the cutoff.
 
-    Example: nDCG at ranks 2, 3, 5 and 6, and of the whole for the one not found: nDCG_rel = 0.5693.
+    Example: nDCG at ranks 2, 3, 5 and 6, and of the whole ranking for the one not found: nDCG_rel = 0.5693.
     """
     return ndcg_at_relevant(judged, gain_of(judged.hit_rel, gain), ideal_ranking(judged.pool, gain))
 
@@ -233,10 +234,10 @@ def RnDCG(judged: JudgedRanking, *, gain: Gain = "linear", rel: float = 1) -> Pe
     """nDCG averaged over the ranks where the gain of the ideal ranking changes.
 
     Formula: mean of nDCG@n for each n after which the ideal gain falls, and of nDCG of the
-    whole ranking if it goes on beyond the next document.
+    whole ranking if it continues beyond the next document.
 
-    Edges: With 5 documents of grade 3, 3 of grade 2 and 10 of grade 1, that is after 5, 8 and 18 documents and at the
-    end. 0 if the query has no relevant document.
+    Edges: With 5 documents of grade 3, 3 of grade 2 and 10 of grade 1, these ranks are 5, 8, 18 and the end. 0 if the
+    query has no relevant document.
 
     Example: the ideal gains 3, 2, 2, 1, 1 change after 1, 3 and 5 documents: RnDCG = (0 + 0.5498 + 0.5394) / 3 =
     0.3631.
@@ -246,7 +247,7 @@ def RnDCG(judged: JudgedRanking, *, gain: Gain = "linear", rel: float = 1) -> Pe
 
 
 def ndcg_at_level_ends(judged: JudgedRanking, gain: Floats, ideal: Ideal) -> Floats:
-    """nDCG averaged over the places where the ideal gain changes, and over the end of the ranking if it goes further."""
+    """nDCG averaged over the places where the ideal gain changes, and the end of the ranking if that is further down."""
     same = (ideal.query[1:] == ideal.query[:-1]) & (ideal.gain[1:] == ideal.gain[:-1])
     is_end = np.append(~same, True)[: len(ideal.query)]  # the last place of its gain
     end_query, end_place = ideal.query[is_end], ideal.place[is_end]
@@ -266,10 +267,10 @@ def ndcg_at_level_ends(judged: JudgedRanking, gain: Floats, ideal: Ideal) -> Flo
 
 @measure("G", trec={"G": "gain"}, same_as=SAME_AS)
 def G(judged: JudgedRanking, *, gain: Gain = "linear") -> PerQuery:
-    """Gain of each document, discounted by what the documents before it could have gained and did not.
+    """Gain of each document, discounted by the gain that the documents before it missed.
 
     Formula: sum of gain / log2(2 + ideal gain so far - gain so far), divided by the sum of all gains. Each rank is
-    expected to gain at least 1. An experiment of trec_eval's author between AP and nDCG.
+    expected to gain at least 1. An experiment by trec_eval's author, between AP and nDCG.
 
     Example: gained 3, 2, 1 and 2 with 2, 2, 3 and 2 missed so far:
     G = (3/log2(4) + 2/log2(4) + 1/log2(5) + 2/log2(4)) / 9 = 0.4367.
@@ -291,7 +292,7 @@ def normalised_gain(judged: JudgedRanking, gain: Floats, ideal: Ideal) -> Floats
     return ratio(judged.total(parts), np.bincount(ideal.query, weights=ideal.gain, minlength=len(judged)))
 
 
-TOP_GRADE = Parameter("the highest grade there is; by default that of the qrels", number_between(1, 60))
+TOP_GRADE = Parameter("the highest possible grade; by default the highest in the qrels", number_between(1, 60))
 
 
 @measure(
@@ -301,21 +302,20 @@ TOP_GRADE = Parameter("the highest grade there is; by default that of the qrels"
     elsewhere={"ir_measures": "ERR@k (top=4, as gdeval)", "Elasticsearch": "expected_reciprocal_rank"},
 )
 def ERR(judged: JudgedRanking, *, cutoff: int | None = None, top: float | None = None) -> PerQuery:
-    """Expected reciprocal rank at which a user who reads from the top finds a satisfying document.
+    """Expected reciprocal rank of the document that satisfies a user who reads from the top.
 
-    Formula: sum over ranks of 1/rank * chance to be satisfied here * chance not to have been satisfied before; a
-    document of grade g satisfies with chance (2**g - 1) / 2**top.
+    Formula: sum over ranks of 1/rank * probability of being satisfied here * probability of not being satisfied before;
+    a document of grade g satisfies with probability (2**g - 1) / 2**top.
 
-    Edges: The highest grade decides the value: without `top` it is the highest grade of the whole qrels, gdeval takes
-    4.
+    Edges: The value depends on the highest grade: by default the highest in the whole qrels, while gdeval uses 4.
 
     Answers: How soon is a user satisfied who stops at the first good document?
 
-    Misleads: The highest grade decides nearly all of it, and so does the scale that is assumed.
+    Misleads: Documents of the highest grade dominate the value, and it depends on the assumed scale of grades.
 
     Pair with: nDCG@k.
 
-    Example: chances 7/8, 3/8, 1/8 and 3/8 at ranks 2, 3, 5 and 6: ERR = 0.4594.
+    Example: probabilities 7/8, 3/8, 1/8 and 3/8 at ranks 2, 3, 5 and 6: ERR = 0.4594.
     """
     return _err(judged, cutoff, _top_grade(judged, top))
 
@@ -323,7 +323,7 @@ def ERR(judged: JudgedRanking, *, cutoff: int | None = None, top: float | None =
 def _top_grade(judged: JudgedRanking, top: float | None) -> float:
     highest = judged.top_grade if top is None else top
     if judged.top_grade > min(highest, 60):
-        limit = "the 60 it can use" if top is None else f"top={top:g}"
+        limit = "the limit of 60" if top is None else f"top={top:g}"
         raise MeasureError(f"ERR: grade {judged.top_grade:g} is higher than {limit}.")
     return highest
 
@@ -334,14 +334,14 @@ def _err(judged: JudgedRanking, cutoff: int | None, top: float) -> Floats:
 
 
 def _expected_reciprocal(chance: Floats, rank: Integers, start: Integers, cutoff: int | None) -> Floats:
-    """1/rank times the chance to be satisfied by this document and by none before it."""
+    """1/rank times the probability of being satisfied by this document and by none before it."""
     before = one_later(running(np.multiply, 1.0 - chance, start), start, 1.0)
     parts = chance * before / rank
     return parts if cutoff is None else parts * (rank <= cutoff)
 
 
 def one_later(values: npt.NDArray[Number], start: Integers, first: float) -> npt.NDArray[Number]:
-    """At each place the value of the place before it, and `first` where a segment start[i]:start[i + 1] begins.
+    """The values shifted by one place, with `first` at the start of each segment start[i]:start[i + 1].
 
     >>> one_later(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 3]), 0.0).tolist()
     [0.0, 1.0, 0.0]
@@ -357,12 +357,12 @@ def one_later(values: npt.NDArray[Number], start: Integers, first: float) -> npt
     paper="Clarke et al. 2011, A comparative analysis of cascade measures for novelty and diversity",
 )
 def nERR(judged: JudgedRanking, *, cutoff: int | None = None, top: float | None = None) -> PerQuery:
-    """Expected reciprocal rank over that of the best possible ranking.
+    """Expected reciprocal rank, divided by that of the best possible ranking.
 
-    Formula: ERR / ERR of all judged documents in order of falling grade, both cut at k.
+    Formula: ERR / ERR of all judged documents, best first, both cut at k.
 
-    Edges: The ideal ranking holds all judged documents, retrieved or not. 0 if no document has a grade above 0. `top`
-    as for ERR.
+    Edges: The ideal ranking contains all judged documents, retrieved or not. 0 if no document has a grade above 0.
+    `top` as for ERR.
 
     Example: ERR of the ideal grades 3, 2, 2, 1, 1 is 0.9108: nERR = 0.4594 / 0.9108 = 0.5043.
     """

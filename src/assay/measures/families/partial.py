@@ -1,4 +1,4 @@
-"""Measures for judgments that are not complete, and of how complete they are."""
+"""Measures for incomplete judgments, and measures of how complete judgments are."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from assay.measures.core import PerQuery, measure
 from assay.tables import Floats
 
 _BUCKLEY = "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information"
-EPSILON = 0.00001  # keeps the share of relevant documents among the judged defined; trec_eval's value
+EPSILON = 0.00001  # avoids a division by 0 if no document before was judged; trec_eval's value
 
 
 @measure("Bpref", aliases={"BPref": {}}, trec={"bpref": None}, judged_only=False, paper=_BUCKLEY,
          elsewhere={"ir_measures": "Bpref", "ranx": "bpref"})  # fmt: skip
 def Bpref(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
-    """How rarely documents judged not relevant stand before relevant ones; unjudged documents do not matter.
+    """How rarely documents judged not relevant rank above relevant ones; unjudged documents are ignored.
 
-    Formula: mean over the relevant documents of 1 - (documents judged not relevant before it) / min(R, N), the count
-    before it being at most R; R is the number of relevant and N that of non-relevant judged documents.
+    Formula: mean over the relevant documents of 1 - (documents judged not relevant before it) / min(R, N), with at most
+    R of them counted; R is the number of judged relevant documents and N the number judged not relevant.
 
-    Edges: A relevant document that is not found adds 0. Documents with negative grades are left out of both counts.
+    Edges: A relevant document that is not found adds 0. Documents with negative grades are in neither count.
 
     Answers: Do relevant documents come before those judged not relevant?
 
-    Misleads: It ignores unjudged documents altogether, so unjudged documents before the relevant ones cost nothing.
+    Misleads: It ignores unjudged documents, so any number of them before the relevant ones costs nothing.
 
     Pair with: AP, Judged@k.
 
-    Example: no useless document before two of them, one of at most 1 before the others: Bpref = (1 + 1 + 0 + 0) / 5 =
-    0.4.
+    Example: no non-relevant document before two of them, one of at most 1 before the others: Bpref =
+    (1 + 1 + 0 + 0) / 5 = 0.4.
     """
     return _bpref(judged, rel)
 
@@ -48,9 +48,9 @@ def _bpref(judged: JudgedRanking, rel: float) -> Floats:
 
 @measure("GMBpref", trec={"gm_bpref": None}, total="geometric", judged_only=False, paper=_BUCKLEY)
 def GMBpref(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
-    """Bpref whose values are combined by the geometric mean, so that hard queries weigh more.
+    """Bpref with the geometric mean over queries, which gives hard queries more weight.
 
-    Formula: for a query the same as Bpref; over queries exp of the mean of ln(max(Bpref, 0.00001)).
+    Formula: the same as Bpref for a query; over queries, exp of the mean of ln(max(Bpref, 0.00001)).
 
     Example: one query, so it is its Bpref: GMBpref = 0.4.
     """
@@ -68,18 +68,18 @@ def GMBpref(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 def infAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     """Average precision estimated when only a random sample of the pool was judged.
 
-    Formula: as AP, with the precision at a relevant document estimated from the judged documents before it.
+    Formula: like AP, with the precision at a relevant document estimated from the judged documents before it.
 
     Edges: A negative grade marks a document that was pooled but not judged; documents outside the qrels count as not
     relevant.
 
-    Answers: What would AP be if all of the pool had been judged?
+    Answers: What would AP be if the whole pool had been judged?
 
-    Misleads: It estimates: only for judgments that are a random sample of the pool.
+    Misleads: The estimate is valid only if the judgments are a random sample of the pool.
 
     Pair with: AP.
 
-    Example: all of the pool was judged here, so it is AP but for the smoothing: infAP = 0.4867.
+    Example: the whole pool was judged here, so it is AP except for the smoothing: infAP = 0.4867.
     """
     hit = judged.relevant(rel)
     relevant_before = judged.so_far(hit) - 1
@@ -99,15 +99,15 @@ def infAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     elsewhere={"ir_measures": "Judged@k", "pyserini": "judged@k"},
 )
 def Judged(judged: JudgedRanking, *, cutoff: int | None = None) -> PerQuery:
-    """Share of the first k documents that are in the qrels of the query, with whatever grade.
+    """Share of the first k documents that are judged for the query, with any grade.
 
-    Formula: documents among the first k that have a judgment, divided by k, or by the length of a shorter ranking.
+    Formula: judged documents among the first k, divided by k, or by the length of a shorter ranking.
 
-    Edges: A low value says that the other numbers rest on few judgments. 0 if nothing was retrieved.
+    Edges: A low value means that the other numbers are based on few judgments. 0 if nothing was retrieved.
 
-    Answers: Can the other figures be trusted?
+    Answers: Can the other numbers be trusted?
 
-    Misleads: It says nothing about quality: an old system that shaped the labels looks good.
+    Misleads: It says nothing about quality: a system that contributed to the pool looks good.
 
     Pair with: any measure, at the same k.
 
@@ -120,12 +120,12 @@ def Judged(judged: JudgedRanking, *, cutoff: int | None = None) -> PerQuery:
 
 @measure("Unjudged", trec={"unj": "cutoff"}, judged_only=False, rewards=False, elsewhere={"trec_eval 10": "unj_k"})
 def Unjudged(judged: JudgedRanking, *, cutoff: int) -> PerQuery:
-    """Share of the first k ranks that hold an unjudged document.
+    """Share of the first k ranks with an unjudged document.
 
     Formula: documents among the first k without a judgment, or with a negative grade, divided by k.
 
-    Edges: A ranking shorter than k is divided by k all the same; so Judged and Unjudged add up to 1 only on full
-    rankings.
+    Edges: A ranking shorter than k is still divided by k, so Judged and Unjudged add up to 1 only if k documents were
+    retrieved.
 
     Example: 1 of the first 4 documents is not judged: Unjudged@4 = 1 / 4 = 0.25.
     """
@@ -135,13 +135,13 @@ def Unjudged(judged: JudgedRanking, *, cutoff: int) -> PerQuery:
 
 @measure("Hole", needs="strays", judged_only=False, rewards=False, elsewhere={"BEIR": "Hole@k"})
 def Hole(judged: JudgedRanking, *, cutoff: int) -> PerQuery:
-    """Share of the first k ranks that hold a document which no query at all has a judgment for.
+    """Share of the first k ranks with a document that is not judged for any query.
 
-    Formula: documents among the first k that occur nowhere in the qrels, divided by k (BEIR's hole rate).
+    Formula: documents among the first k that appear nowhere in the qrels, divided by k (BEIR's hole rate).
 
-    Edges: Unlike Unjudged it forgives documents that are judged for another query only.
+    Edges: Unlike Unjudged, it does not count documents that are judged only for another query.
 
-    Example: 1 of the first 4 documents is judged for no query: Hole@4 = 1 / 4 = 0.25.
+    Example: 1 of the first 4 documents is not judged for any query: Hole@4 = 1 / 4 = 0.25.
     """
     if judged.stray_query is None or judged.stray_rank is None:
         raise MeasureError("Hole needs a ranking judged with strays=True: judge(qrels, run, rules, strays=True).")

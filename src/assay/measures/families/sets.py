@@ -1,4 +1,4 @@
-"""Measures of the retrieved set as a whole, whatever its order."""
+"""Measures of the retrieved set, ignoring its order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.measures.families.binary import BETA, harmonic_mean
     "SetP",
     aliases={"SetRelP": {"relative": True}},
     trec={"set_P": None, "set_relative_P": None},
-    parameters={"relative": Parameter("divide by what a set of this size could reach at best", boolean)},
+    parameters={"relative": Parameter("divide by the highest value possible for a set of this size", boolean)},
     elsewhere={"ir_measures": "SetP"},
 )
 def SetP(judged: JudgedRanking, *, rel: float = 1, relative: bool = False) -> PerQuery:
@@ -26,9 +26,9 @@ def SetP(judged: JudgedRanking, *, rel: float = 1, relative: bool = False) -> Pe
     Formula: relevant documents retrieved, divided by documents retrieved (relative=True: divided by the smaller of
     documents retrieved and relevant documents). 0 if nothing was retrieved.
 
-    Answers: How much of everything retrieved is relevant?
+    Answers: How many of the retrieved documents are relevant?
 
-    Misleads: It falls with every further document that is not relevant, so it punishes long rankings.
+    Misleads: Every non-relevant document lowers it, so it penalises long rankings.
 
     Pair with: SetR.
 
@@ -44,7 +44,7 @@ def SetR(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
     Formula: relevant documents retrieved, divided by relevant documents. 0 if the query has none.
 
-    Answers: How much was found at any rank?
+    Answers: How many of the relevant documents were found at any rank?
 
     Misleads: Retrieving everything gives 1.
 
@@ -60,7 +60,7 @@ def SetR(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     trec={"set_F": "beta2"},
     parameters={
         "beta": BETA,
-        "beta2": Parameter("beta squared, as trec_eval's set_F.x and ir_measures take it", number_between(0, 1e12)),
+        "beta2": Parameter("beta squared, as in trec_eval's set_F.x and ir_measures", number_between(0, 1e12)),
     },
     elsewhere={"ir_measures": "SetF (its beta is our beta2)"},
     paper="van Rijsbergen 1979, Information Retrieval, chapter 7",
@@ -70,9 +70,9 @@ def SetF(judged: JudgedRanking, *, beta: float = 1.0, rel: float = 1, beta2: flo
 
     Formula: (1 + beta**2) * P * R / (beta**2 * P + R) with SetP and SetR. 0 if nothing relevant was retrieved.
 
-    Answers: Is the retrieved set as a whole right?
+    Answers: How good is the retrieved set as a whole?
 
-    Misleads: The order does not matter, and the length of the ranking matters much.
+    Misleads: The order does not matter, and the length of the ranking matters a lot.
 
     Pair with: AP.
 
@@ -112,9 +112,7 @@ def _four_weights(value: Any) -> tuple[float, ...]:
     trec={"utility": "weights"},
     bounds=None,
     parameters={
-        "weights": Parameter(
-            "worth of: relevant found, useless found, relevant missed, useless not found", _four_weights
-        ),
+        "weights": Parameter("values of: relevant found, other found, relevant missed, other not found", _four_weights),
         "docs": Parameter("number of documents in the collection (trec_eval -N)", number_between(0, 1e15)),
     },
     paper="Hull 1998, The TREC-7 filtering track: description and analysis",
@@ -126,11 +124,11 @@ def Utility(
     docs: float = 0,
     rel: float = 1,
 ) -> PerQuery:
-    """Worth of the retrieved set when each kind of document, found or missed, has its price.
+    """Value of the retrieved set, with a weight for each kind of document, found or missed.
 
     Formula: a * relevant found + b * other found + c * relevant missed + d * other not found.
 
-    Edges: By default 1, -1, 0, 0. The last term needs the size of the collection.
+    Edges: The default weights are 1, -1, 0, 0. The last term needs the size of the collection.
 
     Example: 4 relevant and 2 other documents were retrieved: Utility = 4 - 2 = 2.
     """

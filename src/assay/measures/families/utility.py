@@ -1,10 +1,10 @@
-"""Measures that model a user who reads down a ranking and may stop at each document (C/W/L).
+"""Measures that model a user who reads down a ranking and can stop at each document (C/W/L).
 
-Such a measure is a mean of the gains, weighted by how likely the user is to look at each rank: gain per document looked
-at. It follows from the chance to go on to the next rank, which may depend on the rank, on the gain there and on the gain
-so far (Moffat et al. 2017, Incorporating user expectations and behavior into the measurement of search effectiveness).
-Only documents that gain something are looked at here; what the ranks between them weigh is a sum in closed form or from
-a table. tests/golden/test_cwl_eval.py compares with cwl_eval, which goes through all ranks one by one.
+Such a measure is the expected gain per document viewed: the mean of the gains, weighted by the probability that the user
+views each rank. This follows from the probability of continuing to the next rank, which can depend on the rank, the gain
+there and the gain so far (Moffat et al. 2017, Incorporating user expectations and behavior into the measurement of
+search effectiveness). The code visits only documents with a gain; the weights of the ranks between them are summed in
+closed form or from a table. tests/golden/test_cwl_eval.py compares it with cwl_eval, which visits every rank.
 """
 
 from __future__ import annotations
@@ -38,26 +38,28 @@ def _ranks(value: Any) -> int:
 def _from_zero(value: Any) -> Any:
     grade = PARAMETERS["rel"].check(value)
     if grade < 0:
-        raise ValueError("a number from 0")  # a negative grade says that nobody judged
+        raise ValueError("a number from 0")  # negative grades mean unjudged
     return grade
 
 
-PERSISTENCE = Parameter("the chance that the user goes on to the next document", number_between(0, 1, open_ends=True))
-GOAL = Parameter("the gain that the user hopes for: 1 is one document of the highest grade", number_between(0.01, 1e6))
+PERSISTENCE = Parameter(
+    "the probability that the user continues to the next document", number_between(0, 1, open_ends=True)
+)
+GOAL = Parameter("the gain that the user wants: 1 is one document of the highest grade", number_between(0.01, 1e6))
 RESIDUAL = Parameter(
-    "give instead how much higher the value would be if all unjudged documents, retrieved or beyond the end, had the "
+    "return instead how much higher the value would be if all unjudged documents, retrieved or beyond the end, had the "
     "highest grade",
     boolean,
 )
 GAINS = {
-    "min_rel": Parameter("the grade that gains nothing; lower ones neither", _from_zero),
+    "min_rel": Parameter("the highest grade that gains 0", _from_zero),
     "max_rel": Parameter(
-        "the grade that gains 1; higher ones too; by default the highest grade of the qrels", PARAMETERS["rel"].check
+        "the lowest grade that gains 1; by default the highest grade in the qrels", PARAMETERS["rel"].check
     ),
     "residual": RESIDUAL,
 }
 CUTOFF = Parameter(PARAMETERS["cutoff"].meaning, _ranks)
-DEPTH = Parameter("the rank at which every user stops; cwl_eval's is 1000", _ranks)
+DEPTH = Parameter("the rank at which every user stops; 1000 in cwl_eval", _ranks)
 
 _MOFFAT = "Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness"
 _INSQ = "Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process"
@@ -74,7 +76,7 @@ _NERR = (
     trec={"rbp": "p"},
     parameters={
         "p": PERSISTENCE,
-        "depth": Parameter("the rank at which every user stops; cwl_eval's is 1000, by default there is none", _ranks),
+        "depth": Parameter("the rank at which every user stops; none by default, 1000 in cwl_eval", _ranks),
         "residual": RESIDUAL,
     },
     paper=_MOFFAT,
@@ -94,20 +96,20 @@ def RBP(
     depth: int | None = None,
     residual: bool = False,
 ) -> PerQuery:
-    """Gain per document looked at, by a user who goes on to the next one with chance p.
+    """Gain per document viewed, for a user who continues to the next document with probability p.
 
-    Formula: (1 - p) * sum of gain * p**(rank - 1); the gain is the grade over the highest grade of the qrels, or, with
-    `rel`, 1 for grades of at least rel. Unjudged documents gain nothing: RBPResidual says how much that may hide.
+    Formula: (1 - p) * sum of gain * p**(rank - 1); the gain is the grade divided by the highest grade in the qrels, or,
+    with `rel`, 1 for grades of at least rel. Unjudged documents gain nothing: RBPResidual is the possible error.
 
-    Edges: The user of this model never has to stop; with `depth` the sum ends there and is divided by 1 - p**depth, as
-    cwl_eval does at 1000. residual=True is RBPResidual, whose user goes on for ever as well; with `depth` or a cutoff
-    only ranks up to there can hide anything.
+    Edges: By default the ranking has no end; with `depth` the sum ends there and is divided by 1 - p**depth, as in
+    cwl_eval at 1000. residual=True is RBPResidual, also without an end; with `depth` or a cutoff, only ranks up to there
+    count.
 
-    Answers: How much does each look at a document gain, for a user of some patience?
+    Answers: How much does a user of a given patience gain per document viewed?
 
     Misleads: Values depend on p, and rarely reach 1.
 
-    Pair with: RBPResidual, which says what unjudged documents may hide.
+    Pair with: RBPResidual, the possible error from unjudged documents.
 
     Example: gains 1, 2/3, 1/3 and 2/3 at ranks 2, 3, 5 and 6: RBP = 0.2 * (0.8 + 2/3 * 0.64 + 1/3 * 0.4096 + 2/3 *
     0.32768) = 0.3163.
@@ -139,9 +141,9 @@ def gain_share(judged: JudgedRanking, rel: float | None) -> Floats:
 def RBPResidual(judged: JudgedRanking, *, p: float = 0.8) -> PerQuery:
     """How much higher RBP could be if every unjudged document, retrieved or beyond the end, were perfectly relevant.
 
-    Formula: (1 - p) * sum of p**(rank - 1) over unjudged documents, + p**(documents retrieved) for what was not shown.
+    Formula: (1 - p) * sum of p**(rank - 1) over unjudged documents, + p**(documents retrieved) for those not retrieved.
 
-    Edges: The true RBP lies between RBP and RBP + RBPResidual. 1 for a query that the run lacks.
+    Edges: The true RBP is between RBP and RBP + RBPResidual. 1 for a query that the run lacks.
 
     Example: the document at rank 1 and all after rank 6: RBPResidual = 0.2 * 1 + 0.8**6 = 0.4621.
     """
@@ -149,25 +151,25 @@ def RBPResidual(judged: JudgedRanking, *, p: float = 0.8) -> PerQuery:
     return 1.0 - known
 
 
-# Gains, and the documents on the user's way.
+# Gains, and the documents on the user's path.
 
 
 def scaled_gain(judged: JudgedRanking, min_rel: float, max_rel: float | None) -> Floats:
-    """The gain of each hit between 0 and 1: where its grade stands between the lowest and the highest."""
+    """The gain of each hit between 0 and 1: its grade scaled between min_rel and max_rel."""
     if max_rel is not None and max_rel <= min_rel:
-        raise MeasureError(f"max_rel={max_rel:g} is not higher than min_rel={min_rel:g}; then nothing gains anything.")
+        raise MeasureError(f"max_rel={max_rel:g} is not higher than min_rel={min_rel:g}, so no document has a gain.")
     top = judged.top_grade if max_rel is None else max_rel
-    if top <= min_rel:  # qrels without a document that gains anything
+    if top <= min_rel:  # no judged document has a gain
         return np.zeros(len(judged.hit_rel))
     return (np.clip(np.maximum(judged.hit_rel, 0.0), min_rel, top) - min_rel) / (top - min_rel)
 
 
 class Way(Struct, frozen=True, eq=False, dict=True):
-    """The documents that change something for a user on the way down, in rank order, and the rank where it ends."""
+    """The documents that affect a user on the way down the ranking, in rank order, and the last rank."""
 
     query: Integers
     rank: Integers
-    value: Floats  # what changes: the gain, or what it lacks of 1
+    value: Floats  # the gain, or 1 - gain
     queries: int  # how many
     end: int
 
@@ -178,22 +180,22 @@ class Way(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def first(self) -> Integers:
-        """For each query, the rank of its first document; the end if it has none."""
+        """For each query, the rank of its first document, or the end."""
         return np.where(np.diff(self.start) > 0, np.append(self.rank, self.end)[self.start[:-1]], self.end)
 
     @cached_property
     def next(self) -> Integers:
-        """For each document, the rank of the next one of its query; the end after the last."""
+        """For each document, the rank of the next one of its query, or the end."""
         following = np.append(self.rank[1:], self.end)[: len(self.rank)]
         following[self.start[1:][np.diff(self.start) > 0] - 1] = self.end
         return following
 
     def so_far(self, operation: np.ufunc, values: Floats) -> Floats:
-        """Sum or product of the values of the query's documents, this one included."""
+        """Running sum or product of the values within each query, including this document."""
         return running(operation, values, self.start)
 
     def before(self, values: npt.NDArray[Number], first: float) -> npt.NDArray[Number]:
-        """For each document, the value of the one before it, and `first` at the query's first."""
+        """For each document, the value of the one before it, or `first` for the first of a query."""
         return one_later(values, self.start, first)
 
     def total(self, values: npt.NDArray[Any]) -> Floats:
@@ -202,26 +204,26 @@ class Way(Struct, frozen=True, eq=False, dict=True):
 
 
 def way_of(judged: JudgedRanking, value: Floats, chosen: Booleans, end: int) -> Way:
-    """The chosen hits as far as the end."""
+    """The chosen hits up to the end."""
     rows = np.flatnonzero(chosen & (judged.hit_rank <= end))
     return Way(judged.hit_query[rows], judged.hit_rank[rows], value[rows], len(judged), end)
 
 
 def gains_met(judged: JudgedRanking, gain: Floats, end: int) -> Way:
-    """The documents that gain something."""
+    """The documents with a gain."""
     return way_of(judged, gain, gain > 0, end)
 
 
 def gains_lacking(judged: JudgedRanking, gain: Floats, end: int) -> Way:
-    """If all unjudged documents gained 1: the judged ones that do not, and what each of them lacks."""
+    """If all unjudged documents gained 1: the judged ones that gain less, each with 1 - gain."""
     return way_of(judged, 1.0 - gain, (judged.hit_rel >= 0) & (gain < 1), end)
 
 
-# Users whose chance to look at a rank depends on nothing else.
+# Users whose probability of viewing a rank depends only on the rank.
 
 
 def fixed_weights(judged: JudgedRanking, weight: Floats, gain: Floats, residual: bool) -> Floats:
-    """The mean of the gains by the weights of their ranks; weight[0], before the first rank, is 0."""
+    """The mean of the gains, weighted by rank; weight[0], before the first rank, is 0."""
     counted = (judged.hit_rel >= 0).astype(np.float64) if residual else gain
     met = gains_met(judged, counted, len(weight) - 1)
     share = met.total(met.value * weight[met.rank]) / float(np.cumsum(weight)[-1])
@@ -244,13 +246,13 @@ def _only_log2(value: Any) -> dict[str, Any]:
 def SDCG(
     judged: JudgedRanking, *, cutoff: int, min_rel: float = 0, max_rel: float | None = None, residual: bool = False
 ) -> PerQuery:
-    """Scaled DCG: discounted gain over that of k documents of the highest grade, whether there are so many or not.
+    """Scaled DCG: discounted gain, divided by that of k documents of the highest grade, even if there are fewer.
 
     Formula: sum of gain / log2(rank + 1) over the first k, divided by the sum of 1 / log2(rank + 1); the gain is
     (grade - min_rel) / (max_rel - min_rel).
 
-    Edges: Unlike nDCG it does not depend on what else was judged, so the residual says what unjudged documents may hide.
-    A query with few or poor relevant documents stays below 1. cwl_eval looks at 1000 ranks, however high the cutoff.
+    Edges: Unlike nDCG, it does not depend on other judged documents, so the residual is the possible error from unjudged
+    documents. It stays below 1 if the query has few highly relevant documents. cwl_eval uses at most 1000 ranks.
 
     Example: gains 1 and 2/3 at ranks 2 and 3, of at most 2.5616: SDCG@4 = (1/log2(3) + 2/3/log2(4)) / 2.5616 = 0.3764.
     """
@@ -273,12 +275,13 @@ def INSQ(
     depth: int = 1000,
     residual: bool = False,
 ) -> PerQuery:
-    """Gain per document looked at, by a user who is the surer to go on the further down, and the more is hoped for.
+    """Gain per document viewed, for a user who is more likely to continue further down and with a higher goal T.
 
-    Formula: mean of the gains, rank i weighing 1 / (i + 2T - 1)**2; the gain is (grade - min_rel) / (max_rel - min_rel).
+    Formula: mean of the gains with weight 1 / (i + 2T - 1)**2 at rank i; the gain is (grade - min_rel) / (max_rel -
+    min_rel).
 
-    Edges: Unjudged documents gain nothing; residual=True says how much that may hide. What was found does not make the
-    user stop: for that see INST.
+    Edges: Unjudged documents gain nothing; residual=True returns the possible error. The user does not stop because of
+    what was found; see INST for that.
 
     Example: gains 1, 2/3, 1/3 and 2/3 at ranks 2, 3, 5 and 6, all weights adding up to 0.6439:
     INSQ = (1/9 + 2/3/16 + 1/3/36 + 2/3/49) / 0.6439 = 0.2728.
@@ -287,13 +290,13 @@ def INSQ(
 
 
 def inverse_squares(goal: float, depth: int) -> Floats:
-    """The weights of the ranks for a user with a goal, were it not for what is found; 0 before the first rank."""
+    """The weights of the ranks for a user with a goal, regardless of what is found; 0 before the first rank."""
     return np.concatenate(([0.0], 1.0 / np.square(np.arange(1, depth + 1) + 2.0 * goal - 1.0)))
 
 
-# A user who stops when enough is found.
+# A user who stops after finding enough.
 
-_NEARLY = 1.0 - 1e-9  # ten gains of 0.1 add up to 0.9999999999999999 and still make 1
+_NEARLY = 1.0 - 1e-9  # ten gains of 0.1 add up to 0.9999999999999999 and should count as 1
 
 
 @measure(
@@ -311,16 +314,16 @@ def BPM(
     max_rel: float | None = None,
     residual: bool = False,
 ) -> PerQuery:
-    """Bejeweled player model: gain per document, by a user who stops once T was gained or after k documents.
+    """Bejeweled player model: gain per document, for a user who stops after gaining T or after k documents.
 
-    Formula: gain so far over rank, at the first rank where the gain so far reaches T, or at rank k; the gain of a
-    document is (grade - min_rel) / (max_rel - min_rel).
+    Formula: gain so far / rank, at the first rank where the gain so far reaches T, or at rank k; the gain of a document
+    is (grade - min_rel) / (max_rel - min_rel).
 
-    Edges: A better document further up may end the search at a worse rate: with T = 1 the gains 0, 0, 0.5, 1 give 1.5/4,
-    but 0, 0, 1, 0.5 give 1/3. So the residual, which is cwl_eval's, may be below 0. cwl_eval adds the gains with
-    rounding errors and goes on where T is missed by one; it also looks at 1000 ranks, however high the cutoff.
+    Edges: A better document further up can end the search at a lower rate: with T = 1 the gains 0, 0, 0.5, 1 give 1.5/4,
+    but 0, 0, 1, 0.5 give 1/3. The residual, defined as in cwl_eval, can therefore be negative. cwl_eval continues if a
+    rounding error keeps the sum of gains just below T, and uses at most 1000 ranks.
 
-    Example: the document at rank 2 is all that the user wants: BPM@4 = 1 / 2 = 0.5.
+    Example: the document at rank 2 is all the user wants: BPM@4 = 1 / 2 = 0.5.
     """
     gain = scaled_gain(judged, min_rel, max_rel)
     value = _until_satisfied(gains_met(judged, gain, cutoff), T)
@@ -337,7 +340,7 @@ def _until_satisfied(met: Way, goal: float) -> Floats:
 
 
 def _until_satisfied_at_best(lacking: Way, goal: float) -> Floats:
-    """The same if all other documents gain 1: after n ranks the user has n less what was lacking."""
+    """Like `_until_satisfied`, if all other documents gain 1: after n ranks the user has n minus what was lacking."""
     lacked = lacking.so_far(np.add, lacking.value)
     wanted = np.maximum(np.ceil(goal * _NEARLY + lacked).astype(np.int64), lacking.rank)
     at_once = int(np.ceil(goal * _NEARLY))
@@ -346,7 +349,7 @@ def _until_satisfied_at_best(lacking: Way, goal: float) -> Floats:
     return 1.0 - lacking.total(lacking.value * (lacking.rank <= stop[lacking.query])) / stop
 
 
-# Users who go on the less, the more they found so far.
+# Users who are less likely to continue the more they have found.
 
 
 @measure(
@@ -364,19 +367,19 @@ def INST(
     depth: int = 1000,
     residual: bool = False,
 ) -> PerQuery:
-    """Gain per document looked at, by a user who goes on the more likely the more of the hoped for gain is missing.
+    """Gain per document viewed, for a user who is more likely to continue the more of the wanted gain is missing.
 
-    Formula: mean of the gains by weights that start with 1 and change from rank i to the next by the factor
+    Formula: mean of the gains, with weights that start at 1 and change from rank i to the next by the factor
     ((n - 1) / n)**2, n = i + 2T - gain of the first i documents; the gain is (grade - min_rel) / (max_rel - min_rel).
 
-    Edges: Unjudged documents gain nothing; residual=True says how much that may hide: cwl_eval's difference between all
-    of them gaining 1 and none. T under 0.5 is refused: the chance to go on would rise with the gain.
+    Edges: Unjudged documents gain nothing; residual=True returns the possible error, as in cwl_eval: the difference
+    between all of them gaining 1 and none. T must be at least 0.5: below, a higher gain would make users continue.
 
-    Answers: How much does each look gain, for a user who wants T good documents and goes on while they lack?
+    Answers: How much does a user who wants T good documents gain per document viewed?
 
-    Misleads: Unjudged documents make the user go on, and the value falls.
+    Misleads: Unjudged documents make the user continue, which lowers the value.
 
-    Pair with: INST(residual=True), which says what unjudged documents may hide.
+    Pair with: INST(residual=True), the possible error from unjudged documents.
 
     Example: weights 1, 4/9, 0.1975, 0.0968, 0.0573 and 0.0367 of the first ranks, 1.9739 of all:
     INST = (4/9 * 1 + 0.1975 * 2/3 + 0.0573 * 1/3 + 0.0367 * 2/3) / 1.9739 = 0.3139.
@@ -389,7 +392,7 @@ def INST(
 
 
 def _until_content(met: Way, goal: float) -> Floats:
-    """Between two documents with a gain the factors telescope: rank i weighs scale / (i - 1 + missing)**2."""
+    """Between two documents with a gain, the factors telescope: rank i has weight scale / (i - 1 + missing)**2."""
     missing = 2.0 * goal - met.so_far(np.add, met.value)
     missing_before = met.before(missing, 2.0 * goal)
     factor = (met.rank - 1.0 + missing) / (met.rank - 1.0 + missing_before)
@@ -401,12 +404,12 @@ def _until_content(met: Way, goal: float) -> Floats:
 
 
 def _until_content_at_best(lacking: Way, goal: float) -> Floats:
-    """The same if all other documents gain 1: between those that gain less, the chance to go on stays as it is."""
+    """Like `_until_content`, if all other documents gain 1: they do not change the probability of continuing."""
     n = 2.0 * goal + lacking.so_far(np.add, lacking.value)
     chance = np.square(1.0 - 1.0 / n)
     steps = lacking.rank - lacking.before(lacking.rank, 0) - 1
     passed = lacking.before(chance, (1.0 - 0.5 / goal) ** 2) ** steps
-    scale = lacking.so_far(np.multiply, passed * chance)  # what the rank after the document weighs
+    scale = lacking.so_far(np.multiply, passed * chance)  # weight of the rank after the document
     weight = lacking.before(scale, 1.0) * passed
     up_to_first = _sum_of_chances(np.full(lacking.queries, 2.0 * goal), lacking.first)
     up_to_next = scale * _sum_of_chances(n, lacking.next - lacking.rank)
@@ -414,21 +417,21 @@ def _until_content_at_best(lacking: Way, goal: float) -> Floats:
 
 
 def _sum_of_chances(n: Floats, terms: Integers) -> Floats:
-    """1 + q + q**2 + ..., so many terms, for the chance q = ((n - 1) / n)**2 to go on."""
-    with np.errstate(divide="ignore"):  # n = 1: nobody goes on
+    """The first terms of 1 + q + q**2 + ..., where q = ((n - 1) / n)**2 is the probability of continuing."""
+    with np.errstate(divide="ignore"):  # n = 1: nobody continues
         rest = np.expm1(terms * (2.0 * np.log1p(-1.0 / n)), where=terms > 0, out=np.zeros(len(n)))
     return np.asarray(-rest * n * n / (2.0 * n - 1.0))
 
 
 # Bernoulli numbers B2 to B12.
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730)
-_DIRECT = 15  # from here on the series is exact to 1e-15
+_DIRECT = 15  # from here the series is accurate to 1e-15
 
 
 def sum_of_inverse_squares(first: Floats, terms: Integers) -> Floats:
-    """1 / first**2 + 1 / (first + 1)**2 + ..., so many terms, for first > 0.
+    """The first terms of 1 / first**2 + 1 / (first + 1)**2 + ..., for first > 0.
 
-    Small numbers are added one by one, the others by the formula of Euler and Maclaurin.
+    Small numbers are added one by one, the others with the Euler-Maclaurin formula.
 
     >>> sum_of_inverse_squares(np.array([1.0]), np.array([3])).tolist() == [1 + 1 / 4 + 1 / 9]
     True
@@ -443,7 +446,7 @@ def sum_of_inverse_squares(first: Floats, terms: Integers) -> Floats:
 
 
 def _correction(x: Floats) -> Floats:
-    """What the sum of 1 / n**2 from x on is more than the integral."""
+    """The sum of 1 / n**2 from x on, minus the integral."""
     square = 1.0 / (x * x)
     series = np.zeros(len(x))
     for number in reversed(_BERNOULLI):
@@ -451,11 +454,11 @@ def _correction(x: Floats) -> Floats:
     return 0.5 * square + series / x
 
 
-# Users who stop at a document with a chance that is its gain.
+# Users who stop at a document with a probability equal to its gain.
 
 
 def cascade(judged: JudgedRanking, weight: Floats, gain: Floats, residual: bool) -> Floats:
-    """The mean of the gains by the weights of their ranks times the chance not to have stopped before."""
+    """The mean of the gains, weighted by rank and by the probability of not having stopped before."""
     met = gains_met(judged, gain, len(weight) - 1)
     value = _until_stopped(met, weight)
     if not residual:
@@ -472,7 +475,7 @@ def _until_stopped(met: Way, weight: Floats) -> Floats:
 
 
 def _up_to_first_unjudged(judged: JudgedRanking, met: Way) -> Way:
-    """The way if all unjudged documents gain 1: everybody stops at the first of them."""
+    """The path if all unjudged documents gain 1: everybody stops at the first of them."""
     known = judged.hit_rel >= 0
     stop = judged.count(known & (judged.so_far(known) == judged.hit_rank)) + 1
     kept = met.rank < stop[met.query]
@@ -497,15 +500,15 @@ def _up_to_first_unjudged(judged: JudgedRanking, met: Way) -> Way:
 def NERR8(
     judged: JudgedRanking, *, cutoff: int, min_rel: float = 0, max_rel: float | None = None, residual: bool = False
 ) -> PerQuery:
-    """Nearly ERR, equation 8: gain per document, by a user who stops at a document as likely as it gains, or at rank k.
+    """Nearly ERR, equation 8: gain per document, for a user who stops with a probability equal to the gain, or at rank k.
 
-    Formula: mean of the gains over the first k, rank i weighing the product of 1 - gain over the ranks before; the gain
-    is (grade - min_rel) / (max_rel - min_rel).
+    Formula: mean of the gains over the first k; the weight of a rank is the product of 1 - gain over the ranks before;
+    the gain is (grade - min_rel) / (max_rel - min_rel).
 
-    Edges: Unlike ERR the value is a mean of gains, so values of different queries share one scale; a document of the
-    highest grade ends the search. Unjudged documents gain nothing; residual=True says how much that may hide.
+    Edges: Unlike ERR, the value is a mean of gains, so all queries share one scale; a document of the highest grade ends
+    the search. Unjudged documents gain nothing; residual=True returns the possible error.
 
-    Example: weights 1, 1, 0 and 0, for the document at rank 2 gains 1: NERR8@4 = (0 + 1) / 2 = 0.5.
+    Example: weights 1, 1, 0 and 0, because the document at rank 2 gains 1: NERR8@4 = (0 + 1) / 2 = 0.5.
     """
     return cascade(judged, _none_before(np.ones(cutoff)), scaled_gain(judged, min_rel, max_rel), residual)
 
@@ -519,12 +522,12 @@ def NERR8(
 def NERR9(
     judged: JudgedRanking, *, cutoff: int, min_rel: float = 0, max_rel: float | None = None, residual: bool = False
 ) -> PerQuery:
-    """Nearly ERR, equation 9: as NERR8, and the user goes on from rank i with chance i / (i + 1) only.
+    """Nearly ERR, equation 9: like NERR8, but the user continues from rank i with probability at most i / (i + 1).
 
-    Formula: mean of the gains over the first k, rank i weighing 1/i times the product of 1 - gain over the ranks before;
-    the gain is (grade - min_rel) / (max_rel - min_rel).
+    Formula: mean of the gains over the first k; the weight of rank i is 1/i times the product of 1 - gain over the ranks
+    before; the gain is (grade - min_rel) / (max_rel - min_rel).
 
-    Edges: See NERR8. The numerator is ERR with these gains as chances.
+    Edges: See NERR8. The numerator is ERR with these gains as probabilities.
 
     Example: weights 1, 1/2, 0 and 0: NERR9@4 = 1/2 * 1 / (1 + 1/2) = 0.3333.
     """
@@ -547,10 +550,10 @@ def NERR10(
     depth: int = 1000,
     residual: bool = False,
 ) -> PerQuery:
-    """Nearly ERR, equation 10: as NERR8 without end, and the user goes on with chance p at most, as in RBP.
+    """Nearly ERR, equation 10: like NERR8 without a cutoff, but the user continues with probability at most p, as in RBP.
 
-    Formula: mean of the gains, rank i weighing p**(i - 1) times the product of 1 - gain over the ranks before; the gain
-    is (grade - min_rel) / (max_rel - min_rel).
+    Formula: mean of the gains; the weight of rank i is p**(i - 1) times the product of 1 - gain over the ranks before;
+    the gain is (grade - min_rel) / (max_rel - min_rel).
 
     Edges: See NERR8.
 
@@ -575,10 +578,10 @@ def NERR11(
     depth: int = 1000,
     residual: bool = False,
 ) -> PerQuery:
-    """Nearly ERR, equation 11: as NERR8 without end, and the user is the surer to go on the further down, as in INSQ.
+    """Nearly ERR, equation 11: like NERR8 without a cutoff, but more likely to continue further down, as in INSQ.
 
-    Formula: mean of the gains, rank i weighing 1 / (i + 2T - 1)**2 times the product of 1 - gain over the ranks before;
-    the gain is (grade - min_rel) / (max_rel - min_rel).
+    Formula: mean of the gains; the weight of rank i is 1 / (i + 2T - 1)**2 times the product of 1 - gain over the ranks
+    before; the gain is (grade - min_rel) / (max_rel - min_rel).
 
     Edges: See NERR8.
 
@@ -588,5 +591,5 @@ def NERR11(
 
 
 def _none_before(weight: Floats) -> Floats:
-    """The weights with a 0 for the place before the first rank."""
+    """The weights, with a 0 for the place before the first rank."""
     return np.concatenate(([0.0], weight))

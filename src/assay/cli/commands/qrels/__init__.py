@@ -13,8 +13,8 @@ SECTION = "Files"
     "qrels",
     cls=CommandFolder,
     package=__name__,
-    short_help="Check judgments, look at them, convert them, cut them in two.",
+    short_help="Validate, inspect, convert and split judgments.",
     epilog="Example: assay qrels validate qrels.txt",
 )
 def command() -> None:
-    """Check judgments, look at them, convert them from format to format, cut them into dev and test."""
+    """Validate, inspect and convert judgments, or split them into dev and test."""

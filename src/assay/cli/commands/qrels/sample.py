@@ -25,13 +25,13 @@ from assay.report.sample import SAMPLE_RENDERERS
 
 @click.command("sample", epilog="Example: assay qrels sample qrels.txt --share 0.2 --seed 1 -o dev.txt --rest test.txt")
 @click.argument("qrels")
-@click.option("--share", type=float, help="How much of the queries to sample, such as 0.2.")
-@click.option("--queries", type=click.IntRange(min=1), help="How many queries to sample, in place of a share.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Another seed is another sample.")
+@click.option("--share", type=float, help="Share of the queries to sample, such as 0.2.")
+@click.option("--queries", type=click.IntRange(min=1), help="Number of queries to sample, instead of a share.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random sample.")
 @click.option("--rel", type=float, default=1, show_default=True, help="Lowest grade of a relevant document.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="DEV", help="File for the sampled queries.")
 @click.option("--rest", type=click.Path(dir_okay=False), metavar="TEST", help="File for all other queries.")
-@click.option("--to", type=click.Choice(OUTPUT_FORMATS), help="Format to write; else the files' endings say it.")
+@click.option("--to", type=click.Choice(OUTPUT_FORMATS), help="Output format; by default, from the files' endings.")
 @format_option(SAMPLE_RENDERERS, "How to show the counts.")
 @input_format_option
 @grades_option
@@ -48,10 +48,10 @@ def command(
     input_format: str,
     grades: str | None,
 ) -> None:
-    """Cut QRELS in two by query, into dev and test, with as many easy and hard queries in both.
+    """Split QRELS by query into two similar parts, such as dev and test.
 
-    Queries are drawn from strata by their number of relevant documents. The same seed gives the same sample on every
-    machine. Without files to write to, the counts are shown.
+    The sample is stratified by the number of relevant documents per query. The same seed gives the same sample on every
+    machine. Without output files, only the counts are shown.
     """
     _refuse_same(qrels, output, rest)
     targets = {path: _format_for(path, to, qrels, input_format) for path in (output, rest) if path is not None}
@@ -61,7 +61,7 @@ def command(
     sample = sample_qrels(table, share=share, queries=queries, seed=seed, rel=rel)
     parts = [(path, part) for path, part in ((output, sample.sampled), (rest, sample.rest)) if path is not None]
     made = [(path, *qrels_as_bytes(part, targets[path])) for path, part in parts]
-    for path, data, _ in made:  # all are made before one is written
+    for path, data, _ in made:  # write only after every part could be formatted
         write(packed(data, path), path)
     write(SAMPLE_RENDERERS[output_format](sample, {"source": qrels, "sampled": output, "rest": rest}))
     for note in dict.fromkeys(note for _, _, notes in made for note in notes):
@@ -69,12 +69,12 @@ def command(
 
 
 def _format_for(path: str, to: str | None, source: str, input_format: str) -> str:
-    """The format that is named, else that of the source where both names have the same ending, else the ending's."""
+    """The format given with --to, else the source's if both files have the same ending, else the one of the ending."""
     if to is None and source != STDIN and os.path.splitext(path)[1] == os.path.splitext(source)[1]:
         with open_source(source) as content:
             found = format_name(content, input_format, "qrels")
             if found == "tsv" and content.head.startswith(BEIR_HEADER.strip().encode()):
-                return "beir"  # which is read as any table with names
+                return "beir"  # readers treat BEIR as any table with a header
         if found in OUTPUT_FORMATS:
             return found
     return format_to_write(path, to)
@@ -83,11 +83,11 @@ def _format_for(path: str, to: str | None, source: str, input_format: str) -> st
 def _refuse_same(*paths: str | None) -> None:
     for one, other in combinations([path for path in paths if path is not None], 2):
         if one == other or is_same_file(one, other):
-            raise InputError("this file is named twice; the parts need files of their own.", source=other)
+            raise InputError("this file is named twice; each part needs its own file.", source=other)
 
 
 def _refuse_nowhere(paths: Iterable[str]) -> None:
-    """One part without the other is of no use: see that both can be written before one is."""
+    """Check that both parts can be written before writing one: a part without the other is useless."""
     for path in paths:
         if not os.path.isdir(os.path.dirname(path) or "."):
-            raise InputError("cannot be written: there is no such folder.", source=path)
+            raise InputError("cannot be written: the folder does not exist.", source=path)

@@ -13,8 +13,8 @@ SECTION = "Files"
     "runs",
     cls=CommandFolder,
     package=__name__,
-    short_help="Check runs, look at them, convert, fuse and collapse them.",
+    short_help="Validate, inspect, convert, fuse and collapse runs.",
     epilog="Example: assay runs validate bm25.run.gz --qrels qrels.txt",
 )
 def command() -> None:
-    """Check runs before they are scored, look at them, convert them, fuse several into one, turn chunks into documents."""
+    """Validate, inspect and convert runs, fuse several into one, or turn runs of chunks into runs of documents."""

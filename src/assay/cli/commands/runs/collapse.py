@@ -17,15 +17,17 @@ Example: assay runs collapse chunks.run --map chunk-to-document.tsv --by sum -o 
 
 @click.command("collapse", epilog=EXAMPLES)
 @click.argument("run")
-@click.option("--map", "chunk_map", metavar="FILE", help="Chunk and document on each line, or a JSON object.")
 @click.option(
-    "--regex", metavar="R", help="Searched in the chunk's id: its group `doc`, else its first, else all of it."
+    "--map", "chunk_map", metavar="FILE", help="File with a chunk and its document on each line, or a JSON object."
+)
+@click.option(
+    "--regex", metavar="R", help="Finds the document in a chunk id: group `doc`, else the first group, else the match."
 )
 @click.option(
     "--by",
     default="max",
     show_default=True,
-    help=f"What a document is worth: its best chunk, all together, or the one that comes first ({', '.join(WAYS)}).",
+    help=f"How to score a document: by its best chunk, their sum, or the chunk that comes first ({', '.join(WAYS)}).",
 )
 @derived_run_options
 def command(
@@ -38,10 +40,10 @@ def command(
     tag: str | None,
     metadata: bool,
 ) -> None:
-    """Turn a RUN of chunks into one of documents, each once per query.
+    """Turn a RUN of chunks into a run of documents, with each document once per query.
 
-    A measure that counts documents cannot be computed from chunks: a document that comes twice would count twice. A
-    chunk without a document is refused. A TREC file begins with comment lines that say how it was made.
+    Measures count documents: without this, a document with two chunks in the ranking would count twice. A chunk without
+    a document is an error. A TREC file starts with comment lines that record how it was made.
     """
     inputs = read_inputs((run,), output, to)
     documents, rule = _documents(chunk_map, regex)
@@ -50,11 +52,11 @@ def command(
 
 
 def _documents(chunk_map: str | None, regex: str | None) -> tuple[Chunks, dict[str, object]]:
-    """Which document a chunk belongs to, and how to say so."""
+    """The mapping from chunks to documents, and its description for the metadata."""
     if regex is not None and chunk_map is None:
         return regex, {"regex": regex}
     if chunk_map is None or regex is not None:
-        raise FusionError("say which document a chunk belongs to with --map FILE or --regex R, one of the two.")
+        raise FusionError("give either --map FILE or --regex R to say which document each chunk belongs to.")
     from assay.inputs.chunks import read_chunks
 
     digest = {"sha256": file_digest(chunk_map).sha256} if is_file(chunk_map) else {}

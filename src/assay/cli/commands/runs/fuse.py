@@ -20,22 +20,22 @@ Example: assay runs fuse bm25.run dense.run --method weighted --norm min-max --w
 @click.argument("runs", nargs=-1, required=True)
 @click.option("--method", default="rrf", show_default=True, help=f"How to fuse: {', '.join(METHODS)}.")
 @click.option("--norm", default="none", show_default=True, help=f"Normalise first: {', '.join(NORMALISATIONS)}.")
-@click.option("--weights", metavar="W,W,...", help="A number from 0 for each run, in their order.")
+@click.option("--weights", metavar="W,W,...", help="One number (0 or more) per run, in the same order.")
 @click.option(
     "-p",
     "parameters",
     metavar="NAME=VALUE",
     multiple=True,
-    help="A parameter of the method: " + ", ".join(f"{m.name} {name}" for m in METHODS.values() for name in m.defaults),
+    help="Parameter of the method: " + ", ".join(f"{m.name} {name}" for m in METHODS.values() for name in m.defaults),
 )
 @click.option(
     "--ranks",
     type=click.Choice(list(RANKS)),
     default="score",
     show_default=True,
-    help="Where ranks come from: falling scores, or the file's rank column.",
+    help="Where ranks come from: the scores, or the file's rank column.",
 )
-@click.option("--depth", type=int, help="Keep so many documents per query.")
+@click.option("--depth", type=int, help="Documents to keep per query.")
 @derived_run_options
 def command(
     runs: tuple[str, ...],
@@ -50,10 +50,10 @@ def command(
     tag: str | None,
     metadata: bool,
 ) -> None:
-    """Fuse RUNS into one: by reciprocal rank fusion, or another method.
+    """Fuse RUNS into one, with reciprocal rank fusion or another method.
 
-    Each of RUNS may be in any format that is read, plain or compressed. A TREC file begins with comment lines that say
-    how it was made. What may surprise is told as a note.
+    RUNS can be in any supported format, plain or compressed. A TREC file starts with comment lines that record how it
+    was made. Notes point out surprises, such as queries that some runs lack.
     """
     inputs = read_inputs(runs, output, to)
     given = _parameters(parameters)
