@@ -46,9 +46,7 @@ def test_no_figure_is_cut_off(width, options, monkeypatch):
 def test_what_there_is_no_room_for_is_said(monkeypatch):
     monkeypatch.setattr(text, "terminal_width", lambda: 80)
 
-    assert "Left out: mean, change, p, d_z. Widen the terminal, or use --format json.\n" in render_text(
-        comparison()
-    )
+    assert "Left out: mean, change, p, d_z. Widen the terminal, or use --format json.\n" in render_text(comparison())
 
 
 def test_many_measures_stand_in_several_tables(monkeypatch):
