@@ -144,4 +144,6 @@ def test_what_segments_need():
         return next(missing.reason for missing in found.not_looked_at if missing.code == "DIA031")
 
     assert "needs --segments FILE (query and its segment)" == reason()
-    assert "no column of --segments FILE has two segments with at least 5 judged queries" == reason(segments=kinds(world))
+    assert "no column of --segments FILE has two segments with at least 5 judged queries" == reason(
+        segments=kinds(world)
+    )

@@ -156,7 +156,7 @@ def test_repeated_queries_of_all_kinds():
     assert [("the same text", "q0", "q1"), ("the same words", "q0", "q2"), ("nearly the same text", "q3", "q4")] == [
         (row["they have"], row["query"], row["and"]) for row in rows
     ]
-    assert "3 of 6 test queries (50.0%) duplicate another one; 3 are different." == found["DIA022"].measured
+    assert "3 of 6 test queries (50.0%) duplicate another one; 3 are distinct." == found["DIA022"].measured
     assert "warning" == found["DIA022"].severity
 
 

@@ -336,7 +336,7 @@ def repeated_queries(material: Material) -> LookResult | CannotLook:
     severity: Severity = "fine" if not extra else "warning" if share >= MANY else "note"
     words = (
         f"{extra} of {len(texts):,} test queries ({share:.1%}) {'duplicates' if extra == 1 else 'duplicate'} another one; "
-        f"{len(texts) - extra:,} are different."
+        f"{len(texts) - extra:,} are distinct."
         if extra
         else f"All {len(texts):,} test queries are different."
     )
@@ -428,7 +428,7 @@ def head_and_tail(material: Material) -> LookResult | CannotLook:
     severity: Severity = "warning" if min(sample.p_head, sample.p_unseen) < settings.alpha else "fine"
     how = (
         f"Head: p {show_p(sample.p_head)} ({draws:,} random test sets, seed {settings.seed}); unseen: p "
-        f"{show_p(sample.p_unseen)} (binomial, against the Good-Turing estimate); both corrected by Holm. "
+        f"{show_p(sample.p_unseen)} (binomial, more than the Good-Turing estimate); both corrected by Holm. "
         f"{ours:,} different test queries, {traffic.asked:,} real ones."
     )
     evidence = (
