@@ -1,4 +1,4 @@
-"""A stand-in for your search: ranks documents.tsv for every line of queries.tsv by shared words, rare ones first.
+"""A placeholder for your search: ranks documents.tsv for each line of queries.tsv by common words, weighted by rarity.
 
 python search.py > candidate.run
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def rows(path: str) -> dict[str, str]:
-    """Id and text of each line."""
+    """The id and text of each line."""
     return dict(line.split("\t", 1) for line in Path(path).read_text(encoding="utf-8").splitlines())
 
 
@@ -19,7 +19,7 @@ def words(text: str) -> set[str]:
 
 
 def main() -> None:
-    """Print a run in the format of TREC."""
+    """Print a run in TREC format."""
     documents = {name: words(text) for name, text in rows("documents.tsv").items()}
     for query, text in rows("queries.tsv").items():
         scores = dict.fromkeys(documents, 0.0)

@@ -116,7 +116,7 @@ def report(**changes) -> BenchmarkReport:
             pairs=(
                 pair("nDCG@10", "vector", -0.04, "worse"),
                 pair("nDCG@10", "hybrid", 0.06, "better"),
-                pair("HitRate@10", "vector", 0.08, "no evidence of a difference"),
+                pair("HitRate@10", "vector", 0.08, "no significant difference"),
                 pair("HitRate@10", "hybrid", 0.08, "better"),
             ),
             notes=(),

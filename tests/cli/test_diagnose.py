@@ -50,12 +50,10 @@ def test_a_page_of_findings(files):
 
     assert (0, "") == (done.returncode, done.stderr)
     assert done.stdout.startswith("2 runs, 30 queries, 300 judgments: ")
-    assert (
-        "Documents at the top that nobody judged [DIA001]\n         Of its first 10 documents, new has " in done.stdout
-    )
-    assert "         How sure: Intervals are over queries. Judged alike in all runs: p <0.0001" in done.stdout
+    assert "Unjudged documents at the top [DIA001]\n         judged@10: new " in done.stdout
+    assert "         Confidence: Intervals over queries. Equal in all runs: p <0.0001" in done.stdout
     assert "         What to do: Judge the documents of DIA006 first." in done.stdout
-    assert "Not looked at:\n- test queries of another length than those that people ask [DIA020]: needs" in done.stdout
+    assert "Not checked:\n- test queries that differ in length from real queries [DIA020]: needs" in done.stdout
 
 
 def test_with_everything_given_nothing_is_left_out(files):
@@ -157,8 +155,8 @@ def test_markdown(files):
     done = assay("diagnose", "qrels.txt", "old.run", "new.run", *EVERYTHING, "--format", "markdown", cwd=files)
 
     assert done.stdout.startswith("# Diagnosis\n\n2 runs, 30 queries")
-    assert "\n## Problem: Documents at the top that nobody judged (DIA001)\n" in done.stdout or (
-        "\n## Warning: Documents at the top that nobody judged (DIA001)\n" in done.stdout
+    assert "\n## Problem: Unjudged documents at the top (DIA001)\n" in done.stdout or (
+        "\n## Warning: Unjudged documents at the top (DIA001)\n" in done.stdout
     )
     assert "\n| run | judged@10 | 95% interval |" in done.stdout
 
@@ -173,9 +171,9 @@ def test_a_file_is_written_whole(files):
 def test_explain():
     page, listed, unknown = assay("explain", "dia003"), assay("explain"), assay("explain", "DIA999")
 
-    assert page.stdout.startswith("DIA003  Comparisons that unjudged documents could turn (labels)\n\nWhy: ")
+    assert page.stdout.startswith("DIA003  Comparisons that depend on unjudged documents (labels)\n\nWhy: ")
     assert "\nWhat to do: Judge the documents listed here" in page.stdout
-    assert "DIA032  gaming   The same text more than once at the top\n" in listed.stdout
+    assert "DIA032  gaming   Near-duplicate documents at the top\n" in listed.stdout
     assert (2, "") == (unknown.returncode, unknown.stdout)
     assert "no finding has the code 'DIA999'" in unknown.stderr
 
@@ -183,11 +181,11 @@ def test_explain():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--baseline", "nwe"], "no run called 'nwe' to be the baseline; did you mean 'new'?"),
-        (["--only", "labels,qeries"], "nothing is looked at under the name 'qeries'; did you mean 'queries'?"),
+        (["--baseline", "nwe"], "no run called 'nwe' for the baseline; did you mean 'new'?"),
+        (["--only", "labels,qeries"], "no area called 'qeries'; did you mean 'queries'?"),
         (["--queries", "both"], "--queries is a file with the texts of queries; the rule is --query-set both."),
         (["--presented", "nowhere"], "nowhere: no such file"),
-        (["--production", "bad.csv"], "bad.csv:2: count 'x' is not a whole number from 1"),
+        (["--production", "bad.csv"], "bad.csv:2: count 'x' is not a whole number, 1 or more"),
         (["--k", "0"], "Invalid value for '--k'"),
         (["-m", "nDGC"], "no measure called 'nDGC'; did you mean 'nDCG'?"),
     ],

@@ -115,7 +115,7 @@ def test_options_of_evaluation_reach_it(files):
 
     assert (0, "") == (lenient.returncode, lenient.stderr)
     assert "only the first 1 documents of each query" in lenient.stdout
-    assert "Bounds are one-sided at 80% (t)" in lenient.stdout
+    assert "Each bound is one-sided at 80% (t)" in lenient.stdout
 
 
 def test_runs_have_names_and_come_from_anywhere(files):
@@ -155,7 +155,7 @@ def test_hostile_names_and_ids_are_data(files, output_format):
     [
         (["--rule", "nDGC@10 >= 0"], "Error: rule 'nDGC@10 >= 0': no measure called 'nDGC'; did you mean 'nDCG'?"),
         (["--rule", "RR"], "Error: rule 'RR': has no >=; a rule is MEASURE >= NUMBER, such as 'nDCG@10 >= -0.01'."),
-        ([], "Error: nothing to decide: give a rule such as --rule 'nDCG@10 >= -0.01', or --targets."),
+        ([], "Error: nothing to decide; give a rule such as --rule 'nDCG@10 >= -0.01', or --targets."),
         (["--rule", "RR >= 0", "--alpha", "0.5"], "0.5 is not in the range 0<x<=0.25"),
         (["--rule", "RR >= 0", "--targets", "nothing"], "no targets called 'nothing'"),
         (["--rule", "RR >= 0", "--baseline", "gone.run"], "gone.run"),

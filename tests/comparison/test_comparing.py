@@ -50,7 +50,7 @@ def test_swapping_the_two_turns_every_sign(rows: list[tuple[float, float]]) -> N
     assert there.difference == pytest.approx(-back.difference, abs=1e-12)
     assert there.p == pytest.approx(back.p, rel=1e-9, abs=1e-300)
     assert (there.wins, there.losses) == (back.losses, back.wins)
-    assert {there.verdict, back.verdict} in ({"better", "worse"}, {"no evidence of a difference"})
+    assert {there.verdict, back.verdict} in ({"better", "worse"}, {"no significant difference"})
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_swapping_the_two_turns_every_sign(rows: list[tuple[float, float]]) -> N
 def test_a_system_against_itself(test: str) -> None:
     pair = only(Study(test=test, draws=500), A, A)
 
-    assert (0.0, 1.0, "no evidence of a difference") == (pair.difference, pair.p, pair.verdict)
+    assert (0.0, 1.0, "no significant difference") == (pair.difference, pair.p, pair.verdict)
 
 
 def test_an_empty_run_comes_with_a_warning() -> None:
@@ -72,12 +72,12 @@ def test_an_empty_run_comes_with_a_warning() -> None:
 def test_a_constant_difference_is_never_significant() -> None:
     pair = only(Study(), [0.1, 0.2, 0.3], [0.2, 0.3, 0.4])
 
-    assert (1.0, "no evidence of a difference", True) == (pair.p, pair.verdict, pair.constant)
+    assert (1.0, "no significant difference", True) == (pair.p, pair.verdict, pair.constant)
 
 
 def test_a_system_is_equivalent_to_itself_within_any_margin() -> None:
     assert "equivalent" == only(Study(margin=0.01), A, A).verdict
-    assert "no evidence of a difference" == only(Study(margin=0.01), [0.1, 0.2, 0.3], [0.2, 0.3, 0.4]).verdict
+    assert "no significant difference" == only(Study(margin=0.01), [0.1, 0.2, 0.3], [0.2, 0.3, 0.4]).verdict
 
 
 def test_a_gain_over_a_mean_under_zero_is_a_positive_change() -> None:
@@ -85,7 +85,7 @@ def test_a_gain_over_a_mean_under_zero_is_a_positive_change() -> None:
 
 
 def test_few_queries_are_said() -> None:
-    assert compare_scores(scores(A, B)).notes[0].startswith("5 queries are fewer than 50: only large differences")
+    assert compare_scores(scores(A, B)).notes[0].startswith("With 5 queries (fewer than 50) only large differences")
 
 
 def test_the_family_is_pairs_times_measures() -> None:
@@ -120,8 +120,11 @@ def test_baselines() -> None:
 @pytest.mark.parametrize(
     ("study", "message"),
     [
-        (Study(baselines=("d",)), "no system called 'd' to be the baseline; there are a, b."),
-        (Study(baselines=("a", "b")), "every system is a baseline: nothing is left to compare with them."),
+        (Study(baselines=("d",)), "no system called 'd' for the baseline; there are a, b."),
+        (
+            Study(baselines=("a", "b")),
+            "every system is a baseline, so there is nothing to compare; name fewer baselines.",
+        ),
     ],
 )
 def test_baselines_that_cannot_be(study: Study, message: str) -> None:
@@ -134,8 +137,8 @@ def test_baselines_that_cannot_be(study: Study, message: str) -> None:
     ("choice", "message"),
     [
         ({"alpha": 0}, "alpha cannot be 0; it takes a number between 0 and 1, such as 0.05."),
-        ({"margin": -1}, "margin cannot be -1; it takes a number over 0, such as 0.01."),
-        ({"plan": math.inf}, "plan cannot be inf; it takes a number over 0, such as 0.01."),
+        ({"margin": -1}, "margin cannot be -1; it takes a number greater than 0, such as 0.01."),
+        ({"plan": math.inf}, "plan cannot be inf; it takes a number greater than 0, such as 0.01."),
         ({"interval": "x"}, "interval cannot be 'x'; it takes t, percentile, bca."),
         ({"test": "tt"}, "no test called 'tt'; did you mean 't'?"),
     ],
@@ -154,13 +157,13 @@ def test_a_query_that_one_side_lacks_is_left_out_and_said() -> None:
     found = compare_scores(SystemScores.from_evaluations([whole, part]))
 
     assert (2, 0.25) == (found.pairs[0].queries, found.pairs[0].difference)
-    assert any("lacks are left out" in note for note in found.notes)
+    assert any("are left out" in note for note in found.notes)
 
 
 def test_equivalence_needs_a_margin() -> None:
     near = [value + (0.001 if number % 2 else -0.001) for number, value in enumerate(A * 20)]
 
-    assert "no evidence of a difference" == only(Study(), A * 20, near).verdict
+    assert "no significant difference" == only(Study(), A * 20, near).verdict
     assert "equivalent" == only(Study(margin=0.01), A * 20, near).verdict
 
 
@@ -201,9 +204,7 @@ def test_the_verdict_has_the_direction_that_the_test_found_and_says_where_the_me
 
     assert "better" == found.pairs[0].verdict
     assert found.pairs[0].difference < 0
-    assert (
-        f"The verdict is better though the mean is lower: {test} does not look at means (b - a by m0)." in found.notes
-    )
+    assert f"The verdict is better although the mean is lower: {test} does not test means (b - a by m0)." in found.notes
 
 
 def test_a_mean_of_exactly_the_same_is_not_worse_where_more_queries_are_won() -> None:
@@ -258,8 +259,8 @@ def test_measures_that_are_no_means_are_compared_by_means_and_that_is_said() -> 
     found = compare(QRELS, {"a": JUDGED, "b": STRANGE}, ["GMAP", "NumRet", "RR"])
 
     assert (
-        "GMAP, NumRet: means, differences and tests are of the values of queries; over all queries these measures are "
-        "a geometric mean or a sum elsewhere."
+        "GMAP, NumRet: means, differences and tests use the per-query values; elsewhere these measures are combined "
+        "over queries as a geometric mean or a sum."
     ) in found.notes
 
 
@@ -278,8 +279,8 @@ def test_the_same_difference_on_every_query_is_said() -> None:
     found = compare_scores(scores([0.1, 0.2, 0.3] * 20, [0.2, 0.3, 0.4] * 20, [0.1, 0.2, 0.3] * 20))
 
     assert (
-        "A difference of +0.1000 on every query has no spread to judge by: no test can say anything of it (b - a by m0).",
-        "A difference of 0 on every query has no spread to judge by: no test can say anything of it (c - a by m0).",
+        "Not testable: the difference is +0.1000 on every query, without any spread (b - a by m0).",
+        "Not testable: the difference is 0 on every query, without any spread (c - a by m0).",
     ) == found.notes
 
 
@@ -287,8 +288,8 @@ def test_what_is_said_of_many_is_said_once() -> None:
     found = compare_scores(scores(*[[1.0] * 60] * 8), Study(all_pairs=True))
 
     assert (
-        "a, b, c, ... have m0 1.0000 on every query: nothing is left to tell.",
-        "A difference of 0 on every query has no spread to judge by: no test can say anything of it "
+        "a, b, c, ... have m0 1.0000 on every query: there is nothing left to compare.",
+        "Not testable: the difference is 0 on every query, without any spread "
         "(b - a by m0, c - a by m0, d - a by m0, ...).",
     ) == found.notes
 
@@ -299,13 +300,13 @@ def test_who_lacks_queries_is_named_and_how_many_are_left() -> None:
         scores([0.1, nan, 0.3, 0.2], [0.2, 0.3, 0.5, 0.4], [0.2, 0.3, 0.1, 0.4]), Study(all_pairs=True)
     )
 
-    assert "Queries that one of two systems lacks are left out of their comparison (a lacks 1)." in found.notes
+    assert "Queries missing from one of the two systems are left out of their comparison (a: 1 missing)." in found.notes
 
 
 def test_what_no_system_has_a_value_for_is_not_lacking() -> None:
     nan = math.nan
 
-    assert not any("lacks" in note for note in compare_scores(scores([0.1, nan, 0.3], [0.2, nan, 0.5])).notes)
+    assert not any("missing" in note for note in compare_scores(scores([0.1, nan, 0.3], [0.2, nan, 0.5])).notes)
 
 
 def test_a_plan_that_takes_too_many_queries_does_not_stop_the_rest() -> None:
@@ -313,4 +314,4 @@ def test_a_plan_that_takes_too_many_queries_does_not_stop_the_rest() -> None:
     found = compare_scores(values, Study(plan=1e-9))
 
     assert (None, "better") == (found.pairs[0].needed, only(Study(alternative="greater")).verdict)
-    assert "A difference of 1e-09 needs over 1,000,000,000 queries (b - a by m0)." in found.notes
+    assert "Detecting a difference of 1e-09 takes more than 1,000,000,000 queries (b - a by m0)." in found.notes

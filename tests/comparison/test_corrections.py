@@ -153,7 +153,7 @@ def test_p_lies_between_0_and_1(p):
     with pytest.raises(AssayError) as refused:
         corrected_p(np.array([0.5, p]))
 
-    assert "p values lie between 0 and 1; these do not." == str(refused.value)
+    assert "p values must be between 0 and 1." == str(refused.value)
 
 
 @pytest.mark.parametrize(

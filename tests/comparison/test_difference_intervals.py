@@ -196,7 +196,7 @@ def test_no_column(name):
 def test_what_cannot_be_asked_for(name):
     with pytest.raises(AssayError) as refused:
         one(name, [0.1, 0.2], draws=0)
-    assert "draws cannot be 0; it takes a whole number from 1, such as 10000." == str(refused.value)
+    assert "draws cannot be 0; it takes a whole number, 1 or more, such as 10000." == str(refused.value)
 
     with pytest.raises(AssayError) as refused:
         one(name, [0.1, 0.2], 95)

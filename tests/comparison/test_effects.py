@@ -79,7 +79,7 @@ def test_a_minimum_under_zero():
     with pytest.raises(AssayError) as refused:
         effect(np.zeros(2), np.zeros(2), -1)
 
-    assert "minimum cannot be -1; it takes a number from 0, such as 0.01." == str(refused.value)
+    assert "minimum cannot be -1; it takes a number, 0 or more, such as 0.01." == str(refused.value)
 
 
 # Equivalence.
@@ -141,4 +141,4 @@ def test_the_margin_is_over_zero(margin):
     with pytest.raises(AssayError) as refused:
         equivalence(np.zeros(3), np.zeros(3), margin)
 
-    assert f"margin cannot be {margin!r}; it takes a number over 0, such as 0.01." == str(refused.value)
+    assert f"margin cannot be {margin!r}; it takes a number greater than 0, such as 0.01." == str(refused.value)

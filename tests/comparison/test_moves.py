@@ -122,20 +122,20 @@ def test_runs_without_a_name_are_numbered():
 @pytest.mark.parametrize(
     ("runs", "options", "message"),
     [
-        ("a.run", {}, "comparing takes several runs: give a list of them, or a dict by name."),
-        ([], {}, "comparing takes two systems or more."),
-        ([RUN], {}, "comparing takes two systems or more."),
-        ([RUN, OTHER], {"moves": -1}, "moves cannot be -1; it takes a number of queries from 0."),
+        ("a.run", {}, "comparing needs several runs; give a list, or a dict by name."),
+        ([], {}, "comparing needs at least two systems."),
+        ([RUN], {}, "comparing needs at least two systems."),
+        ([RUN, OTHER], {"moves": -1}, "moves cannot be -1; it takes a number of queries, 0 or more."),
         (
             [RUN, OTHER],
             {"segments": "relevant", "minimum_segment": 1},
-            "minimum cannot be 1; a segment needs two queries or more to be tested.",
+            "minimum cannot be 1; a segment needs at least two queries to be tested.",
         ),
         (
             [RUN, OTHER],
             {"segments": 3},
-            "segments cannot be a value of type int; they take length, relevant, difficulty, a file, or a dict of query "
-            "and segment.",
+            "segments cannot be a value of type int; give length, relevant, difficulty, a file, or a dict "
+            "{query: segment}.",
         ),
     ],
 )

@@ -113,7 +113,7 @@ def test_fewer_than_two_queries_show_nothing(queries):
 @pytest.mark.parametrize("deviation", [0, -1.0, math.nan, math.inf])
 def test_without_spread_there_is_nothing_to_plan(deviation):
     message = (
-        f"deviation cannot be {deviation!r}; it takes a number over 0. Without spread there is nothing to plan for."
+        f"deviation cannot be {deviation!r}; it takes a number greater than 0. Without spread there is nothing to plan."
     )
     for refuses in (
         lambda: detectable_difference(deviation, 50),
@@ -137,7 +137,7 @@ def test_power_under_alpha_asks_for_nothing():
     with pytest.raises(AssayError) as refused:
         detectable_difference(0.1, 50, power=0.05)
 
-    assert "power 0.05 is not over alpha 0.05: chance alone reaches it." == str(refused.value)
+    assert "power 0.05 is not greater than alpha 0.05, which chance alone reaches." == str(refused.value)
 
 
 @pytest.mark.parametrize("difference", [0, 0.0, math.nan, math.inf])
@@ -145,7 +145,7 @@ def test_a_difference_that_no_queries_show(difference):
     with pytest.raises(AssayError) as refused:
         queries_needed(difference, 0.1)
 
-    assert f"difference cannot be {difference!r}; no number of queries shows it. Name one such as 0.02." == str(
+    assert f"difference cannot be {difference!r}: no number of queries would detect it. Give one such as 0.02." == str(
         refused.value
     )
 
@@ -154,7 +154,7 @@ def test_a_difference_that_would_need_too_many():
     with pytest.raises(AssayError) as refused:
         queries_needed(1e-9, 0.1)
 
-    assert "a difference of 1e-09 needs over 1,000,000,000 queries; name a larger one." == str(refused.value)
+    assert "a difference of 1e-09 needs more than 1,000,000,000 queries; give a larger one." == str(refused.value)
 
 
 def test_the_smallest_difference_of_many_pairs_takes_no_time():

@@ -99,7 +99,7 @@ def test_each_segment_has_the_test_of_its_own_queries_corrected_over_all_segment
     assert holm(np.array([test.pvalue for test in expected])) == pytest.approx(
         [segment.pairs[0].p_corrected for segment in found.segments]
     )
-    assert ["better", "no evidence of a difference"] == [segment.pairs[0].verdict for segment in found.segments]
+    assert ["better", "no significant difference"] == [segment.pairs[0].verdict for segment in found.segments]
     assert [("b",), ("a",)] == [segment.best("AP") for segment in found.segments]
     assert 2 == found.family
 
@@ -133,7 +133,7 @@ def test_a_file_of_other_queries_is_refused():
 
 
 def test_a_column_without_labels_is_refused():
-    with pytest.raises(AssayError, match=r"segments by 'kind' have no label at all; leave them out\."):
+    with pytest.raises(AssayError, match=r"segments by 'kind' have no labels; leave them out\."):
         compare_segments(two_systems([0.1], [0.2]), Study(), Segmentation.from_labels("kind", {"q0": ""}))
 
 

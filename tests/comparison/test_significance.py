@@ -318,7 +318,7 @@ def test_every_test_says_what_it_asks(name):
     definition = definition_of(name)
 
     assert definition.summary.endswith(".")
-    assert "statistic" in definition.text or "judged by t" in definition.text
+    assert "statistic" in definition.text or "tested by t" in definition.text
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -628,12 +628,12 @@ def test_a_resample_has_as_many_queries():
     ("options", "message"),
     [
         ({"alternative": "both"}, "alternative cannot be 'both'; it takes two-sided, greater, less."),
-        ({"draws": 0}, "draws cannot be 0; it takes a whole number from 1, such as 100000."),
-        ({"draws": 1.5}, "draws cannot be 1.5; it takes a whole number from 1, such as 100000."),
-        ({"draws": True}, "draws cannot be True; it takes a whole number from 1, such as 100000."),
-        ({"seed": -1}, "seed cannot be -1; it takes a whole number from 0."),
-        ({"minimum": -0.1}, "minimum cannot be -0.1; it takes a number from 0, such as 0.01."),
-        ({"minimum": math.nan}, "minimum cannot be nan; it takes a number from 0, such as 0.01."),
+        ({"draws": 0}, "draws cannot be 0; it takes a whole number, 1 or more, such as 100000."),
+        ({"draws": 1.5}, "draws cannot be 1.5; it takes a whole number, 1 or more, such as 100000."),
+        ({"draws": True}, "draws cannot be True; it takes a whole number, 1 or more, such as 100000."),
+        ({"seed": -1}, "seed cannot be -1; it takes a whole number, 0 or more."),
+        ({"minimum": -0.1}, "minimum cannot be -0.1; it takes a number, 0 or more, such as 0.01."),
+        ({"minimum": math.nan}, "minimum cannot be nan; it takes a number, 0 or more, such as 0.01."),
     ],
 )
 def test_options_that_cannot_be(options, message):
@@ -646,10 +646,10 @@ def test_options_that_cannot_be(options, message):
 @pytest.mark.parametrize(
     ("values", "pairs", "message"),
     [
-        (np.zeros(3), [(0, 1)], "values must be a table of queries and systems; these have 1 dimensions."),
-        (np.zeros((3, 2)), [(0, 2)], "no pair (0, 2) among 2 systems; they are numbered from 0 to 1."),
-        (np.zeros((3, 2)), [(-1, 0)], "no pair (-1, 0) among 2 systems; they are numbered from 0 to 1."),
-        (np.array([[1.0, math.inf]]), [(0, 1)], "1 values are infinite; a test cannot weigh them."),
+        (np.zeros(3), [(0, 1)], "values must have 2 dimensions (queries, systems), not 1."),
+        (np.zeros((3, 2)), [(0, 2)], "no pair (0, 2); the 2 systems are numbered from 0 to 1."),
+        (np.zeros((3, 2)), [(-1, 0)], "no pair (-1, 0); the 2 systems are numbered from 0 to 1."),
+        (np.array([[1.0, math.inf]]), [(0, 1)], "1 values are infinite and cannot be tested."),
     ],
 )
 def test_tables_that_cannot_be(values, pairs, message):
@@ -681,7 +681,7 @@ def test_wilcoxon_exact_refuses_many_queries():
         significance_of(random_table(600, 2), [(0, 1)], "wilcoxon-exact")
 
     assert (
-        "wilcoxon-exact counts up to 500 queries that differ; here are 600. Use wilcoxon: with so many its normal "
+        "wilcoxon-exact takes up to 500 queries that differ, not 600. Use wilcoxon: with so many queries its normal "
         "approximation is as good."
     ) == str(refused.value)
 

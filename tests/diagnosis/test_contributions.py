@@ -67,7 +67,7 @@ def test_runs_that_find_the_same_owe_nothing():
     run = world.system(0.5)
     found = diagnose(world.pool(run, depth=10), {"a": run, "b": run}, ["AP"], only=["labels"])["DIA005"]
 
-    assert ("fine", "0 relevant documents were found by one of the 2 runs alone") == (
+    assert ("fine", "0 relevant documents were found by only one of the 2 runs ") == (
         found.severity,
         found.measured[:58],
     )

@@ -71,8 +71,8 @@ def test_a_gain_with_fewer_judged_documents_is_a_note():
     found = diagnose(qrels, {"base": base, "new": new}, ["P@5"], only=["gaming"])["DIA030"]
 
     assert "note" == found.severity
-    assert "Against base, new gains while less of what is shown is judged." == found.measured
-    assert found.advice.startswith("The gain stands on fewer judged documents and is, if anything, too low")
+    assert "Against base, new gains while fewer of the documents shown are judged." == found.measured
+    assert found.advice.startswith("The gain is based on fewer judged documents and is, if anything, too low")
 
 
 def test_equal_systems_raise_no_alarms():
@@ -107,7 +107,7 @@ def test_a_gain_from_one_segment_is_found():
     row = found.tables[0].records()[0]
     assert "warning" == found.severity
     assert ("code", 12, 0.0) == (row["segment"], row["queries"], row["elsewhere"])
-    assert "12 of 60 queries bring 100% of the gain." in found.measured
+    assert "12 of 60 queries account for 100% of the gain." in found.measured
 
 
 def test_the_test_between_segments_is_statsmodels():
@@ -128,7 +128,7 @@ def test_a_gain_everywhere_is_fine():
 
     found = diagnose(world.qrels(), runs, ["nDCG@10"], segments=kinds(world), only=["gaming"])["DIA031"]
 
-    assert ("fine", "Of 1 gains over base none comes from one segment alone.") == (found.severity, found.measured)
+    assert ("fine", "0 of 1 gains over base come from a single segment.") == (found.severity, found.measured)
 
 
 def test_gains_everywhere_seldom_look_like_one_segment():
@@ -143,5 +143,7 @@ def test_what_segments_need():
         found = diagnose(world.qrels(), runs, only=["gaming"], **options)
         return next(missing.reason for missing in found.not_looked_at if missing.code == "DIA031")
 
-    assert "needs --segments FILE (query and the segment that it is in)" == reason()
-    assert "no column of --segments FILE has two segments with 5 judged queries" == reason(segments=kinds(world))
+    assert "needs --segments FILE (query and its segment)" == reason()
+    assert "no column of --segments FILE has two segments with at least 5 judged queries" == reason(
+        segments=kinds(world)
+    )

@@ -39,11 +39,11 @@ def test_positions(file, text):
     ("text", "message"),
     [
         ("q1 a 1\nq1 b x\n", ":2: position 'x' is not a whole number"),
-        ("q1 a 0\n", ":1: position 0 is not from 1"),
+        ("q1 a 0\n", ":1: position 0 is out of range; positions start at 1"),
         ("q1 a\n", ":1: expected query, document and position, not 2 columns"),
-        ("q1 a 1\nq1 a 2\n", ":2: document a was shown twice for query q1; keep the first position"),
-        ("\n", "no data"),
-        ("query doc position\n", "no data"),
+        ("q1 a 1\nq1 a 2\n", ":2: document a occurs twice for query q1; keep the first position"),
+        ("\n", "there is no data"),
+        ("query doc position\n", "there is no data"),
     ],
 )
 def test_positions_that_cannot_be_read(file, text, message):
@@ -76,12 +76,12 @@ def test_real_queries_may_end_in_a_number_and_be_compressed(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("query,count\nred,two\n", ":2: count 'two' is not a whole number from 1"),
-        ("query,count\nred\n", ":2: line has 1 columns, fewer than the first"),
-        ("red\t0\n", ":1: count '0' is not a whole number from 1"),
-        ('{"question": "x"}\n', ":1: the query has no text: we accept query, text,"),
-        ('{"query": \n', ":1: the line is no JSON:"),
-        ("\n\n", "no data"),
+        ("query,count\nred,two\n", ":2: count 'two' is not a whole number, 1 or more"),
+        ("query,count\nred\n", ":2: fewer columns (1) than the first line"),
+        ("red\t0\n", ":1: count '0' is not a whole number, 1 or more"),
+        ('{"question": "x"}\n', ":1: no query text; expected a field query, text,"),
+        ('{"query": \n', ":1: not valid JSON:"),
+        ("\n\n", "there is no data"),
     ],
 )
 def test_real_queries_that_cannot_be_read(file, text, message):

@@ -23,9 +23,7 @@ def test_judged_share_by_hand():
     assert [("r", 0.5, 0, 1, 1), ("s", 0.75, 1, 2, 1)] == [
         (row["run"], row["judged@10"], row["queries all judged"], row["queries"], row["unjudged"]) for row in rows
     ]
-    assert (
-        "Of its first 10 documents, r has 50.0% judged, s 75.0%; 2 documents in the first 10 of a run have no judgment."
-    ) == found.measured
+    assert ("judged@10: r 50.0%, s 75.0%. 2 documents in the first 10 of a run are unjudged.") == found.measured
 
 
 def test_uneven_judging_is_tested_as_statsmodels_does():
@@ -42,7 +40,7 @@ def test_uneven_judging_is_tested_as_statsmodels_does():
         for query in world.queries
     ]
     expected = AnovaRM(pandas.DataFrame(rows), "share", "query", within=["run"]).fit().anova_table["Pr > F"].iloc[0]
-    p = next(evidence for evidence in found.evidence if evidence.what == "judged alike in all runs").p
+    p = next(evidence for evidence in found.evidence if evidence.what == "judged@k equal in all runs").p
     assert pytest.approx(expected, rel=1e-9) == p
     assert found.severity in ("problem", "warning")
 
@@ -109,4 +107,6 @@ def test_one_run_has_no_order():
     found = diagnose({"q": {"a": 1}}, {"r": {"q": {"a": 1.0}}}, ["AP"], only=["labels"])
 
     assert "note" == found["DIA004"].severity
-    assert "AP 1.0000, bpref 1.0000, infAP 1.0000. One run has no order to change." == found["DIA004"].measured
+    assert (
+        "AP 1.0000, bpref 1.0000, infAP 1.0000. With one run there is no order to compare." == found["DIA004"].measured
+    )

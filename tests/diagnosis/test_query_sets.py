@@ -99,7 +99,7 @@ def test_head_tail_and_unseen_by_hand():
 
     shares = [evidence.value for evidence in found.evidence]
     assert [pytest.approx(1 / 3), pytest.approx(1 / 3), pytest.approx(11 / 20)] == shares
-    assert found.measured.startswith("1 of 3 test queries are among the 1 real ones that make half of the traffic")
+    assert found.measured.startswith("1 of 3 test queries are in the head (1 real query with half of the traffic)")
 
 
 @pytest.mark.parametrize("choose", [lambda texts: texts[:30], lambda texts: texts[-30:]])
@@ -156,7 +156,7 @@ def test_repeated_queries_of_all_kinds():
     assert [("the same text", "q0", "q1"), ("the same words", "q0", "q2"), ("nearly the same text", "q3", "q4")] == [
         (row["they have"], row["query"], row["and"]) for row in rows
     ]
-    assert "3 of 6 test queries repeat another one (50.0%): 3 different questions." == found["DIA022"].measured
+    assert "3 of 6 test queries (50.0%) duplicate another one; 3 are distinct." == found["DIA022"].measured
     assert "warning" == found["DIA022"].severity
 
 

@@ -46,7 +46,7 @@ def test_copies_are_found_once_and_counted_for_nothing():
     assert (0.75, 0.5) == (rows["copies"]["P@4"], rows["copies"]["repeats not counted"])
     assert (10, 10, 0) == (rows["copies"]["queries"], rows["copies"]["relevant"], rows["plain"]["relevant"])
     assert ("a2", "a", 1.0, 1) == tuple(found.tables[1].rows[0][1:])
-    assert "25.0% of the first 10 documents of copies repeat one before them, in 10 queries." == found.measured
+    assert "25.0% of the first 10 documents of copies duplicate one ranked above them, in 10 queries." == found.measured
 
 
 def test_nearly_the_same_is_nine_tenths_of_the_shingles():
@@ -90,4 +90,6 @@ def test_what_is_missing_is_named():
         return next(missing.reason for missing in found.not_looked_at if missing.code == "DIA032")
 
     assert "needs --corpus FILE with the texts of the documents" == reason(without)
-    assert "--corpus FILE holds none of the documents at the top of the RUNs; are its ids theirs?" == reason(stranger)
+    assert "--corpus FILE has none of the documents at the top of the RUNs; does it use the same ids?" == reason(
+        stranger
+    )

@@ -58,7 +58,7 @@ def test_one_of_several_runs_is_named(folder):
     with pytest.raises(InputError) as refused:
         decide("qrels.txt", "base", "better.run", RULE)
 
-    assert "base: holds the reports of several runs (main, worse); name one of them, such as base/main." == str(
+    assert "base: contains the reports of several runs (main, worse); give one of them, such as base/main." == str(
         refused.value
     )
     gate = decide("qrels.txt", "base/worse", "better.run", RULE)
@@ -75,7 +75,7 @@ def test_a_measure_that_the_report_lacks_is_an_error_with_the_command_that_makes
         decide("qrels.txt", "base", "better.run", ["nDCG@10 >= 0", RULE, "AP(rel=2) >= 0"])
 
     assert (
-        "base: the report has no nDCG@10, AP(rel=2) (it has RR, P@1, R@10). Make it again: assay evaluate qrels.txt "
+        "base: the report has no nDCG@10, AP(rel=2) (it has RR, P@1, R@10). Recreate it: assay evaluate qrels.txt "
         "main.run -m RR -m P@1 -m R@10 -m nDCG@10 -m 'AP(rel=2)' --report base"
     ) == str(refused.value)
 
@@ -89,16 +89,14 @@ def test_another_name_of_the_same_measure_is_found(folder):
 def test_a_report_without_values_of_queries_is_an_error(folder):
     edit(write_report() / "EvaluationReport.json", queries={})
 
-    with pytest.raises(
-        InputError, match="the report has means but no values of queries, so that nothing can be paired"
-    ):
+    with pytest.raises(InputError, match="the report has means but no per-query values, so nothing can be paired"):
         decide("qrels.txt", "base", "better.run", RULE)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"queries": {"q1": [0.5]}}, "the report is damaged: a query has another number of values than"),
+        ({"queries": {"q1": [0.5]}}, "the report is damaged: a query does not have one value per measure"),
         ({"queries": 3}, "does not have the shape of 'assay/evaluation-report/1'"),
         ({"schema": "assay/evaluation-report/9"}, "is of the kind 'assay/evaluation-report/9'; this version of assay"),
     ],
@@ -113,7 +111,7 @@ def test_a_damaged_report_is_an_error(folder, changes, message):
 def test_a_copy_of_another_version_is_an_error(folder):
     (folder / "kept.json").write_text('{"schema": "assay/evaluation-report/9"}')
 
-    with pytest.raises(InputError, match=r"kept\.json: is no report that this version of assay reads"):
+    with pytest.raises(InputError, match=r"kept\.json: is not a report that this version of assay can read"):
         decide("qrels.txt", "kept.json", "better.run", RULE)
 
 
@@ -150,10 +148,10 @@ NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)
             timedelta(days=91),
             90,
             ["the baseline is 91 days old (made on 2025-03-02; --max-age is 90): documents, judgments and queries may have "
-             "changed. Make a new one from what is in use."],
+             "changed. Make a new one from the system in use."],
         ),
         (timedelta(days=1, hours=1), 0, ["the baseline is 1 days old"]),
-        (timedelta(days=-9), 90, ["the baseline says that it will be made on 2025-06-10: one of the clocks is wrong."]),
+        (timedelta(days=-9), 90, ["the baseline is dated in the future (2025-06-10): one of the clocks is wrong."]),
     ],
 )  # fmt: skip
 def test_an_old_baseline_is_said(folder, age, max_age, words):
@@ -174,7 +172,7 @@ def test_times_are_read_as_they_come(folder, created, count):
 
     gate = decide("qrels.txt", "base", "better.run", RULE, now=NOW)
 
-    assert ["how old the baseline is cannot be told: 'yesterday' is no time."][:count] == cautions(gate, "age")
+    assert ["the age of the baseline is unknown: 'yesterday' is not a date."][:count] == cautions(gate, "age")
 
 
 def test_other_judgments_are_said_strongly(folder):
@@ -185,16 +183,16 @@ def test_other_judgments_are_said_strongly(folder):
 
     assert words.startswith("OTHER JUDGMENTS: the baseline was evaluated with qrels.txt (sha256 ")
     assert "this candidate with more.txt (" in words
-    assert words.endswith("The difference may come from the judgments alone. Evaluate the baseline's run again.")
+    assert words.endswith("The difference may come from the judgments alone. Evaluate the baseline run again.")
 
 
 def test_judgments_without_a_file_cannot_be_held_against_those_of_the_report(folder):
     write_report()
     judgments = {f"q{number}": {"a": 1, "b": 0} for number in range(60)}
 
-    assert ["whether the baseline was evaluated with the same judgments is not known: there is no file."] == cautions(
-        decide(judgments, "base", "better.run", RULE), "qrels"
-    )
+    assert [
+        "cannot check that the baseline was evaluated with the same judgments: there is no file to compare."
+    ] == cautions(decide(judgments, "base", "better.run", RULE), "qrels")
 
 
 def test_other_rules_and_conventions_are_said_strongly(folder):
@@ -206,10 +204,10 @@ def test_other_rules_and_conventions_are_said_strongly(folder):
     assert (
         "OTHER RULES: the baseline was evaluated under ties=doc-desc, scores=float64, queries=judged, depth=None, this "
         "candidate under ties=doc-asc, scores=float32, queries=both, depth=5. The difference may come from the rules "
-        "alone. Evaluate the baseline's run again."
+        "alone. Evaluate the baseline run again."
     ) == rules
     assert like.startswith(
-        "OTHER CONVENTIONS: the baseline was evaluated as assay has it, this candidate as trec_eval-9"
+        "OTHER CONVENTIONS: the baseline was evaluated with the conventions of assay, this candidate with those of trec_eval-9"
     )
 
 
@@ -224,8 +222,8 @@ def test_other_grades_are_said(folder):
 
     assert [] == cautions(decide("qrels.txt", "base", "better.run", RULE, **conduct), "grades")
     assert [
-        "OTHER GRADES: the baseline was evaluated with other values for letters (S=2.0, I=0.0; here S=1, I=0), so the two "
-        "cannot be compared. Evaluate the baseline's run again."
+        "OTHER GRADES: the baseline was evaluated with other values for letter grades (S=2.0, I=0.0; here S=1, I=0), so the two "
+        "are not comparable. Evaluate the baseline run again."
     ] == cautions(gate, "grades")
 
 
@@ -234,7 +232,7 @@ def test_another_version_of_assay_is_said(folder):
 
     gate = decide("qrels.txt", "base", "better.run", RULE)
 
-    assert [f"the baseline was made by assay 0.0.1, and this is {__version__}. Evaluate the baseline's run again."] == (
+    assert [f"the baseline was made by assay 0.0.1; this is {__version__}. Evaluate the baseline run again."] == (
         cautions(gate, "version")
     )
 

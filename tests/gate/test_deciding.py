@@ -40,14 +40,14 @@ def test_a_small_case_by_hand():
         [found.baseline_mean, found.candidate_mean, found.difference, found.margin]
     )
     assert [0.1 - 2.3534 * 0.0408, 0.1 + 2.3534 * 0.0408] == pytest.approx([found.lower, found.upper], abs=1e-4)
-    assert "the lower bound +0.0039 is at or over the margin -0.01" == found.words
+    assert "the lower bound +0.0039 is at or above the margin -0.01" == found.words
     assert (None, None) == (found.needed, found.needed_for)
 
 
 def test_the_same_the_other_way_round_fails():
     found = decided("AP >= 0", [0.5, 0.5, 0.5, 0.7], [0.4, 0.5, 0.3, 0.6])
 
-    assert ("fail", "the upper bound -0.0039 is under the margin 0") == (found.status, found.words)
+    assert ("fail", "the upper bound -0.0039 is below the margin 0") == (found.status, found.words)
 
 
 def test_a_margin_between_the_bounds_is_inconclusive_and_says_how_many_queries_would_do():
@@ -55,8 +55,8 @@ def test_a_margin_between_the_bounds_is_inconclusive_and_says_how_many_queries_w
 
     assert ("inconclusive", "pass") == (found.status, found.needed_for)
     assert (
-        f"the margin +0.05 lies between the bounds +0.0039 and +0.1961; {found.needed} queries would settle it as pass "
-        "(80% power), if difference and spread stay as on these 4" == found.words
+        f"the margin +0.05 is between the bounds +0.0039 and +0.1961; {found.needed} queries would settle it as pass "
+        "(80% power) if difference and spread stay as on these 4" == found.words
     )
 
 
@@ -68,8 +68,8 @@ def test_of_what_less_is_better_the_upper_bound_decides():
     broken = decided("Unjudged@10 <= 0", before, after)
     open_ = decided("Unjudged@10 <= 0.1500", before, after)
 
-    assert ("pass", "the upper bound +0.1961 is at or under the margin +0.2") == (kept.status, kept.words)
-    assert ("fail", "the lower bound +0.0039 is over the margin 0") == (broken.status, broken.words)
+    assert ("pass", "the upper bound +0.1961 is at or below the margin +0.2") == (kept.status, kept.words)
+    assert ("fail", "the lower bound +0.0039 is above the margin 0") == (broken.status, broken.words)
     assert ("inconclusive", "pass") == (open_.status, open_.needed_for)
     assert kept.lower < kept.difference < kept.upper
 
@@ -194,9 +194,10 @@ def test_on_the_margin_no_number_of_queries_would_do():
 
     assert ("inconclusive", None) == (found.status, found.needed)
     assert (
-        "the margin +0.1 lies between the bounds -0.0359 and +0.2359, and the difference on the margin: " in found.words
+        "the margin +0.1 is between the bounds -0.0359 and +0.2359, and the difference is on the margin: "
+        in found.words
     )
-    assert found.words.endswith("no number of queries settles that")
+    assert found.words.endswith("no number of queries would settle it")
 
 
 # Without spread
@@ -206,11 +207,11 @@ def test_identical_runs_keep_to_0_but_not_to_more():
     values = [0.5, 0.2, 0.9]
 
     assert [
-        ("pass", "identical on every query: the difference is 0"),
-        ("pass", "identical on every query: the difference is 0"),
-        ("pass", "identical on every query: the difference is 0"),
-        ("fail", "identical on every query: the difference is 0, and the rule asks for more"),
-        ("fail", "identical on every query: the difference is 0, and the rule asks for more"),
+        ("pass", "both runs have the same value on every query, so the difference is 0"),
+        ("pass", "both runs have the same value on every query, so the difference is 0"),
+        ("pass", "both runs have the same value on every query, so the difference is 0"),
+        ("fail", "both runs have the same value on every query, so the difference is 0; the rule requires more"),
+        ("fail", "both runs have the same value on every query, so the difference is 0; the rule requires more"),
     ] == [
         (found.status, found.words)
         for found in (decided(f"AP >= {margin}", values, values) for margin in ("-0.01", "0", "-3%", "0.001", "1%"))
@@ -222,7 +223,7 @@ def test_identical_runs_keep_to_0_but_not_to_more():
 def test_two_runs_that_find_nothing_do_not_pass():
     found = decided("AP >= -0.01", [0.0] * 60, [0.0] * 60)
 
-    assert ("inconclusive", "both runs have 0 on every query: do their ids fit the judgments?") == (
+    assert ("inconclusive", "both runs have 0 on every query: do their ids match the judgments?") == (
         found.status,
         found.words,
     )
@@ -235,7 +236,7 @@ def test_the_same_gain_on_every_query_is_no_evidence():
 
     assert "inconclusive" == found.status
     assert (
-        "the same difference (+1.0000) on every query: no spread to judge by; is one of the runs empty or constant?"
+        "the same difference (+1.0000) on every query, so there is no spread for a test; is one of the runs empty or constant?"
         == found.words
     )
 
@@ -243,7 +244,7 @@ def test_the_same_gain_on_every_query_is_no_evidence():
 def test_the_same_loss_on_every_query_fails():
     found = decided("AP >= -0.1", [0.9, 0.8, 0.7], [0.4, 0.3, 0.2])
 
-    assert ("fail", "the same difference (-0.5000) on every query, under the margin") == (found.status, found.words)
+    assert ("fail", "the same difference (-0.5000) on every query, below the margin") == (found.status, found.words)
 
 
 def test_rounding_neither_passes_nor_fails():
@@ -270,8 +271,8 @@ def test_a_bound_that_looks_like_the_margin_is_shown_with_more_digits():
     [
         ([], [], 0, "no query has a value in both runs"),
         ([math.nan, 0.5], [0.5, math.nan], 0, "no query has a value in both runs"),
-        ([0.5], [0.5], 1, "one query has no spread to judge by; at least two are needed"),
-        ([0.1, math.nan], [0.9, 0.9], 1, "one query has no spread to judge by; at least two are needed"),
+        ([0.5], [0.5], 1, "only one query has a value in both runs; at least two are needed"),
+        ([0.1, math.nan], [0.9, 0.9], 1, "only one query has a value in both runs; at least two are needed"),
     ],
 )
 @pytest.mark.parametrize("rule", ["AP >= -0.5", "AP >= -50%", "Unjudged@10 <= 0.5"])
@@ -295,7 +296,7 @@ def test_infinite_values_are_refused():
 
 @pytest.mark.parametrize("alpha", [0, -0.1, 0.3, 1, math.nan])
 def test_an_alpha_that_decides_nothing_is_refused(alpha):
-    with pytest.raises(AssayError, match=r"takes a number over 0 and up to 0\.25"):
+    with pytest.raises(AssayError, match=r"takes a number greater than 0 and up to 0\.25"):
         decided("AP >= 0", [0.4, 0.5], [0.5, 0.5], alpha)
 
 

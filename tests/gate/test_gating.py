@@ -67,7 +67,9 @@ def test_a_query_that_the_candidate_lacks_counts_as_0_and_is_said(folder):
     gate = decide("qrels.txt", "main.run", "short.run", "RR >= 0")
 
     assert 60 == gate.decisions[0].queries
-    assert ["the candidate lacks 2 of 60 judged queries (q58, q59), counted as 0."] == [c.words for c in gate.cautions]
+    assert ["the candidate is missing 2 of 60 judged queries (q58, q59), counted as 0."] == [
+        c.words for c in gate.cautions
+    ]
 
 
 def test_under_both_a_candidate_that_answers_only_some_queries_is_told_so(folder):
@@ -77,7 +79,7 @@ def test_under_both_a_candidate_that_answers_only_some_queries_is_told_so(folder
 
     assert (55, ["missing", "queries"]) == (gate.decisions[0].queries, kinds(gate))
     assert (
-        "LEFT OUT: 5 queries with a value in the baseline only (q55, q56, q57, ...; RR). The decision is about the others."
+        "LEFT OUT: 5 queries with a value in the baseline only (q55, q56, q57, ...; RR). The decision covers the others."
         == gate.cautions[1].words
     )
 
@@ -102,7 +104,7 @@ def test_one_file_on_both_sides_is_said(folder):
 def test_a_rule_that_was_meant_as_a_value_to_reach_is_said(folder):
     gate = decide("qrels.txt", "main.run", "better.run", ["RR >= 0.7", "P@1 >= -0.01"])
 
-    assert ["RR >= 0.7 asks for 0.7 more than the baseline has. For a value to reach, use --targets."] == [
+    assert ["RR >= 0.7 asks for a gain of 0.7 over the baseline. To require a value of 0.7, use --targets."] == [
         caution.words for caution in gate.cautions
     ]
 
@@ -188,5 +190,5 @@ def test_a_measure_of_rule_and_target_is_computed_once(folder):
 
 
 def test_nothing_to_decide_is_refused(folder):
-    with pytest.raises(InputError, match="nothing to decide: give a rule such as --rule"):
+    with pytest.raises(InputError, match="nothing to decide; give a rule such as --rule"):
         decide("qrels.txt", "main.run", "better.run")

@@ -52,8 +52,8 @@ RR >= -0.01    0.7500     0.6250     -0.1250  -0.1721 -0.0779  fail
 R@10 >= 0      1.0000     1.0000     +0.0000  +0.0000 +0.0000  pass
 P@1 >= -23%    0.5000     0.2500     -0.2500  -0.3323 -0.1677  fail
 
-fail          RR >= -0.01: the upper bound -0.0779 is under the margin -0.01.
-pass          R@10 >= 0: identical on every query: the difference is 0.
+fail          RR >= -0.01: the upper bound -0.0779 is below the margin -0.01.
+pass          R@10 >= 0: both runs have the same value on every query, so the difference is 0.
 """ in RENDERERS["table"](gate)
 
 
@@ -72,7 +72,7 @@ def test_a_question_ends_with_its_own_mark():
     gate = decide(judgments, nothing, nothing, "RR >= 0")
 
     for name in ("table", "github", "markdown"):
-        assert "do their ids fit the judgments?\n" in RENDERERS[name](gate)
+        assert "do their ids match the judgments?\n" in RENDERERS[name](gate)
 
 
 # JSON
@@ -129,7 +129,7 @@ def test_github_gets_an_annotation_for_each(folder, gate):
         "::error title=assay gate::Gate: fail (3 fail, 2 pass): worse against main, 60 queries" == lines[0]
     )  # GitHub shows ten of a kind: the whole comes first
     assert (
-        "::error title=RR >= -0.01%3A fail::difference -0.1250 (0.7500 to 0.6250), the upper bound -0.0779 is under the "
+        "::error title=RR >= -0.01%3A fail::difference -0.1250 (0.7500 to 0.6250), the upper bound -0.0779 is below the "
         "margin -0.01." == lines[1]
     )
     assert lines[2].startswith("::notice title=R@10 >= 0%3A pass::")
@@ -155,10 +155,10 @@ def test_junit_has_a_case_for_each_rule_and_target(folder, gate):
     assert {"name": "assay gate", "tests": "5", "failures": "3", "errors": "0", "skipped": "0"} == suite.attrib
     assert [*RULES, "target RR", "target P@1"] == [case.get("name") for case in cases]
     assert ["failure", "system-out", "failure", "system-out", "failure"] == [case[0].tag for case in cases]
-    assert "difference -0.1250 (0.7500 to 0.6250), the upper bound -0.0779 is under the margin -0.01" == (
+    assert "difference -0.1250 (0.7500 to 0.6250), the upper bound -0.0779 is below the margin -0.01" == (
         cases[0][0].get("message")
     )
-    assert "0.6250 of 0.6500 (good): 0.0250 short, within a tenth of the goal: a warning" == cases[3][0].text
+    assert "0.6250 of 0.6500 (good): 0.0250 short, within a tenth of the goal (warning)" == cases[3][0].text
 
 
 def test_what_is_open_is_an_error_so_that_no_server_shows_it_green(folder):
@@ -177,7 +177,7 @@ def test_markdown_is_ready_for_a_pull_request(gate):
 
     assert text.startswith("**Gate: fail (3 fail, 2 pass): worse against main, 60 queries**\n\n| rule | baseline |")
     assert "| RR \\>= -0.01 | 0.7500 | 0.6250 | -0.1250 | -0.1721 -0.0779 | 60 | fail |\n" in text
-    assert "\n- **fail** RR \\>= -0.01: the upper bound -0.0779 is under the margin -0.01.\n" in text
+    assert "\n- **fail** RR \\>= -0.01: the upper bound -0.0779 is below the margin -0.01.\n" in text
 
 
 # Hostile texts

@@ -47,16 +47,16 @@ def test_the_page_says_the_verdict_first():
     )
     assert ["RR", "bm25", "hybrid", "0.8333"] == list(found.pairs[0][:4])
     assert 2 == len(found.moves)
-    assert ["How alike the runs rank", "Whether the measures agree"] == [alike.title for alike in found.agreement]
+    assert ["Agreement between runs", "Agreement between measures"] == [alike.title for alike in found.agreement]
     assert "100%" == found.agreement[0].rows[0][2]
 
 
 def test_markdown_says_how_alike_they_are_where_it_was_asked_for():
     found = comparison()
 
-    assert "### How alike the runs rank\n\n| system | system | top 10 in common |" in render_markdown(found)
-    assert "### Whether the measures agree" in render_markdown(found)
-    assert "### Whether the measures agree" not in render_markdown(replace(found, runs_alike=()))
+    assert "### Agreement between runs\n\n| system | system | top 10 in common |" in render_markdown(found)
+    assert "### Agreement between measures" in render_markdown(found)
+    assert "### Agreement between measures" not in render_markdown(replace(found, runs_alike=()))
 
 
 def test_every_chart_of_the_issue_is_there_and_drawn():
@@ -82,7 +82,7 @@ def test_a_system_against_itself_has_a_page(systems):
     run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
     found = assay.compare(qrels, {"x": run, **{f"y{n}": run for n in range(systems)}}, ["RR"])
 
-    assert "no evidence of a difference" in render_html(found) or systems > 1
+    assert "no significant difference" in render_html(found) or systems > 1
 
 
 def test_what_more_of_is_not_better_is_neither_won_nor_good():
@@ -105,6 +105,6 @@ def test_a_paradox_is_a_warning_unless_the_segments_or_chance_made_it():
     plain = Segmentation.from_labels("kind", kinds)
 
     (warning,) = page_of(compare_scores(scores, segments=[plain])).warnings
-    assert warning.startswith("Simpson's paradox: by AP b is better than a over all")
+    assert warning.startswith("Simpson's paradox: by AP b is better than a overall")
     assert () == page_of(compare_scores(scores, segments=[replace(plain, caution="Chosen by value.")])).warnings
     assert () == page_of(compare_scores(scores, segments=[plain], minimum_segment=20)).warnings

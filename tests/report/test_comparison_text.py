@@ -46,7 +46,7 @@ def test_no_figure_is_cut_off(width, options, monkeypatch):
 def test_what_there_is_no_room_for_is_said(monkeypatch):
     monkeypatch.setattr(text, "terminal_width", lambda: 80)
 
-    assert "No room for mean, change, p, d_z: widen the window, or take --format json.\n" in render_text(comparison())
+    assert "Left out: mean, change, p, d_z. Widen the terminal, or use --format json.\n" in render_text(comparison())
 
 
 def test_many_measures_stand_in_several_tables(monkeypatch):
@@ -60,12 +60,12 @@ def test_many_measures_stand_in_several_tables(monkeypatch):
 
 def test_of_many_pairs_the_first_are_shown_with_their_queries():
     found = comparison(8, 2, all_pairs=True)
-    left = "The first 12 of 28 pairs and measures; --format json has all."
+    left = "Showing 12 of 28 pairs and measures; --format json has all."
 
     assert left in render_text(found)
     assert left in render_markdown(found)
     assert (12, left) == (len(page_of(found).moves), page_of(found).moves_left)
-    assert "The first 12 of 56 tests of segments; --format json has all." in render_text(found)
+    assert "Showing 12 of 56 tests between segments; --format json has all." in render_text(found)
 
 
 def test_few_are_shown_whole():
@@ -75,8 +75,10 @@ def test_few_are_shown_whole():
 
 
 def test_simultaneous_intervals_hold_together_in_segments_too():
-    assert "intervals hold together." in " ".join(render_text(comparison(simultaneous=True)).split())
-    assert "intervals hold one by one." in " ".join(render_text(comparison()).split())
+    assert "intervals are simultaneous (95% for all of them together)." in " ".join(
+        render_text(comparison(simultaneous=True)).split()
+    )
+    assert "intervals are not corrected for the number of comparisons." in " ".join(render_text(comparison()).split())
 
 
 def test_draws_are_told_where_only_the_second_measure_needed_them():
@@ -95,7 +97,7 @@ def test_simultaneous_intervals_from_resamples_have_their_limits():
 
     assert "hardly reach" not in render_text(few)
     assert (
-        "Simultaneous intervals of 28 comparisons end so far out that 10,000 resamples hardly reach there"
+        "Simultaneous intervals of 28 comparisons need more extreme quantiles than 10,000 resamples can estimate"
         in " ".join(render_text(many).split())
     )
 
@@ -104,14 +106,14 @@ def test_a_plan_has_a_range_where_pairs_spread_differently():
     found = comparison(3, plan=0.05)
     low, high = sorted(pair.needed for pair in found.pairs)
 
-    assert f"A difference of 0.05 needs {low} to {high} queries for 80% power." in render_text(found)
+    assert f"Detecting a difference of 0.05 with 80% power takes {low} to {high} queries." in render_text(found)
 
 
 def test_anova_answers_for_all_systems_at_once():
     found = comparison(4, test="anova")
     overall = found.tests[0].overall
 
-    assert f"measure-0: no evidence that not all systems are equally good (F(3, 177) = {overall.statistic:.2f}, p" in (
+    assert f"measure-0: no significant difference between the systems (F(3, 177) = {overall.statistic:.2f}, p" in (
         " ".join(render_text(found).split())
     )
     assert {"statistic": overall.statistic, "p": overall.p, "degrees": [3, 177]} == json.loads(render_json(found))[

@@ -1,1 +1,1 @@
-"""How sure one can be of a figure: intervals of means."""
+"""Compare systems: paired tests, confidence intervals, effect sizes and power."""

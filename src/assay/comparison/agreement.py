@@ -1,7 +1,7 @@
-"""How alike runs rank, and whether measures say the same of them. Reads no files.
+"""Agreement between runs and between measures. Reads no files.
 
-Runs: Kendall's tau over the documents that both show, and rank-biased overlap, which also sees that they show different
-ones. Measures: tau between the orders in which they put the systems, and how often they agree on who wins a query.
+Runs: Kendall's tau over their common documents, and rank-biased overlap, which also reflects documents that only one
+has. Measures: tau between their orders of the systems, and how often they have the same winner on a query.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from assay.comparison.moves import Ranking
 from assay.comparison.pairs import Study, SystemScores, chosen_pairs
 from assay.tables import Floats
 
-DEPTH = 100  # of each ranking; with persistence 0.9 the rest weighs less than 0.00003
-PERSISTENCE = 0.9  # of rank-biased overlap: the first ten ranks weigh 86 %
-FEWEST_SYSTEMS = 3  # that an order needs to be worth the name
+DEPTH = 100  # of each ranking; with persistence 0.9 the rest has a weight below 0.00003
+PERSISTENCE = 0.9  # of rank-biased overlap: the first ten ranks carry 86 % of the weight
+FEWEST_SYSTEMS = 3  # for a rank correlation to mean anything
 
 
 class RunAgreement(Struct, frozen=True):
-    """How alike two runs rank, as means over the queries that both have."""
+    """Similarity of two runs, as means over their common queries."""
 
     first: str
     second: str
-    overlap: float  # share of the documents of the top ten that both have there
+    overlap: float  # share of the top ten that both have in common
     rbo: float
-    tau: float | None  # None where no query has two documents in common
+    tau: float | None  # None if no query has two documents in common
     queries: int
 
 
 class MeasureAgreement(Struct, frozen=True):
-    """Whether two measures say the same of the systems."""
+    """Agreement of two measures about the systems."""
 
     first: str
     second: str
     tau: float | None  # between their orders of the systems; None with fewer than three
-    same_winner: float | None  # share of queries on which both see the same system ahead; None where neither sees one
-    queries: int  # query by pair, where both see a difference
+    same_winner: float | None  # share of `queries` with the same winner; None if there are none
+    queries: int  # query-pair combinations where both measures show a difference
 
 
 def run_agreements(
     systems: Sequence[str], queries: Sequence[str], ranking: Callable[[str, str], Ranking]
 ) -> tuple[RunAgreement, ...]:
-    """Every pair of runs; `ranking(system, query)` gives the documents, best first."""
+    """Agreement of every pair of runs; `ranking(system, query)` gives the documents, best first."""
     found = []
     for first, second in combinations(systems, 2):
         overlaps, rbos, taus = [], [], []
@@ -69,7 +69,7 @@ def run_agreements(
 
 
 def measure_agreements(scores: SystemScores, study: Study) -> tuple[MeasureAgreement, ...]:
-    """Every pair of measures, over the pairs of the study."""
+    """Agreement of every pair of measures, over the pairs of the study."""
     pairs = chosen_pairs(scores, study)
     with np.errstate(invalid="ignore"):
         signs = [
@@ -88,7 +88,7 @@ def measure_agreements(scores: SystemScores, study: Study) -> tuple[MeasureAgree
 
 
 def kendall_tau(first: Floats, second: Floats) -> float | None:
-    """Kendall's tau-b, which counts ties for neither side; None where one of the two has nothing but ties, or no number.
+    """Kendall's tau-b, which adjusts for ties; None if either side is all ties or contains NaN.
 
     >>> kendall_tau(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
     0.3333333333333333
@@ -103,9 +103,9 @@ def kendall_tau(first: Floats, second: Floats) -> float | None:
 
 
 def rank_biased_overlap(first: Ranking, second: Ranking, persistence: float = PERSISTENCE) -> float:
-    """Rank-biased overlap, extrapolated to rankings without end (Webber, Moffat and Zobel 2010, equation 32).
+    """Rank-biased overlap, extrapolated to infinite rankings (Webber, Moffat and Zobel 2010, equation 32).
 
-    1 for the same ranking, 0 for rankings with nothing in common; lists may have different lengths.
+    1 for identical rankings, 0 for rankings with no common document; lengths may differ.
 
     >>> rank_biased_overlap(["a", "b"], ["a", "b"]), rank_biased_overlap(["a"], ["b"])
     (1.0, 0.0)
@@ -115,8 +115,8 @@ def rank_biased_overlap(first: Ranking, second: Ranking, persistence: float = PE
         return 1.0 if not long else 0.0
     in_short: set[str] = set()
     in_long: set[str] = set()
-    overlap = 0  # of the two down to this depth
-    at_short = 0.0  # the overlap where the shorter one ends
+    overlap = 0  # of the two rankings down to this depth
+    at_short = 0.0  # the overlap at the end of the shorter ranking
     total = 0.0
     for depth, doc in enumerate(long, 1):
         in_long.add(doc)

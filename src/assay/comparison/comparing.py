@@ -1,6 +1,6 @@
-"""Compare systems over the same queries: the pairs, the segments, the queries that moved, and how alike they are.
+"""Compare systems over the same queries: pairs, segments, queries that moved, and agreement. Prints nothing.
 
-Prints nothing. `compare_scores` knows values only; `compare` evaluates runs first and can then look at their documents.
+`compare_scores` takes a table of values; `compare` evaluates runs first and can also compare their documents.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from assay.tables import Run
 __all__ = ["Comparison", "PairResult", "Segmentation", "Study", "SystemScores", "compare", "compare_scores"]
 
 FEW_QUERIES = 50
-MOVES = 3  # queries that moved most, up and down, where nobody says how many
+MOVES = 3  # default number of queries that moved most, up and down
 BUILT_IN = ("length", "relevant", "difficulty")  # segments that need no file
 
 
@@ -64,7 +64,7 @@ TextsLike: TypeAlias = Source | Mapping[str, str]  # a file, or {id: text}
 
 
 class Comparison(Struct, frozen=True, eq=False):
-    """All pairs by all measures, what was done to get them, and what else was looked at."""
+    """All pairs by all measures, the study that produced them, and the optional analyses."""
 
     scores: SystemScores
     study: Study
@@ -74,15 +74,15 @@ class Comparison(Struct, frozen=True, eq=False):
     notes: tuple[str, ...]
     moves: tuple[Moves, ...] = ()
     measures_alike: tuple[MeasureAgreement, ...] = ()
-    runs_alike: tuple[RunAgreement, ...] = ()  # where it was asked for
+    runs_alike: tuple[RunAgreement, ...] = ()  # if requested
     segments: tuple[SegmentComparison, ...] = ()
-    evaluations: tuple[Evaluation, ...] = ()  # none where the values came from a table
-    texts: Mapping[str, str] = field(default_factory=dict)  # query -> text, where known
+    evaluations: tuple[Evaluation, ...] = ()  # empty if the values came from a table
+    texts: Mapping[str, str] = field(default_factory=dict)  # query -> text, if known
     documents: Mapping[str, str] = field(default_factory=dict)  # of the queries that moved: id -> title or text
 
     @property
     def family(self) -> int:
-        """Over how many comparisons p values were corrected."""
+        """The number of comparisons that p values are corrected for."""
         return len(self.pairs)
 
     def of(self, measure: str) -> list[PairResult]:
@@ -90,7 +90,7 @@ class Comparison(Struct, frozen=True, eq=False):
         return [pair for pair in self.pairs if pair.measure == measure]
 
     def best(self, measure: str) -> tuple[str, ...]:
-        """The systems with the highest mean over the queries that all of them have; none if higher is not better."""
+        """The systems with the highest mean over their common queries; empty if higher is not better."""
         if not higher_is_better(measure):
             return ()
         means = self.scores.common_means(self.scores.measures.index(measure))
@@ -105,7 +105,7 @@ def compare_scores(
     minimum_segment: int = MINIMUM,
     moves: int = MOVES,
 ) -> Comparison:
-    """Each system against each baseline, by every measure; p values are corrected over all of them together.
+    """Compare each system with each baseline by every measure; p values are corrected over all comparisons.
 
     >>> values = np.array([[[0.4, 0.9], [0.3, 0.5], [0.5, 0.8], [0.2, 0.6]]])
     >>> found = compare_scores(SystemScores(("bm25", "hybrid"), ("1", "2", "3", "4"), ("AP",), values))
@@ -113,7 +113,7 @@ def compare_scores(
     ('better', 0.35, 0.0123)
     """
     if moves < 0:
-        raise AssayError(f"moves cannot be {moves!r}; it takes a number of queries from 0.")
+        raise AssayError(f"moves cannot be {moves!r}; it takes a number of queries, 0 or more.")
     tests = tests_of(scores, study)
     correction = study.correction or _usual_correction(study, tests)
     (pairs,) = pair_results([scores], [tests], study, correction)
@@ -147,13 +147,13 @@ def compare(
     corpus: TextsLike | None = None,
     agreement: bool = False,
 ) -> Comparison:
-    """Runs compared query by query.
+    """Compare runs query by query.
 
-    `runs` are whatever `evaluate` takes, by name or in a list. `study` says how they are compared, such as
-    `Study(test="permutation")`. `segments` are "length", "relevant", "difficulty", a file, or a dict of query and segment (or
-    of column, query and segment), or several of these; "length" needs `queries`, a dict or file of query and text. With
-    `documents` the queries that moved most come with the documents that entered, left and changed rank, and with
-    `corpus`, a dict or file of documents, with their texts; with `agreement` it is also said how alike the runs rank.
+    `runs` is a dict by name or a list, with anything that `evaluate` takes; `study` says how to compare
+    them, such as `Study(test="permutation")`. `segments` is "length", "relevant", "difficulty", a file, a dict {query: segment} or
+    {column: {query: segment}}, or a list of these; "length" needs `queries`, a dict or file of query texts. `documents`
+    adds the documents that entered, left or changed rank in the queries that moved most; `corpus`, a dict or file of
+    documents, adds their texts. `agreement` adds how similar the rankings of the runs are.
 
     >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
     >>> bm25 = {"q1": {"x": 2.0, "a": 1.0}, "q2": {"x": 2.0, "b": 1.0}, "q3": {"c": 1.0}}
@@ -193,7 +193,7 @@ def compare_runs(
     corpus: TextsLike | None = None,
     agreement: bool = False,
 ) -> Comparison:
-    """Runs compared by an evaluator that is ready."""
+    """Compare runs with a prepared evaluator."""
     evaluations = tuple(evaluator.evaluate(run) for run in runs)
     scores = SystemScores.from_evaluations(evaluations)
     wanted = segmentations(segments, scores, study, texts or {}, relevant_counts(evaluator))
@@ -221,7 +221,7 @@ def segmentations(
     texts: Mapping[str, str],
     relevant: Mapping[str, int],
 ) -> list[Segmentation]:
-    """What somebody gave as segments, made ready."""
+    """Segmentations from names, files, dicts or lists of these."""
     if given is None:
         return []
     if isinstance(given, Segmentation):
@@ -234,8 +234,8 @@ def segmentations(
         return [Segmentation.from_labels(name, _as_text(labels)) for name, labels in columns.items()]
     if not isinstance(given, (str, os.PathLike)):
         raise AssayError(
-            f"segments cannot be a value of type {type(given).__name__}; they take {', '.join(BUILT_IN)}, a file, or a dict "
-            f"of query and segment."
+            f"segments cannot be a value of type {type(given).__name__}; give {', '.join(BUILT_IN)}, a file, or a dict "
+            f"{{query: segment}}."
         )
     if given in BUILT_IN:
         return [_built_in(str(given), scores, study, texts, relevant)]
@@ -246,32 +246,30 @@ def _built_in(
     name: str, scores: SystemScores, study: Study, texts: Mapping[str, str], relevant: Mapping[str, int]
 ) -> Segmentation:
     if name == "length" and not any(text.strip() for text in texts.values()):
-        raise InputError(
-            "segments by length need the texts of the queries: give a file of queries and texts (--queries FILE)."
-        )
+        raise InputError("segments by length need the texts of the queries; give them with --queries FILE.")
     if name == "relevant" and not relevant:
-        raise InputError("segments by relevant documents need judgments; a table of values has none.")
+        raise InputError("segments by relevant documents need judgments, which a table of values does not have.")
     if name == "difficulty":
         return by_difficulty(scores, (*study.baselines, *scores.systems)[0])
     return by_length(texts) if name == "length" else by_relevant(relevant)
 
 
 def relevant_counts(evaluator: Evaluator) -> dict[str, int]:
-    """How many relevant documents each judged query has."""
+    """The number of relevant documents of each judged query."""
     judgments = evaluator.judgments
     return dict(zip(judgments.queries, judgments.pool.at_least(1).tolist(), strict=True))
 
 
 def _usual_correction(study: Study, tests: Sequence[Significance]) -> str:
-    """Holm's beyond one comparison; Tukey's test has made up for the number of pairs itself."""
+    """Holm for more than one comparison; Tukey's test already corrects for the number of pairs."""
     compared_once = sum(map(len, tests)) == 1 or (study.test == "tukey" and len(tests) == 1)
     return "none" if compared_once else "holm"
 
 
 def _opened(runs: Any) -> list[OpenedRun]:
-    """Runs under their names: the keys of a dict, what a file or a Run is called, else their number."""
+    """Open runs under the keys of a dict, their own names, or a number."""
     if isinstance(runs, (str, bytes, os.PathLike, Run)) or not isinstance(runs, Iterable):
-        raise AssayError("comparing takes several runs: give a list of them, or a dict by name.")
+        raise AssayError("comparing needs several runs; give a list, or a dict by name.")
     if isinstance(runs, Mapping):
         return [open_run(run, name=str(name)) for name, run in runs.items()]
     return [open_run(run, unnamed=f"run {number}") for number, run in enumerate(runs, 1)]
@@ -284,7 +282,7 @@ def _texts(queries: TextsLike | None) -> Mapping[str, str]:
 
 
 def _document_texts(corpus: TextsLike, moves: Sequence[Moves]) -> dict[str, str]:
-    """What the documents of queries that moved are about: their title or, without one, their text."""
+    """The title, or else the text, of each document of the queries that moved."""
     needed = {place.doc for pair in moves for move in (*pair.up, *pair.down) for place in move.places}
     if isinstance(corpus, Mapping):
         return {doc: str(corpus[doc]) for doc in needed if doc in corpus}
@@ -298,9 +296,9 @@ def _as_text(labels: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _rankings(runs: Sequence[OpenedRun]) -> Callable[[Rules, str, str], Ranking]:
-    """The documents of a system for a query under these rules, best first; a run is read as a table when first asked for.
+    """A function that gives a system's documents for a query, best first; a run is read as a table on first use.
 
-    Conventions of other tools may have rules of their own for a measure.
+    It takes the rules because conventions of other tools may have different rules for each measure.
     """
     by_name = {run.name: run for run in runs}
 
@@ -326,10 +324,10 @@ def _grades(evaluator: Evaluator) -> Callable[[str], Mapping[str, float]]:
 
 
 def _notes(scores: SystemScores, study: Study, pairs: Sequence[PairResult]) -> Iterator[str]:
-    """What must be said beside the figures."""
+    """Caveats to print with the results."""
     least = min(pair.queries for pair in pairs)
     if least < FEW_QUERIES:
-        yield f"{least} queries are fewer than {FEW_QUERIES}: only large differences can be shown, and those found look larger than they are."
+        yield f"With {least} queries (fewer than {FEW_QUERIES}) only large differences can be detected, and those detected look larger than they are."
     yield from _notes_on_missing(scores)
     yield from _notes_on_constant_systems(scores)
     yield from _notes_on_pairs(pairs, study)
@@ -346,21 +344,23 @@ def _notes_on_constant_systems(scores: SystemScores) -> Iterator[str]:
                 alike.setdefault((measure, float(known[0])), []).append(system)
     for (measure, value), systems in alike.items():
         have, runs = ("has", "is the run") if len(systems) == 1 else ("have", "are these runs")
-        doubt = "nothing is left to tell" if value == 1 else f"{runs} empty or constant?"
+        doubt = "there is nothing left to compare" if value == 1 else f"{runs} empty or constant?"
         yield f"{some_of(systems)} {have} {measure} {value:.4f} on every query: {doubt}{'.' if value == 1 else ''}"
 
 
 def _notes_on_missing(scores: SystemScores) -> Iterator[str]:
-    """Who lacks a value that another system has; what has no value for any is said by the rules."""
+    """Systems without a value that another system has; queries without any value are covered by the rules."""
     missing = np.isnan(scores.values)
     lacks = (missing & ~missing.all(axis=2, keepdims=True)).any(axis=0).sum(axis=0).tolist()
-    named = [f"{show_id(system)} lacks {count:,}" for system, count in zip(scores.systems, lacks, strict=True) if count]
+    named = [
+        f"{show_id(system)}: {count:,} missing" for system, count in zip(scores.systems, lacks, strict=True) if count
+    ]
     if named:
-        yield f"Queries that one of two systems lacks are left out of their comparison ({', '.join(named)})."
+        yield f"Queries missing from one of the two systems are left out of their comparison ({', '.join(named)})."
 
 
 def _notes_on_pairs(pairs: Sequence[PairResult], study: Study) -> Iterator[str]:
-    """What is odd about pairs; those of which the same is to be said are named together."""
+    """Oddities of pairs; pairs with the same one share a note."""
     found: dict[str, list[str]] = {}
     for pair in pairs:
         for words in _oddities(pair, study):
@@ -372,14 +372,14 @@ def _notes_on_pairs(pairs: Sequence[PairResult], study: Study) -> Iterator[str]:
 def _oddities(pair: PairResult, study: Study) -> Iterator[str]:
     if pair.constant and pair.queries > 1:
         amount = f"{pair.difference:+.4f}" if pair.wins or pair.losses else "0"
-        yield f"A difference of {amount} on every query has no spread to judge by: no test can say anything of it"
+        yield f"Not testable: the difference is {amount} on every query, without any spread"
     if pair.verdict in SIGNIFICANT:
         ahead = pair.verdict in ("better", "higher")
         if pair.difference <= 0 if ahead else pair.difference >= 0:
             mean = "the same" if pair.difference == 0 else "lower" if ahead else "higher"
-            yield f"The verdict is {pair.verdict} though the mean is {mean}: {study.test} does not look at means"
+            yield f"The verdict is {pair.verdict} although the mean is {mean}: {study.test} does not test means"
     if study.plan is not None and pair.needed is None and not pair.constant:
-        yield f"A difference of {study.plan:g} needs over {MOST_QUERIES:,} queries"
+        yield f"Detecting a difference of {study.plan:g} takes more than {MOST_QUERIES:,} queries"
 
 
 def _notes_on_totals(scores: SystemScores) -> Iterator[str]:
@@ -387,6 +387,6 @@ def _notes_on_totals(scores: SystemScores) -> Iterator[str]:
     others = [label for label, measure in found.items() if measure is not None and measure.definition.total != "mean"]
     if others:
         yield (
-            f"{', '.join(others)}: means, differences and tests are of the values of queries; over all queries these "
-            f"measures are a geometric mean or a sum elsewhere."
+            f"{', '.join(others)}: means, differences and tests use the per-query values; elsewhere these measures are "
+            f"combined over queries as a geometric mean or a sum."
         )

@@ -1,4 +1,4 @@
-"""P values of many comparisons, corrected for their number: one function each, in a table."""
+"""Corrections of p values for multiple comparisons, by name."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ DEFAULT = "holm"
 
 
 def holm(p: Floats) -> Floats:
-    """The chance of any false finding is kept, step by step from the smallest p; never weaker than Bonferroni.
+    """Controls the chance of any false positive, stepwise from the smallest p; never less powerful than Bonferroni.
 
-    The smallest of m p values is multiplied by m, the next by m - 1, and so on; none comes out below one before it (Holm
-    1979).
+    The smallest of m p values is multiplied by m, the next by m - 1, and so on, keeping their order (Holm 1979).
     """
     order = np.argsort(p, kind="stable")
     steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
@@ -24,15 +23,14 @@ def holm(p: Floats) -> Floats:
 
 
 def bonferroni(p: Floats) -> Floats:
-    """The chance of any false finding is kept: every p times their number (Dunn 1961)."""
+    """Controls the chance of any false positive: every p times their number (Dunn 1961)."""
     return np.minimum(p * len(p), 1.0)
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
-    """The share of false ones among the findings is kept, for independent or positively related tests.
+    """Controls the false discovery rate, for independent or positively dependent tests.
 
-    The i-th smallest of m p values is multiplied by m / i; none comes out above one behind it (Benjamini and Hochberg
-    1995).
+    The i-th smallest of m p values is multiplied by m / i, keeping their order (Benjamini and Hochberg 1995).
     """
     order = np.argsort(p, kind="stable")
     steps = p[order] * len(p) / np.arange(1, len(p) + 1)
@@ -40,7 +38,7 @@ def benjamini_hochberg(p: Floats) -> Floats:
 
 
 def benjamini_yekutieli(p: Floats) -> Floats:
-    """The share of false ones among the findings is kept, however the tests are related.
+    """Controls the false discovery rate, however the tests are related.
 
     Benjamini-Hochberg times 1 + 1/2 + ... + 1/m (Benjamini and Yekutieli 2001).
     """
@@ -51,19 +49,19 @@ def benjamini_yekutieli(p: Floats) -> Floats:
 
 
 def sidak(p: Floats) -> Floats:
-    """The chance of any false finding is kept, for independent tests: 1 - (1 - p)**m (Sidak 1967)."""
+    """Controls the chance of any false positive, for independent tests: 1 - (1 - p)**m (Sidak 1967)."""
     with np.errstate(divide="ignore"):  # p = 1 stays 1
         corrected: Floats = -np.expm1(len(p) * np.log1p(-p))
     return corrected
 
 
 def none(p: Floats) -> Floats:
-    """P values as they are."""
+    """No correction."""
     return p.copy()
 
 
 def _in_place(steps: Floats, order: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Floats:
-    """Sorted values back where they came from, none over 1."""
+    """Sorted values back in their original order, capped at 1."""
     corrected = np.empty_like(steps)
     corrected[order] = np.minimum(steps, 1.0)
     return corrected
@@ -80,9 +78,9 @@ CORRECTIONS: Mapping[str, Callable[[Floats], Floats]] = {
 
 
 def corrected_p(p: Floats, correction: str = DEFAULT) -> Floats:
-    """P values of one family, corrected for their number, in their order and shape.
+    """The p values of one family, corrected for multiple comparisons, in the same order and shape.
 
-    What is not a number stays so, and does not count in the family.
+    NaN stays NaN and does not count towards the family.
 
     >>> corrected_p(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
@@ -93,7 +91,7 @@ def corrected_p(p: Floats, correction: str = DEFAULT) -> Floats:
     given = np.asarray(p, np.float64)
     known = ~np.isnan(given)
     if ((given[known] < 0) | (given[known] > 1)).any():
-        raise AssayError("p values lie between 0 and 1; these do not.")
+        raise AssayError("p values must be between 0 and 1.")
     corrected = given.copy()
     corrected[known] = CORRECTIONS[correction](given[known])
     return corrected

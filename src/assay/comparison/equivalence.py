@@ -1,4 +1,4 @@
-"""Are two systems equally good for all that matters? Two one-sided tests."""
+"""Equivalence of two systems within a margin: two one-sided tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.tables import Floats
 
 
 class Equivalence(Struct, frozen=True):
-    """How sure it is that a mean difference lies within a margin of zero."""
+    """The result of a test that a mean difference is within a margin of zero."""
 
     margin: float
     p: float  # the larger of the two
@@ -22,11 +22,11 @@ class Equivalence(Struct, frozen=True):
 
 
 def equivalence(first: Floats, second: Floats, margin: float) -> Equivalence:
-    """Two one-sided paired t tests: a small p says that the mean difference is within the margin, on both sides.
+    """Two one-sided paired t tests: a small p means that the mean difference is within the margin on both sides.
 
-    p under 0.05 is the same as a 90 % interval of the difference inside the margin (Schuirmann 1987). Queries that one of
-    the two lacks (not a number) are left out. Fewer than two queries, or differences that are all the same, give p 1:
-    there is no spread to judge by, even of a system against itself.
+    p < 0.05 exactly when the 90 % interval of the difference is inside the margin (Schuirmann 1987). Queries missing (NaN)
+    from either system are left out. p is 1 with fewer than two queries, or if all differences are the same: without
+    spread nothing can be tested, not even a system against itself.
 
     >>> from numpy import array
     >>> equivalence(array([0.5, 0.4, 0.6, 0.3]), array([0.5, 0.41, 0.59, 0.3]), 0.05).p < 0.01
@@ -35,7 +35,7 @@ def equivalence(first: Floats, second: Floats, margin: float) -> Equivalence:
     from scipy.special import stdtr
 
     if not 0 < margin < math.inf:
-        raise AssayError(f"margin cannot be {margin!r}; it takes a number over 0, such as 0.01.")
+        raise AssayError(f"margin cannot be {margin!r}; it takes a number greater than 0, such as 0.01.")
     difference, found = difference_moments(first, second)
     count = len(difference)
     if found is None:

@@ -1,4 +1,4 @@
-"""Tests whose p value comes from a distribution: t and the analysis of variance."""
+"""Tests with p from a distribution: the t test and analysis of variance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def t(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Is the mean difference zero? Student's paired t test.
 
     The statistic is the mean difference over its standard error. Differences need not be normal: with 50 queries of TREC
-    data it errs as often as it says (docs/statistics.md). Fewer than two queries, or no spread: p is 1 (Student 1908).
+    data its error rate is the nominal one (docs/statistics.md). With fewer than two queries or no spread, p is 1
+    (Student 1908).
     """
     rows = []
     for difference in paired.differences():
@@ -35,7 +36,7 @@ def t(paired: Paired, options: PairedOptions) -> PairedOutcome:
 
 
 def _student(found: Moments, options: PairedOptions) -> tuple[float, float]:
-    from scipy.special import stdtr  # a fifth of what scipy.stats takes to import
+    from scipy.special import stdtr  # imports five times as fast as scipy.stats
 
     statistic = found.mean / found.error
     degrees = found.count - 1
@@ -45,11 +46,12 @@ def _student(found: Moments, options: PairedOptions) -> tuple[float, float]:
 
 @paired_test("anova")
 def anova(paired: Paired, options: PairedOptions) -> PairedOutcome:
-    """Are all systems equally good? Analysis of variance of systems and queries, and pairs from what is left over.
+    """Are all systems equally good? Two-way analysis of variance (systems, queries), with t tests of the pairs.
 
-    All columns of the table count as systems, and queries that one of them lacks are left out. `overall` holds F and its
-    p. A pair is judged by t: its mean difference over an error that all systems share, with (systems - 1)(queries - 1)
-    degrees of freedom. Of two systems it is the paired t test. Pairs are not corrected for their number (Fisher 1925).
+    All columns of the table count as systems, and queries missing from any of them are left out. `overall` holds F and
+    its p. Pairs are tested by t: mean difference over a standard error pooled over all systems, with
+    (systems - 1)(queries - 1) degrees of freedom. For two systems it is the paired t test. Pairs are not corrected for
+    their number (Fisher 1925).
     """
     whole = paired.complete()
     queries, systems = whole.values.shape
@@ -57,7 +59,7 @@ def anova(paired: Paired, options: PairedOptions) -> PairedOutcome:
     nothing = [(math.nan, 1.0)] * len(paired.pairs)
     if queries < 2 or systems < 2:
         return PairedOutcome.of(nothing, counted)
-    # Against the first system: sums of squares keep their digits where all values are large.
+    # Relative to the first system: sums of squares keep their digits if all values are large.
     values = whole.values - whole.values[:, :1]
     means = values.mean(axis=0)
     left = values - means - values.mean(axis=1, keepdims=True) + values.mean()

@@ -1,6 +1,6 @@
-"""How sure one can be of a mean or a difference: its interval. Knows no measure, no query and no file.
+"""Confidence intervals of means and differences. Independent of measures, queries and files.
 
-Each interval is for one comparison; of many, one in twenty misses. `simultaneous_intervals` are wider, and hold together.
+Each interval is for one comparison; of many, one in twenty misses. `simultaneous_intervals` are wider and hold together.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from assay.tables import Booleans, Floats, Integers
 
 CONFIDENCE = 0.95
 DRAWS = 10_000
-_AT_ONCE = 256  # columns, whose resamples are in memory together
+_AT_ONCE = 256  # columns whose resamples are in memory at once
 
 Interval = tuple[float, float]
 
 
 def mean_interval(values: Floats, confidence: float = CONFIDENCE) -> Interval | None:
-    """The two-sided t interval of a mean; None with fewer than two values, no width where all are equal.
+    """The two-sided t interval of a mean; None for fewer than two values, zero width if all are equal.
 
-    Values that are not numbers are left out. The values are taken for a sample: over and over again, an interval made
-    this way holds the mean of all that could have been drawn in 95 of 100 cases (Student 1908). It may reach beyond the
-    bounds of a measure, which says that there are too few values.
+    NaN is left out. The values are treated as a sample: over repeated samples, 95 of 100 such intervals contain the mean
+    of the population (Student 1908). An interval beyond the bounds of a measure means that there are too few values.
 
     >>> low, high = mean_interval(np.array([0.2, 0.4, 0.6]))
     >>> print(f"{low:.4f} {high:.4f}")
@@ -37,7 +36,7 @@ def mean_interval(values: Floats, confidence: float = CONFIDENCE) -> Interval | 
     known = values[~np.isnan(values)]
     if len(known) < 2:
         return None
-    if known.min() == known.max():  # their computed mean may differ from them in the last bit
+    if known.min() == known.max():  # the computed mean may differ in the last bit
         return float(known[0]), float(known[0])
     mean = exact_sum(known) / len(known)
     error = math.sqrt(exact_sum((known - mean) ** 2) / (len(known) - 1) / len(known))
@@ -48,8 +47,7 @@ def mean_interval(values: Floats, confidence: float = CONFIDENCE) -> Interval | 
 def difference_interval(first: Floats, second: Floats, confidence: float = CONFIDENCE) -> Interval | None:
     """The two-sided t interval of the mean difference, first minus second, query by query.
 
-    Queries that one of the two lacks (not a number) are left out. It leaves out zero exactly where the paired t test is
-    significant.
+    Queries missing (NaN) from either system are left out. It excludes zero exactly when the paired t test is significant.
 
     >>> low, high = difference_interval(np.array([0.5, 0.8, 0.9]), np.array([0.3, 0.4, 0.3]))
     >>> print(f"{low:.4f} {high:.4f}")
@@ -59,10 +57,10 @@ def difference_interval(first: Floats, second: Floats, confidence: float = CONFI
 
 
 def simultaneous_intervals(columns: Floats, confidence: float = CONFIDENCE) -> list[Interval | None]:
-    """The t interval of each column's mean, so wide that all of them hold together in 95 of 100 cases.
+    """The t interval of each column's mean, widened so that all of them hold together in 95 of 100 cases.
 
-    Bonferroni's way: each of m intervals has the confidence 1 - 0.05 / m. It is safe however the columns are related, and
-    wider than need be where they are close (Dunn 1961).
+    Bonferroni: each of m intervals has confidence 1 - 0.05 / m. This is valid however the columns are related, and wider
+    than necessary if they are closely related (Dunn 1961).
     """
     _check_confidence(confidence)
     each = 1 - (1 - confidence) / max(1, columns.shape[1])
@@ -72,10 +70,10 @@ def simultaneous_intervals(columns: Floats, confidence: float = CONFIDENCE) -> l
 def percentile_intervals(
     columns: Floats, confidence: float = CONFIDENCE, *, draws: int = DRAWS, seed: int = 1
 ) -> list[Interval | None]:
-    """The bootstrap interval of each column's mean: what lies in the middle of the means of resamples.
+    """The bootstrap interval of each column's mean: the middle quantiles of the means of resamples.
 
-    Rows are drawn again, the same ones for all columns. Simple, and somewhat too narrow with few rows. Values that are not
-    numbers are left out of their column; None with fewer than two values, no width where all are equal (Efron 1979).
+    Resamples the same rows for all columns. Simple, but somewhat too narrow with few rows. NaN is left out of its column;
+    None for fewer than two values, zero width if all are equal (Efron 1979).
     """
 
     def ends(column: Floats, means: Floats) -> Interval:
@@ -90,8 +88,8 @@ def bca_intervals(
 ) -> list[Interval | None]:
     """The bootstrap interval of each column's mean, corrected for bias and skewness (BCa).
 
-    As `percentile_intervals`, but at quantiles that are moved by how many resamples lie under the mean, and by the skewness
-    of the values (Efron 1987).
+    Like `percentile_intervals`, but the quantiles are shifted by the share of resamples below the mean and by the
+    skewness of the values (Efron 1987).
     """
 
     def ends(column: Floats, means: Floats) -> Interval:
@@ -102,7 +100,7 @@ def bca_intervals(
 
 
 def _bca_quantiles(column: Floats, means: Floats, confidence: float) -> tuple[float, float]:
-    """Which quantiles of the resamples' means are the ends of a BCa interval."""
+    """The quantiles of the resampled means at the ends of a BCa interval."""
     from scipy.special import ndtr, ndtri
 
     mean = column.mean()
@@ -122,23 +120,23 @@ def _bca_quantiles(column: Floats, means: Floats, confidence: float) -> tuple[fl
 def _bootstrap_intervals(
     columns: Floats, confidence: float, draws: int, seed: int, ends: Callable[[Floats, Floats], Interval]
 ) -> list[Interval | None]:
-    """The ends of each column's interval, from its values and the means of its resamples."""
+    """The interval of each column, from `ends(values, means of resamples)`."""
     _check_confidence(confidence)
     if draws < 1:
-        raise AssayError(f"draws cannot be {draws!r}; it takes a whole number from 1, such as 10000.")
+        raise AssayError(f"draws cannot be {draws!r}; it takes a whole number, 1 or more, such as 10000.")
     found: list[Interval | None] = [None] * columns.shape[1]
     for rows, numbers in _alike(~np.isnan(columns)):
         for start in range(0, len(numbers), _AT_ONCE):
             some = numbers[start : start + _AT_ONCE]
             block = columns[np.ix_(rows, some)]
             for number, column, means in zip(some, block.T, resampled_means(block, draws, seed), strict=True):
-                flat = column.min() == column.max()  # the computed mean may differ from them in the last bit
+                flat = column.min() == column.max()  # the computed mean may differ in the last bit
                 found[number] = (float(column[0]), float(column[0])) if flat else ends(column, means)
     return found
 
 
 def _alike(known: Booleans) -> list[tuple[Integers, Integers]]:
-    """Columns that have the same rows: the rows, at least two, and the numbers of the columns."""
+    """Columns with the same known rows, at least two: the rows, and the numbers of the columns."""
     groups: dict[bytes, list[int]] = {}
     for number, column in enumerate(known.T):
         groups.setdefault(column.tobytes(), []).append(number)
@@ -152,7 +150,7 @@ def _check_confidence(confidence: float) -> None:
 
 
 def t_quantile(degrees: int, probability: float) -> float:
-    """What Student's t stays below with this probability."""
-    from scipy.special import stdtrit  # a fifth of what scipy.stats takes to import
+    """The quantile of Student's t distribution."""
+    from scipy.special import stdtrit  # imports five times as fast as scipy.stats
 
     return float(stdtrit(degrees, probability))

@@ -1,4 +1,4 @@
-"""The queries that moved most between two systems, and what happened to their documents. Reads no files."""
+"""The queries that moved most between two systems, with the changes in their documents. Reads no files."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from msgspec.structs import replace
 from assay.comparison.pairs import Study, SystemScores, chosen_pairs, measure_called
 
 Ranking = Sequence[str]  # the documents of one query, best first
-USUAL_DEPTH = 10  # how far down one looks where the measure has no cutoff
+USUAL_DEPTH = 10  # for measures without a cutoff
 
 
 class Place(Struct, frozen=True):
-    """A document of a query in both rankings; a rank is None where the system did not retrieve it."""
+    """A document of a query in both rankings; a rank is None if the system did not retrieve it."""
 
     doc: str
-    before: int | None  # its rank by the baseline
-    after: int | None  # its rank by the system
-    rel: float | None  # its grade, None if nobody judged it
+    before: int | None  # rank in the baseline
+    after: int | None  # rank in the system
+    rel: float | None  # grade; None if unjudged
 
 
 class Move(Struct, frozen=True):
-    """One query: how its value changed and, where rankings are at hand, which documents entered, left and moved."""
+    """One query: how its value changed and, with rankings, which documents entered, left and moved."""
 
     query: str
     before: float
     after: float
-    depth: int = 0  # down to which entering and leaving are looked at; 0: the rankings were not
+    depth: int = 0  # that documents enter and leave; 0 if rankings were not compared
     entered: tuple[Place, ...] = ()
     left: tuple[Place, ...] = ()
     moved: tuple[Place, ...] = ()
@@ -41,22 +41,22 @@ class Move(Struct, frozen=True):
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Every document that something happened to."""
+        """Every document that entered, left or moved."""
         return self.entered + self.left + self.moved
 
 
 class Moves(Struct, frozen=True):
-    """The queries that moved most, by one measure, between a baseline and a system."""
+    """The queries that moved most between a baseline and a system, by one measure."""
 
     measure: str
     baseline: str
     system: str
-    up: tuple[Move, ...]  # the largest gain first
-    down: tuple[Move, ...]  # the largest loss first
+    up: tuple[Move, ...]  # largest gain first
+    down: tuple[Move, ...]  # largest loss first
 
 
 def most_moved(scores: SystemScores, study: Study, count: int) -> tuple[Moves, ...]:
-    """For each pair and measure the queries that gained and lost most; equal ones in the order of their queries."""
+    """The queries that gained and lost most, for each pair and measure; ties in query order."""
     found = []
     for number, measure in enumerate(scores.measures):
         for baseline, system in chosen_pairs(scores, study):
@@ -65,7 +65,7 @@ def most_moved(scores: SystemScores, study: Study, count: int) -> tuple[Moves, .
             names = scores.systems[baseline], scores.systems[system]
             sides = []
             for sign in (1, -1):
-                rows = np.flatnonzero(sign * difference > 0)  # not where one side has no value
+                rows = np.flatnonzero(sign * difference > 0)  # excludes NaN
                 rows = rows[np.argsort(-sign * difference[rows], kind="stable")][:count]
                 sides.append(tuple(Move(scores.queries[row], float(before[row]), float(after[row])) for row in rows))
             found.append(Moves(measure, *names, *sides))
@@ -77,7 +77,7 @@ def with_documents(
     ranking: Callable[[str, str, str], Ranking],
     grades: Callable[[str], Mapping[str, float]],
 ) -> tuple[Moves, ...]:
-    """The same with the documents; `ranking(measure, system, query)` and `grades(query)` say what is known of them."""
+    """The moves with their documents, from `ranking(measure, system, query)` and `grades(query)`."""
 
     def detailed(move: Move, pair: Moves) -> Move:
         before, after = (ranking(pair.measure, system, move.query) for system in (pair.baseline, pair.system))
@@ -94,7 +94,7 @@ def with_documents(
 
 
 def depth_of(measure: str) -> int:
-    """How far down the documents of a query matter to a measure: its cutoff, if it has one.
+    """The depth to which documents matter to a measure: its cutoff, or else 10.
 
     >>> depth_of("nDCG@20"), depth_of("AP"), depth_of("a column of a table")
     (20, 10, 10)

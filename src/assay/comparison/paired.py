@@ -1,11 +1,11 @@
-"""What a paired test is: one function, decorated, in the file of its kind. Knows no test by name and draws nothing.
+"""The interface of paired tests: a test is one decorated function. Knows no test by name and draws nothing.
 
     @paired_test("t")
     def t(paired, options):
         ...
 
-The function takes the pairs of columns and gives an `Outcome`. What holds for every test is here: systems are paired
-query by query, a query that one of the two lacks is left out, and what has no spread is never significant.
+The function takes a `Paired` and returns a `PairedOutcome`. Rules for all tests are here: systems are paired by query,
+a query missing from either system is left out, and differences without spread are never significant.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from assay.tables import Booleans, Floats, Integers
 Alternative = Literal["two-sided", "greater", "less"]
 Pair = tuple[int, int]  # columns: first minus second
 
-TIE = 1e-12  # numbers that differ by less than this share of what they were made of are equal: the rest is rounding
+TIE = 1e-12  # relative difference below which numbers count as equal, to absorb rounding
 
 
 class PairedOptions(Struct, frozen=True):
-    """What one may choose. Tests that need no chance pass over seed and draws; only `sign` knows a minimum.
+    """Options of a test. Tests without random draws ignore seed and draws; only `sign` uses the minimum.
 
-    `greater` asks whether the first system of a pair is better than the second. `draws` is the number of permutations or
-    resamples; None takes what the test has for its own.
+    `greater` tests whether the first system of a pair is better than the second. `draws` is the number of permutations
+    or resamples; None means the default of the test.
     """
 
     alternative: Alternative = "two-sided"
     draws: int | None = None
     seed: int = 1
-    minimum: float = 0.0  # differences up to this are ties of the sign test
+    minimum: float = 0.0  # differences up to this count as ties in the sign test
 
     def __post_init__(self) -> None:
         if self.alternative not in get_args(Alternative):
             known = ", ".join(get_args(Alternative))
             raise AssayError(f"alternative cannot be {self.alternative!r}; it takes {known}.")
         if self.draws is not None and (not _is_whole(self.draws) or self.draws < 1):
-            raise AssayError(f"draws cannot be {self.draws!r}; it takes a whole number from 1, such as 100000.")
+            raise AssayError(f"draws cannot be {self.draws!r}; it takes a whole number, 1 or more, such as 100000.")
         if not _is_whole(self.seed) or self.seed < 0:
-            raise AssayError(f"seed cannot be {self.seed!r}; it takes a whole number from 0.")
+            raise AssayError(f"seed cannot be {self.seed!r}; it takes a whole number, 0 or more.")
         if not 0 <= self.minimum < math.inf:
-            raise AssayError(f"minimum cannot be {self.minimum!r}; it takes a number from 0, such as 0.01.")
+            raise AssayError(f"minimum cannot be {self.minimum!r}; it takes a number, 0 or more, such as 0.01.")
 
 
 def _is_whole(value: object) -> bool:
@@ -57,7 +57,7 @@ def _is_whole(value: object) -> bool:
 
 
 class Overall(Struct, frozen=True):
-    """One test of all systems at once: whether all of them could be equally good."""
+    """One test of all systems at once: whether all are equally good."""
 
     statistic: float
     p: float
@@ -65,28 +65,28 @@ class Overall(Struct, frozen=True):
 
 
 class PairedOutcome(Struct, frozen=True, eq=False):
-    """What a test found: one entry for each pair in every array."""
+    """The result of a test: every array has one entry per pair."""
 
     statistic: Floats
     p: Floats
-    queries: Integers  # that entered
-    exact: Booleans  # all outcomes were counted: nothing was drawn or approximated
-    draws: Integers  # permutations or resamples, 0 where a formula gives p
+    queries: Integers  # used
+    exact: Booleans  # all outcomes were enumerated: nothing was drawn or approximated
+    draws: Integers  # permutations or resamples; 0 if p comes from a formula
     overall: Overall | None = None
 
     @classmethod
     def of(cls, rows: Sequence[tuple[float, float]], queries: Integers, *, exact: bool = False) -> PairedOutcome:
-        """The outcome of a test without draws, from statistic and p of each pair."""
+        """The outcome of a test without draws, from the statistic and p of each pair."""
         table = np.array(rows, np.float64).reshape(-1, 2)
         flags = np.full(len(table), exact)
         return cls(table[:, 0], table[:, 1], queries, flags, np.zeros(len(table), np.int64))
 
 
 class Significance(Struct, frozen=True, eq=False):
-    """What a test says of each pair, and all that is needed to get the same again.
+    """The result of a test for each pair, with everything needed to reproduce it.
 
-    Swapping the systems of a pair turns the sign of its statistic. Where `constant` is true, the two systems differ by
-    the same amount on all queries (or there is no query): there is no spread to judge by, and p is 1.
+    Swapping the systems of a pair flips the sign of its statistic. Where `constant` is true, the two systems differ by
+    the same amount on all queries (or there are no queries): without spread nothing can be tested, and p is 1.
     """
 
     test: str
@@ -98,7 +98,7 @@ class Significance(Struct, frozen=True, eq=False):
     constant: Booleans
     exact: Booleans
     draws: Integers
-    seed: int | None  # None where nothing was drawn
+    seed: int | None  # None if nothing was drawn
     overall: Overall | None = None
 
     def __len__(self) -> int:
@@ -108,8 +108,8 @@ class Significance(Struct, frozen=True, eq=False):
 class Paired(Struct, frozen=True, eq=False, dict=True):
     """Systems side by side, query by query, and the pairs to compare.
 
-    A value that is not a number is one that the system lacks. A pair leaves out the queries that one of its two lacks,
-    and keeps those that only other systems lack; tests of all systems at once keep only what is `complete`.
+    NaN marks a missing value. A pair leaves out queries missing from either of its systems, but keeps those missing only
+    from other systems; tests of all systems at once keep only queries that are `complete`.
     """
 
     values: Floats  # (queries, systems)
@@ -117,41 +117,37 @@ class Paired(Struct, frozen=True, eq=False, dict=True):
 
     def __post_init__(self) -> None:
         if self.values.ndim != 2:
-            raise AssayError(
-                f"values must be a table of queries and systems; these have {self.values.ndim} dimensions."
-            )
+            raise AssayError(f"values must have 2 dimensions (queries, systems), not {self.values.ndim}.")
         if np.isinf(self.values).any():
-            raise AssayError(f"{int(np.isinf(self.values).sum())} values are infinite; a test cannot weigh them.")
+            raise AssayError(f"{int(np.isinf(self.values).sum())} values are infinite and cannot be tested.")
         systems = self.values.shape[1]
         for pair in self.pairs:
             if len(pair) != 2 or not all(_is_whole(column) and 0 <= column < systems for column in pair):
-                raise AssayError(
-                    f"no pair {pair!r} among {systems} systems; they are numbered from 0 to {systems - 1}."
-                )
+                raise AssayError(f"no pair {pair!r}; the {systems} systems are numbered from 0 to {systems - 1}.")
 
     @cached_property
     def known(self) -> Booleans:
-        """Which values are there."""
+        """Which values are not missing."""
         return ~np.isnan(self.values)
 
     def difference(self, number: int) -> Floats:
-        """First minus second system of a pair, on the queries that both have."""
+        """First minus second system of a pair, on their common queries."""
         first, second = self.pairs[number]
         difference: Floats = self.values[:, first] - self.values[:, second]
         return difference[~np.isnan(difference)]
 
     def differences(self) -> Iterator[Floats]:
-        """The differences of one pair after the other."""
+        """The differences of each pair in turn."""
         return (self.difference(number) for number in range(len(self.pairs)))
 
     @cached_property
     def queries(self) -> Integers:
-        """How many queries both systems of each pair have."""
+        """The number of common queries of each pair."""
         return np.array([len(difference) for difference in self.differences()], np.int64)
 
     @cached_property
     def constant(self) -> Booleans:
-        """Pairs that differ by the same amount on all queries, up to rounding."""
+        """Which pairs differ by the same amount on all queries, up to rounding."""
         return np.array([self._is_constant(number) for number in range(len(self.pairs))], np.bool_)
 
     def _is_constant(self, number: int) -> bool:
@@ -167,7 +163,7 @@ class Paired(Struct, frozen=True, eq=False, dict=True):
         return Paired(self.values[self.known.all(axis=1)], self.pairs)
 
     def groups(self) -> Iterator[tuple[Paired, Integers]]:
-        """Pairs that have the same queries, with the numbers of these pairs."""
+        """Pairs grouped by their common queries, with the numbers of the pairs."""
         if self.known.all():
             yield self, np.arange(len(self.pairs))
             return
@@ -183,7 +179,7 @@ Kernel = Callable[[Paired, PairedOptions], PairedOutcome]
 
 
 class PairedTest(Struct, frozen=True, eq=False):
-    """Everything the registry knows of a test."""
+    """A registered test."""
 
     name: str
     kernel: Kernel
@@ -200,7 +196,7 @@ REGISTRY: dict[str, PairedTest] = {}
 
 
 def paired_test(name: str, *, draws: bool = False) -> Callable[[Kernel], Kernel]:
-    """Make a function a test that the whole of assay knows; `draws` says that it needs chance."""
+    """Register a function as a test; `draws` marks tests that draw at random."""
 
     def register(kernel: Kernel) -> Kernel:
         REGISTRY[name] = PairedTest(name, kernel, draws, kernel.__doc__ or "")
@@ -210,14 +206,14 @@ def paired_test(name: str, *, draws: bool = False) -> Callable[[Kernel], Kernel]
 
 
 def p_value(lower: float, upper: float, alternative: Alternative) -> float:
-    """The p value from the chances of a statistic as low and as high as this one."""
+    """The p value from the probabilities of a statistic at most as low and at least as high as this one."""
     if alternative == "two-sided":
         return min(1.0, 2 * min(lower, upper))
     return upper if alternative == "greater" else lower
 
 
 class Moments(Struct, frozen=True):
-    """How many values, their mean and standard deviation (n - 1); no order of the values changes a bit."""
+    """Count, mean and standard deviation (n - 1); bit for bit independent of the order of the values."""
 
     count: int
     mean: float
@@ -230,7 +226,7 @@ class Moments(Struct, frozen=True):
 
 
 def moments(values: Floats) -> Moments | None:
-    """Moments of values that are all numbers; None with fewer than two, or where all are equal up to rounding.
+    """Moments of values without NaN; None for fewer than two values, or if all are equal up to rounding.
 
     >>> moments(np.array([1.0, 2.0, 3.0]))
     Moments(count=3, mean=2.0, deviation=1.0)
@@ -239,9 +235,9 @@ def moments(values: Floats) -> Moments | None:
 
 
 def difference_moments(first: Floats, second: Floats) -> tuple[Floats, Moments | None]:
-    """First minus second where both are numbers, and the moments of that.
+    """First minus second where neither is NaN, and the moments of these differences.
 
-    Differences that are no more than the rounding of the values they come from have no spread.
+    Differences as small as the rounding of the values they come from have no spread.
     """
     difference = first - second
     known = ~np.isnan(difference)
@@ -254,4 +250,4 @@ def _moments(known: Floats, size: float) -> Moments | None:
         return None
     mean = exact_sum(known) / len(known)
     deviation = math.sqrt(exact_sum((known - mean) ** 2) / (len(known) - 1))
-    return Moments(len(known), mean, deviation) if deviation else None  # squares of the smallest numbers are 0
+    return Moments(len(known), mean, deviation) if deviation else None  # squares of the smallest numbers underflow to 0

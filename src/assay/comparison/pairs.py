@@ -1,6 +1,6 @@
-"""What is compared and what comes out for a pair of systems: differences with intervals, corrected tests, a verdict.
+"""The result for a pair of systems: difference, interval, corrected test and verdict. Reads no files, prints nothing.
 
-Reads no files and prints nothing. Difference = system - baseline, always, and systems are paired by query id.
+Difference is always system - baseline, and systems are paired by query id.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from assay.measures import Measure, parse_measure
 from assay.tables import Booleans, Floats
 
 IntervalKind = Literal["t", "percentile", "bca"]
-Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "no evidence of a difference", "not tested"]
-TOO_FEW = "comparing takes two systems or more."
-LARGEST = 1e150  # its square is still a number
+Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "no significant difference", "not tested"]
+TOO_FEW = "comparing needs at least two systems."
+LARGEST = 1e150  # its square does not overflow
 SIGNIFICANT: tuple[Verdict, ...] = ("better", "worse", "higher", "lower")
 
 
 class SystemScores(Struct, frozen=True, eq=False):
-    """What each system gets on each query, for one or more measures; not a number where it has no value."""
+    """The value of each system on each query, by one or more measures; NaN if missing."""
 
     systems: tuple[str, ...]
     queries: tuple[str, ...]
@@ -42,23 +42,25 @@ class SystemScores(Struct, frozen=True, eq=False):
     def __post_init__(self) -> None:
         shape = (len(self.measures), len(self.queries), len(self.systems))
         if self.values.shape != shape:
-            raise AssayError(f"scores of {shape} measures, queries and systems have the shape {self.values.shape}.")
+            raise AssayError(
+                f"scores must have the shape {shape} (measures, queries, systems), not {self.values.shape}."
+            )
         largest = float(np.nanmax(np.abs(self.values), initial=0))
         if largest > LARGEST:
-            raise AssayError(f"values up to {largest:g} are too large to be compared; scale them first.")
+            raise AssayError(f"values up to {largest:g} are too large to compare; scale them first.")
         for name in self.systems:
             if self.systems.count(name) > 1:
-                raise AssayError(f"two systems are called {show_id(name)!r}; name them apart.")
+                raise AssayError(f"two systems are called {show_id(name)!r}; rename one of them.")
 
     @classmethod
     def from_evaluations(cls, evaluations: Sequence[Evaluation]) -> SystemScores:
-        """The evaluations of several runs side by side; a query that one of them lacks has no value there."""
-        if not evaluations:  # one alone can be looked at, if not compared
+        """Evaluations of several runs side by side; NaN where a run lacks a query."""
+        if not evaluations:  # one alone is allowed; it cannot be compared
             raise AssayError(TOO_FEW)
         first = evaluations[0]
         labels = tuple(request.label for request in first.requests)
         if any(tuple(request.label for request in other.requests) != labels for other in evaluations):
-            raise AssayError("the runs were evaluated with different measures.")
+            raise AssayError("the runs were evaluated with different measures; evaluate all with the same.")
         queries = tuple(dict.fromkeys(query for other in evaluations for query in other.queries))
         place = {query: number for number, query in enumerate(queries)}
         values = np.full((len(labels), len(queries), len(evaluations)), np.nan)
@@ -71,19 +73,19 @@ class SystemScores(Struct, frozen=True, eq=False):
         return self.values[measure, :, system]
 
     def common_means(self, measure: int) -> Floats:
-        """The mean of each system over the queries that all of them have; not a number where there is none."""
+        """The mean of each system over their common queries; NaN without any."""
         table = self.values[measure]
         common = table[~np.isnan(table).any(axis=1)]
         return np.array([math.fsum(column) / len(column) if len(column) else math.nan for column in common.T])
 
     def select(self, chosen: Booleans) -> SystemScores:
-        """The same systems on some of the queries."""
+        """The same systems on the chosen queries."""
         queries = tuple(query for query, kept in zip(self.queries, chosen.tolist(), strict=True) if kept)
         return SystemScores(self.systems, queries, self.measures, self.values[:, chosen, :])
 
 
 def measure_called(label: str) -> Measure | None:
-    """The measure of this name; None for a column of a table, of which no more is known than its name."""
+    """The measure with this name; None for a column of a table of values."""
     try:
         return parse_measure(label)
     except MeasureError:
@@ -91,27 +93,27 @@ def measure_called(label: str) -> Measure | None:
 
 
 def higher_is_better(label: str) -> bool:
-    """Whether more of a measure is better, as of nDCG; of Unjudged or NumRet it is not."""
+    """Whether higher values are better: true of nDCG, not of Unjudged or NumRet."""
     measure = measure_called(label)
     return measure is None or measure.definition.rewards
 
 
 class Study(Struct, frozen=True):
-    """What is asked of a comparison."""
+    """The options of a comparison."""
 
-    baselines: tuple[str, ...] = ()  # none: the first system; every other system is compared with each
+    baselines: tuple[str, ...] = ()  # compared with every other system; empty: the first system
     all_pairs: bool = False
     test: str = "t"
-    correction: str | None = None  # None: Holm's beyond one comparison
+    correction: str | None = None  # None: Holm for more than one comparison
     alpha: float = 0.05
     alternative: Alternative = "two-sided"
     draws: int | None = None
     seed: int = 1
-    minimum: float = 0.0  # differences up to this are ties
+    minimum: float = 0.0  # differences up to this count as ties
     interval: IntervalKind = "t"
-    simultaneous: bool = False  # intervals so wide that all of them hold together
-    margin: float | None = None  # differences up to this do not matter
-    plan: float | None = None  # a difference that somebody wants to be able to show
+    simultaneous: bool = False  # widen the intervals so that all of them hold together
+    margin: float | None = None  # of the equivalence test
+    plan: float | None = None  # difference to plan the number of queries for
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
@@ -121,12 +123,12 @@ class Study(Struct, frozen=True):
         for name in ("margin", "plan"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
-                raise AssayError(f"{name} cannot be {value!r}; it takes a number over 0, such as 0.01.")
+                raise AssayError(f"{name} cannot be {value!r}; it takes a number greater than 0, such as 0.01.")
         definition_of(self.test)
 
     @property
     def options(self) -> PairedOptions:
-        """The part that the tests need."""
+        """The options of the test."""
         return PairedOptions(self.alternative, self.draws, self.seed, self.minimum)
 
 
@@ -139,7 +141,7 @@ class PairResult(Struct, frozen=True):
     baseline_mean: float
     system_mean: float
     difference: float
-    relative: float | None  # to the baseline; None where that is 0
+    relative: float | None  # to the baseline; None if that is 0
     interval: Interval | None  # of the difference
     p: float
     p_corrected: float
@@ -148,16 +150,16 @@ class PairResult(Struct, frozen=True):
     ties: int
     losses: int
     queries: int
-    detectable: float | None  # the smallest difference that these queries show with 80 % power
-    needed: int | None  # queries that the planned difference needs
+    detectable: float | None  # smallest difference these queries can detect with 80 % power
+    needed: int | None  # queries needed to detect the planned difference
     p_equivalence: float | None
     p_equivalence_corrected: float | None
     verdict: Verdict
-    constant: bool  # the two differ by the same amount on every query: no test can say anything
+    constant: bool  # the two differ by the same amount on every query, so nothing can be tested
 
 
 def tests_of(scores: SystemScores, study: Study) -> tuple[Significance, ...]:
-    """What the test of the study says of its pairs, measure by measure."""
+    """The study's test of all pairs, one result per measure."""
     pairs = [(system, baseline) for baseline, system in chosen_pairs(scores, study)]
     return tuple(
         significance_of(scores.values[number], pairs, study.test, study.options)
@@ -194,7 +196,7 @@ def pair_results(
 
 
 class _Answer(Struct, frozen=True):
-    """What the tests say of one pair; equivalence is not a number where nobody asked for it."""
+    """The test results of one pair; those for equivalence are NaN without a margin."""
 
     statistic: float
     p: float
@@ -204,7 +206,7 @@ class _Answer(Struct, frozen=True):
 
 
 def _p_equal(scores: SystemScores, study: Study, measure: int, pairs: Sequence[tuple[int, int]]) -> list[float]:
-    """How sure it is that the two of each pair are equivalent; not a number without a margin."""
+    """The equivalence p of each pair; NaN without a margin."""
     if study.margin is None:
         return [math.nan] * len(pairs)
     return [
@@ -214,7 +216,7 @@ def _p_equal(scores: SystemScores, study: Study, measure: int, pairs: Sequence[t
 
 
 def chosen_pairs(scores: SystemScores, study: Study) -> list[tuple[int, int]]:
-    """Columns of baseline and system."""
+    """The columns of baseline and system of each pair."""
     count = len(scores.systems)
     if count < 2:
         raise AssayError(TOO_FEW)
@@ -223,12 +225,12 @@ def chosen_pairs(scores: SystemScores, study: Study) -> list[tuple[int, int]]:
     for name in study.baselines:
         if name not in scores.systems:
             hint = did_you_mean(name, scores.systems) or f"; there are {', '.join(map(show_id, scores.systems))}."
-            raise AssayError(f"no system called {show_id(name)!r} to be the baseline{hint}")
+            raise AssayError(f"no system called {show_id(name)!r} for the baseline{hint}")
     baselines = [scores.systems.index(name) for name in dict.fromkeys(study.baselines or scores.systems[:1])]
     others = [system for system in range(count) if system not in baselines]
     pairs = [(baseline, system) for baseline in baselines for system in others]
     if not pairs:
-        raise AssayError("every system is a baseline: nothing is left to compare with them.")
+        raise AssayError("every system is a baseline, so there is nothing to compare; name fewer baselines.")
     return pairs
 
 
@@ -279,7 +281,7 @@ def _interval(difference: Floats, study: Study, family: int) -> Interval | None:
 
 
 def _needed(study: Study, deviation: float) -> int | None:
-    """Queries that the planned difference needs; None where that are more than anybody has."""
+    """Queries needed for the planned difference; None if impossibly many."""
     if study.plan is None:
         return None
     try:
@@ -289,20 +291,20 @@ def _needed(study: Study, deviation: float) -> int | None:
 
 
 def _verdict(measure: str, answer: _Answer, study: Study) -> Verdict:
-    """In words, from corrected p values: a difference within the margin does not matter, however sure it is.
+    """The verdict from corrected p values. A difference within the margin is "equivalent" even if it is significant.
 
-    Its direction is that of the statistic: tests of signs and ranks may find the one with the lower mean to be better.
+    The direction is that of the statistic: tests of signs and ranks may favour the system with the lower mean.
     """
     if answer.equal_corrected < study.alpha:
         return "equivalent"
     if not answer.corrected < study.alpha:
-        return "no evidence of a difference"
+        return "no significant difference"
     if higher_is_better(measure):
         return "better" if answer.statistic > 0 else "worse"
     return "higher" if answer.statistic > 0 else "lower"
 
 
 def _verdict_without_spread(difference: float, study: Study) -> Verdict:
-    """Where the two differ by the same amount on every query no test can say anything; a margin still can."""
+    """Differences that are all the same cannot be tested, but may be within the margin."""
     within = study.margin is not None and abs(difference) < study.margin
-    return "equivalent" if within else "no evidence of a difference"
+    return "equivalent" if within else "no significant difference"

@@ -1,6 +1,6 @@
-"""What so many queries can show: the smallest difference, and how many queries a difference needs. Paired t test, two-sided.
+"""Power of the two-sided paired t test: the smallest detectable difference, and the queries a difference needs.
 
-All functions take the standard deviation of the differences between two systems, query by query (n - 1).
+All functions take the standard deviation of the per-query differences between two systems (n - 1).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ SIMPSON[-1] = 1.0
 
 
 def power_of_t(difference: float, deviation: float, queries: int, alpha: float = ALPHA) -> float:
-    """The chance that a t test finds a difference that is there, in either direction; 0 with fewer than two queries.
+    """The probability that a t test detects a true difference, in either direction; 0 for fewer than two queries.
 
-    By the noncentral t distribution, with difference / deviation * sqrt(queries) for its centre (Cohen 1988). Without a
-    difference it is alpha.
+    Uses the noncentral t distribution centred at difference / deviation * sqrt(queries) (Cohen 1988). For a difference of
+    0 it is alpha.
 
     >>> round(power_of_t(0.05, deviation=0.1, queries=34), 3)
     0.808
@@ -37,15 +37,15 @@ def power_of_t(difference: float, deviation: float, queries: int, alpha: float =
 
 
 def _power(centre: float, degrees: int, alpha: float) -> float:
-    """The chance of t beyond its bounds when its centre is not zero.
+    """The probability that noncentral t exceeds its bounds.
 
-    Summed by Simpson's rule over the standard deviation that a sample may have, as a share of the true one: SciPy's
-    noncentral t is not a number in the far tail, and slow for many degrees of freedom.
+    Integrates by Simpson's rule over the ratio of sample to true standard deviation: SciPy's noncentral t returns NaN in
+    the far tail, and is slow for many degrees of freedom.
     """
     from scipy.special import ndtr
 
     bound = t_quantile(degrees, 1 - alpha / 2)
-    reach = 12 / math.sqrt(2 * degrees)  # twelve standard deviations to either side
+    reach = 12 / math.sqrt(2 * degrees)  # twelve standard deviations on either side
     spread = np.linspace(max(1e-12, 1 - reach), 1 + reach, STEPS + 1)
     logarithm = (degrees - 1) * np.log(spread) - degrees * spread**2 / 2
     weight = np.exp(logarithm - logarithm.max()) * SIMPSON
@@ -54,7 +54,7 @@ def _power(centre: float, degrees: int, alpha: float) -> float:
 
 
 def detectable_difference(deviation: float, queries: int, power: float = POWER, alpha: float = ALPHA) -> float:
-    """The smallest difference that so many queries show with this power; infinite with fewer than two.
+    """The smallest difference that this many queries detect with this power; infinite for fewer than two queries.
 
     >>> round(detectable_difference(deviation=0.1, queries=50), 4)
     0.0404
@@ -63,9 +63,9 @@ def detectable_difference(deviation: float, queries: int, power: float = POWER, 
     return math.inf if queries < 2 else _detectable_centre(queries, power, alpha) * deviation / math.sqrt(queries)
 
 
-@cache  # all pairs over the same queries have the same
+@cache  # the same for all pairs over the same queries
 def _detectable_centre(queries: int, power: float, alpha: float) -> float:
-    """Where the centre of t must lie for this power."""
+    """The centre of noncentral t that gives this power."""
     low, high = 0.0, 1.0
     while _power(high, queries - 1, alpha) < power:
         low, high = high, 2 * high
@@ -76,7 +76,7 @@ def _detectable_centre(queries: int, power: float, alpha: float) -> float:
 
 
 def queries_needed(difference: float, deviation: float, power: float = POWER, alpha: float = ALPHA) -> int:
-    """How many queries show a difference of this size with this power; at least two.
+    """The number of queries that detect this difference with this power; at least two.
 
     >>> queries_needed(0.02, deviation=0.1)
     199
@@ -85,19 +85,21 @@ def queries_needed(difference: float, deviation: float, power: float = POWER, al
 
     _check(deviation, power=power, alpha=alpha)
     if difference == 0 or not math.isfinite(difference):
-        raise AssayError(f"difference cannot be {difference!r}; no number of queries shows it. Name one such as 0.02.")
+        raise AssayError(
+            f"difference cannot be {difference!r}: no number of queries would detect it. Give one such as 0.02."
+        )
 
     def enough(queries: int) -> bool:
         return power_of_t(difference, deviation, queries, alpha) >= power
 
-    # Were the spread known, it would take so many; a little more or less is right, so the search begins here.
+    # The number for a known spread is close to the answer, so the search starts there.
     normal = (float(ndtri(1 - alpha / 2) + ndtri(power)) * deviation / difference) ** 2
     if normal > MOST_QUERIES:
-        raise AssayError(f"a difference of {difference:g} needs over {MOST_QUERIES:,} queries; name a larger one.")
+        raise AssayError(f"a difference of {difference:g} needs more than {MOST_QUERIES:,} queries; give a larger one.")
     high, step = max(2, math.ceil(normal)), 1
     while not enough(high):
         high, step = high + step, 2 * step
-    low = max(1, high - step)  # one is never enough
+    low = max(1, high - step)  # one query is never enough
     while low > 1 and enough(low):
         step *= 2
         low, high = max(1, low - step), low
@@ -110,10 +112,12 @@ def queries_needed(difference: float, deviation: float, power: float = POWER, al
 def _check(deviation: float, **shares: float) -> None:
     if not 0 < deviation < math.inf:
         raise AssayError(
-            f"deviation cannot be {deviation!r}; it takes a number over 0. Without spread there is nothing to plan for."
+            f"deviation cannot be {deviation!r}; it takes a number greater than 0. Without spread there is nothing to plan."
         )
     for name, share in shares.items():
         if not 0 < share < 1:
             raise AssayError(f"{name} cannot be {share!r}; it takes a number between 0 and 1.")
     if shares.get("power", 1) <= shares["alpha"]:
-        raise AssayError(f"power {shares['power']:g} is not over alpha {shares['alpha']:g}: chance alone reaches it.")
+        raise AssayError(
+            f"power {shares['power']:g} is not greater than alpha {shares['alpha']:g}, which chance alone reaches."
+        )

@@ -1,4 +1,4 @@
-"""Tests that look at the order and the sign of differences, not at their size: Wilcoxon and sign."""
+"""Tests on the ranks and signs of differences, not their size: Wilcoxon and sign."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ EXACT_LIMIT = 500  # queries; the work grows with their cube
 def wilcoxon(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are differences symmetric about zero? Wilcoxon's signed ranks by the normal approximation.
 
-    As R does it: with continuity correction, zeros dropped, equal sizes share their mean rank and the variance is
-    corrected for them. Sizes are equal when all bits are: 0.3 - 0.2 and 0.2 - 0.1 are not, and published p values rest on
-    that. The statistic is the rank sum of the wins less that of the losses. SciPy counts exactly up to 50 queries, which
-    gives other digits: see `wilcoxon-exact` (Wilcoxon 1945).
+    As in R: with continuity correction, zeros dropped, tied sizes share their mean rank, and the variance is corrected
+    for ties. Sizes are tied only if all bits are equal: 0.3 - 0.2 and 0.2 - 0.1 are not, and published p values depend on
+    that. The statistic is the rank sum of the wins minus that of the losses. SciPy is exact up to 50 queries and so gives
+    other digits: see `wilcoxon-exact` (Wilcoxon 1945).
     """
     from scipy.special import ndtr
 
@@ -32,7 +32,7 @@ def wilcoxon(paired: Paired, options: PairedOptions) -> PairedOutcome:
         if variance <= 0:
             rows.append((0.0, 1.0))
             continue
-        beyond = float(ranks.sum()) / 2  # of the wins' rank sum, over what is expected
+        beyond = float(ranks.sum()) / 2  # rank sum of the wins minus its expectation
         lower = float(ndtr((beyond + 0.5) / math.sqrt(variance)))
         upper = float(ndtr((0.5 - beyond) / math.sqrt(variance)))
         rows.append((2 * beyond, p_value(lower, upper, options.alternative)))
@@ -41,18 +41,18 @@ def wilcoxon(paired: Paired, options: PairedOptions) -> PairedOutcome:
 
 @paired_test("wilcoxon-exact")
 def wilcoxon_exact(paired: Paired, options: PairedOptions) -> PairedOutcome:
-    """Are differences symmetric about zero? Wilcoxon's signed ranks, all 2**n signs counted.
+    """Are differences symmetric about zero? Wilcoxon's signed ranks, exact over all 2**n signs.
 
-    Exact also where sizes are equal: these share their mean rank, and sums of doubled ranks are whole numbers that can be
-    counted. Zeros are dropped. The statistic is the rank sum of the wins less that of the losses. Up to 500 queries.
+    Also exact with ties: tied sizes share their mean rank, and sums of doubled ranks are whole numbers, which can be
+    counted. Zeros are dropped. The statistic is the rank sum of the wins minus that of the losses. Up to 500 queries.
     """
     rows = []
     for difference in paired.differences():
         ranks, _ = _signed_ranks(difference)
         if len(ranks) > EXACT_LIMIT:
             raise AssayError(
-                f"wilcoxon-exact counts up to {EXACT_LIMIT} queries that differ; here are {len(ranks)}. Use wilcoxon: "
-                "with so many its normal approximation is as good."
+                f"wilcoxon-exact takes up to {EXACT_LIMIT} queries that differ, not {len(ranks)}. Use wilcoxon: with so "
+                "many queries its normal approximation is as good."
             )
         doubled = np.rint(2 * ranks).astype(np.int64)
         chances = _chances_of_sums(np.abs(doubled))
@@ -63,7 +63,7 @@ def wilcoxon_exact(paired: Paired, options: PairedOptions) -> PairedOutcome:
 
 
 def _signed_ranks(difference: Floats) -> tuple[Floats, Integers]:
-    """Mean ranks of the sizes with the signs of the differences, and how many sizes are equal; zeros dropped."""
+    """Mean ranks of the sizes with the signs of the differences, and the counts of tied sizes; zeros dropped."""
     some = difference[difference != 0]
     _, place, ties = np.unique(np.abs(some), return_inverse=True, return_counts=True)
     mean_rank = np.cumsum(ties) - (ties - 1) / 2
@@ -71,7 +71,7 @@ def _signed_ranks(difference: Floats) -> tuple[Floats, Integers]:
 
 
 def _chances_of_sums(weights: Integers) -> Floats:
-    """The chance of each sum, from 0 on, when every weight is taken or not by the toss of a coin.
+    """The probability of each sum, from 0, if every weight is included with probability 1/2.
 
     >>> _chances_of_sums(np.array([1, 2])).tolist()
     [0.25, 0.25, 0.25, 0.25]
@@ -91,8 +91,8 @@ def _chances_of_sums(weights: Integers) -> Floats:
 def sign(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are wins and losses equally likely? The sign test, exact by the binomial distribution.
 
-    Differences up to `minimum` count as ties, and ties are dropped: with 0.01 a query that differs by 0.01 or less is
-    neither won nor lost. The statistic is wins less losses (Arbuthnot 1710).
+    Differences up to `minimum` count as ties, and ties are dropped: with 0.01, a query that differs by 0.01 or less is
+    neither won nor lost. The statistic is wins minus losses (Arbuthnot 1710).
     """
     from scipy.special import bdtr
 
@@ -107,6 +107,6 @@ def sign(paired: Paired, options: PairedOptions) -> PairedOutcome:
 
 
 def wins_and_losses(difference: Floats, minimum: float = 0.0) -> tuple[int, int]:
-    """How many differences are over the minimum, and how many under its negative; rounding does not decide."""
+    """The number of differences above `minimum` and below its negative, up to rounding."""
     bound = minimum * (1 + TIE)
     return int((difference > bound).sum()), int((difference < -bound).sum())

@@ -1,8 +1,7 @@
-"""Tests and means by drawing again: permutation, bootstrap, Tukey's range. Seeded, in blocks of bounded memory.
+"""Resampling tests and means: permutation, bootstrap, Tukey's range. Seeded, in blocks of bounded memory.
 
-A sign or a count that a query is given hits all systems alike. So a block of draws is multiplied with the columns of the
-systems once, and every pair is a subtraction. What is drawn hangs on the seed and the number of queries alone: not on
-other pairs that are asked for.
+The sign or count drawn for a query is the same for all systems. So a block of draws is multiplied with the columns of the
+systems once, and each pair is a subtraction. Draws depend only on the seed and the number of queries, not on the pairs.
 """
 
 from __future__ import annotations
@@ -16,26 +15,26 @@ from assay.tables import Booleans, Floats, Integers
 
 DRAWS = 100_000
 TUKEY_DRAWS = 10_000  # each one shuffles the whole table
-BLOCK = 128  # draws at a time, or fewer where they are long
+BLOCK = 128  # draws at a time; fewer if each is large
 MEMORY = 2**23  # numbers in the largest array of a block: 64 MB
-ALONE = 2**18  # multiplications up to which OpenBLAS starts no threads; waiting for them takes ten times as long on a
-# machine that has other work to do
+ALONE = 2**18  # multiplications up to which OpenBLAS starts no threads; on a busy machine, waiting for its threads
+# takes ten times as long
 
 
 @paired_test("permutation", draws=True)
 def permutation(paired: Paired, options: PairedOptions) -> PairedOutcome:
-    """Could each query's two values have changed places? Fisher's test by flipping the signs of differences.
+    """Are the two values of each query exchangeable? Fisher's permutation test, by flipping the signs of differences.
 
-    Where the n queries that differ have 2**n outcomes or fewer than asked for, all are counted: p = count / 2**n, and
-    neither seed nor chance is in it. Otherwise p = (count + 1) / (draws + 1), which is never 0. Mean differences that
-    are equal but for rounding (1e-12 of the largest possible) are equal. The statistic is the mean difference (Fisher
-    1935; Smucker, Allan and Carterette 2007).
+    If the n queries that differ have at most as many outcomes (2**n) as draws, all are enumerated: p = count / 2**n,
+    without seed or chance. Otherwise p = (count + 1) / (draws + 1), which is never 0. Mean differences that are equal up
+    to rounding (1e-12 of the largest possible) count as equal. The statistic is the mean difference (Fisher 1935;
+    Smucker, Allan and Carterette 2007).
     """
     draws = int(options.draws or DRAWS)
     p, exact = np.ones(len(paired.pairs)), np.zeros(len(paired.pairs), np.bool_)
     done = np.full(len(paired.pairs), draws, np.int64)
     for group, numbers in paired.groups():
-        most = draws.bit_length() - 1  # 2**n as a number of NumPy's would overflow
+        most = draws.bit_length() - 1  # 2**n would overflow in NumPy
         few = np.array([np.count_nonzero(apart) <= most for apart in group.differences()], np.bool_)
         for place in np.flatnonzero(few).tolist():
             p[numbers[place]], done[numbers[place]] = _exact_permutation(group.difference(place), options.alternative)
@@ -47,36 +46,36 @@ def permutation(paired: Paired, options: PairedOptions) -> PairedOutcome:
 
 
 def _exact_permutation(difference: Floats, alternative: Alternative) -> tuple[float, int]:
-    """p and the number of outcomes, all of them counted. Zeros change nothing: half of the outcomes are the other half."""
+    """p and the number of outcomes, by enumeration. Zeros are dropped: flipping their sign changes nothing."""
     some = difference[difference != 0]
     sums = np.zeros(1)
     for value in some.tolist():
         sums = np.concatenate((sums + value, sums - value))
-    observed = sums[:1]  # all signs as they are
+    observed = sums[:1]  # no sign flipped
     reached = _reached(sums, observed, TIE * np.abs(some).sum(keepdims=True), alternative)
     return int(reached.sum()) / len(sums), len(sums)
 
 
 def _chance_of_signs(paired: Paired, draws: int, options: PairedOptions) -> Floats:
-    """p of each pair from random signs; all queries are known."""
+    """p of each pair from random signs; no value is missing."""
     table = _SystemColumns(paired)
     tolerance = TIE * table.sizes
     count = np.zeros(len(paired.pairs), np.int64)
     for heads in coins(len(paired.values), draws, options.seed, table.width):
-        flipped = 2 * table.sums(heads) - table.observed[:, None]  # heads keep their sign, tails turn it
+        flipped = 2 * table.sums(heads) - table.observed[:, None]  # heads keep the sign, tails flip it
         count += _reached(flipped, table.observed[:, None], tolerance[:, None], options.alternative).sum(axis=1)
     return (count + 1) / (draws + 1)
 
 
 def coins(queries: int, draws: int, seed: int, width: int | None = None) -> Iterator[Floats]:
-    """Tosses of a fair coin, 0 or 1, in blocks of (draws, queries), each of which is written over the one before.
+    """Fair coin tosses, 0 or 1, in blocks of (draws, queries); each block overwrites the one before.
 
-    With a width there are so many columns, zeros after the queries. The size of the blocks does not change the tosses.
+    `width` pads the columns with zeros. The block size does not change the tosses.
     """
     rng = np.random.default_rng(seed)
     words = -(-queries // 64)
     block = _block(width or queries)
-    heads = np.zeros((block, width or queries))  # new memory for every block would take longer than all the rest
+    heads = np.zeros((block, width or queries))  # allocating every block would take longer than all the rest
     for start in range(0, draws, block):
         rows = min(block, draws - start)
         bits = rng.integers(0, 2**64, (rows, words), np.uint64).astype("<u8", copy=False)
@@ -86,11 +85,11 @@ def coins(queries: int, draws: int, seed: int, width: int | None = None) -> Iter
 
 @paired_test("bootstrap", draws=True)
 def bootstrap(paired: Paired, options: PairedOptions) -> PairedOutcome:
-    """Is the mean difference zero? Queries are drawn again from differences that were shifted to mean zero.
+    """Is the mean difference zero? Bootstrap: resamples queries from differences shifted to mean zero.
 
-    p = (count + 1) / (draws + 1), where count is how often the mean of a resample is as far from zero as the mean that was
-    seen. With few queries it finds too much: a resample has less spread than the sample (docs/statistics.md). The
-    statistic is the mean difference (Efron 1979; Savoy 1997).
+    p = (count + 1) / (draws + 1), where count is how often the mean of a resample is at least as far from zero as the
+    observed mean. With few queries it has too many false positives, since a resample has less spread than the sample
+    (docs/statistics.md). The statistic is the mean difference (Efron 1979; Savoy 1997).
     """
     draws = int(options.draws or DRAWS)
     p = np.ones(len(paired.pairs))
@@ -109,7 +108,7 @@ def bootstrap(paired: Paired, options: PairedOptions) -> PairedOutcome:
 
 
 def resamples(queries: int, draws: int, seed: int, width: int | None = None) -> Iterator[Floats]:
-    """How often each query is drawn when as many are drawn as there are: blocks as those of `coins`."""
+    """How often each query occurs in a resample of the same size, in blocks like those of `coins`."""
     rng = np.random.default_rng(seed)
     block = _block(width or queries)
     times = np.zeros((block, width or queries))
@@ -132,13 +131,13 @@ def resampled_means(columns: Floats, draws: int, seed: int) -> Floats:
 
 @paired_test("tukey", draws=True)
 def tukey(paired: Paired, options: PairedOptions) -> PairedOutcome:
-    """Could the best and the worst of so many equal systems lie this far apart? Tukey's test by shuffling systems.
+    """Could the best and worst of this many equal systems be this far apart? Tukey's test, by shuffling systems.
 
-    The values of each query are shuffled among all systems (all columns of the table), and the highest mean less the
-    lowest is held against the mean difference of each pair: p = (count + 1) / (draws + 1). So p is corrected for the number
-    of systems already: do not correct it again. One-sided p values are those of two sides, and 1 for a difference of the
-    other sign, since the range covers both orders of each pair. Queries that one system lacks are left out. The statistic
-    is the mean difference (Carterette 2012).
+    The values of each query are shuffled among all systems (all columns of the table), and the highest mean minus the
+    lowest is compared with the mean difference of each pair: p = (count + 1) / (draws + 1). p is already corrected for
+    the number of systems; do not correct it again. One-sided p values equal the two-sided ones, and are 1 for a
+    difference of the opposite sign, since the range covers both orders of each pair. Queries missing from any system are
+    left out. The statistic is the mean difference (Carterette 2012).
     """
     draws = int(options.draws or TUKEY_DRAWS)
     whole = paired.complete()
@@ -158,64 +157,64 @@ def tukey(paired: Paired, options: PairedOptions) -> PairedOutcome:
 
 
 def _ranges(values: Floats, draws: int, seed: int) -> Floats:
-    """Highest less lowest mean of the systems, with the values of each query shuffled."""
+    """Highest minus lowest mean of the systems, with the values of each query shuffled."""
     rng = np.random.default_rng(seed)
     block = _block(values.size)
     table = np.repeat((values - values[:, :1])[None], block, axis=0)
     ranges = []
     for start in range(0, draws, block):
-        rng.permuted(table, axis=2, out=table)  # shuffling what is shuffled already is as good
+        rng.permuted(table, axis=2, out=table)  # reshuffling shuffled values is just as random
         ranges.append(np.ptp(table.mean(axis=1), axis=1)[: draws - start])
     return np.concatenate(ranges)
 
 
 def _block(size: int) -> int:
-    """How many draws of this size are made at a time."""
+    """The number of draws of this size to make at a time."""
     return max(1, min(BLOCK, MEMORY // max(1, size)))
 
 
 def _means(paired: Paired) -> Floats:
-    """The mean difference of each pair; not a number without queries."""
+    """The mean difference of each pair; NaN without queries."""
     with np.errstate(invalid="ignore"):
         return np.array([np.divide(difference.sum(), len(difference)) for difference in paired.differences()])
 
 
 def _reached(drawn: Floats, observed: Floats, tolerance: Floats, alternative: Alternative) -> Booleans:
-    """Where what was drawn is at least as far out as what was observed."""
+    """Where the drawn value is at least as extreme as the observed one."""
     if alternative == "two-sided":
         return np.abs(drawn) >= np.abs(observed) - tolerance
     return drawn >= observed - tolerance if alternative == "greater" else drawn <= observed + tolerance
 
 
 class WeightedSums:
-    """Sums of columns for many weightings of their rows: one matrix product, cut into tiles that need no threads."""
+    """Sums of columns under many row weightings: one matrix product, in tiles too small for BLAS threads."""
 
     def __init__(self, columns: Floats) -> None:
         rows, self.columns = columns.shape
         across = max(1, min(32, self.columns))
         down = max(1, min(rows, ALONE // (BLOCK * across)))
         self._down, self._tall, self._wide = down, -(-rows // down), -(-self.columns // across)
-        self.width = self._tall * down  # of the weights: zeros after the last row
+        self.width = self._tall * down  # of the weights, padded with zeros
         padded = np.zeros((self.width, self._wide * across))
         padded[:rows, : self.columns] = columns
         tiles = padded.reshape(self._tall, down, self._wide, across).transpose(2, 0, 1, 3)
         self._tiles = np.ascontiguousarray(tiles)  # (wide, tall, down, across)
 
     def of(self, weights: Floats) -> Floats:
-        """The sum of each column under each weighting, for weights of (weightings, width): (columns, weightings)."""
+        """Weighted column sums, (columns, weightings), from weights of (weightings, width)."""
         cut = weights.reshape(len(weights), self._tall, self._down).transpose(1, 0, 2)
         sums: Floats = np.matmul(cut, self._tiles).sum(axis=1)  # (wide, weightings, across)
         return sums.transpose(0, 2, 1).reshape(-1, len(weights))[: self.columns]
 
 
 class _SystemColumns:
-    """Sums of differences under weights: by system and then subtracted, or by pair where these are fewer."""
+    """Weighted sums of differences: by system and then subtracted, or by pair if there are fewer pairs."""
 
     def __init__(self, paired: Paired) -> None:
         pairs: Integers = np.array(paired.pairs, np.int64).reshape(-1, 2)
         used, place = np.unique(pairs, return_inverse=True)
         self._first, self._second = place.reshape(-1, 2).T
-        # Against the first system: nothing changes for a pair, and sums keep more digits.
+        # Relative to the first system: differences stay the same, and sums keep more digits.
         systems = paired.values[:, used] - paired.values[:, used[:1]]
         self._by_pair = len(pairs) < len(used)
         self._sums = WeightedSums(systems[:, self._first] - systems[:, self._second] if self._by_pair else systems)

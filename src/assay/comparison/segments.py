@@ -1,6 +1,6 @@
 """Segments of queries: how the systems do on each kind of query, and whether the difference is the same on all of them.
 
-Reads no files. A segment with few queries is shown and not tested: what such a test finds is mostly chance.
+Reads no files. A segment with few queries is shown but not tested: what such a test finds is mostly chance.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from assay.errors import AssayError, show_id
 from assay.tables import Floats, in_byte_order
 
 MINIMUM = 10  # queries that a segment needs to be tested
-PARTS = 3  # into which the built-in segments cut
-MOST_LABELS = 12  # beyond so many different numbers a column is cut into ranges
+PARTS = 3  # ranges that numbers are split into
+MOST_LABELS = 12  # a column with more different numbers is split into ranges
 
 
 class Segmentation(Struct, frozen=True):
-    """One way to sort queries into segments. A query may be in none."""
+    """An assignment of queries to segments. A query may be in none."""
 
     name: str
     segment_of: Mapping[str, str]  # query -> segment
-    segments: tuple[str, ...]  # in the order to be shown
-    caution: str = ""  # what must be said wherever it is shown
+    segments: tuple[str, ...]  # in display order
+    caution: str = ""  # printed wherever the segments are shown
 
     @classmethod
     def from_labels(cls, name: str, labels: Mapping[str, str]) -> Segmentation:
-        """From a column of labels; one with many different numbers is cut into ranges that hold equally many queries.
+        """From a column of labels; more than twelve different numbers are split into ranges.
 
         >>> Segmentation.from_labels("intent", {"q1": "buy", "q2": "know", "q3": "buy"}).segments
         ('buy', 'know')
@@ -61,7 +61,7 @@ class Segmentation(Struct, frozen=True):
     def from_numbers(
         cls, name: str, numbers: Mapping[str, float], words: Sequence[str] = (), caution: str = ""
     ) -> Segmentation:
-        """Ranges of numbers that hold about equally many queries; equal numbers are never parted.
+        """Ranges of numbers with about the same number of queries; equal numbers are never split.
 
         >>> Segmentation.from_numbers("length", {"a": 1, "b": 2, "c": 5, "d": 9, "e": 9, "f": 20}).segments
         ('1 to 2', '5 to 9', '20')
@@ -70,7 +70,7 @@ class Segmentation(Struct, frozen=True):
             return cls(name, {}, (), caution)
         values = np.array(list(numbers.values()), np.float64)
         ends = np.unique(values)
-        if len(ends) > PARTS:  # a value belongs to the lowest range whose end it does not pass
+        if len(ends) > PARTS:  # a value belongs to the first range whose end is not below it
             ends = np.unique(np.sort(values)[[-(-len(values) * part // PARTS) - 1 for part in range(1, PARTS + 1)]])
         part = np.searchsorted(ends, values)
         labels = _ranges([values[part == number] for number in range(len(ends))])
@@ -101,7 +101,7 @@ def by_difficulty(scores: SystemScores, baseline: str) -> Segmentation:
         f"difficulty for {baseline}",
         known,
         ("hard", "middling", "easy"),
-        "Difficulty is the baseline's own value, which is partly luck: another system looks better on its hard queries and worse on its easy ones even where both are equally good (regression to the mean).",
+        "Difficulty is the baseline's own value, which is partly luck: an equally good system looks better on the baseline's hard queries and worse on its easy ones (regression to the mean).",
     )
 
 
@@ -115,7 +115,7 @@ class SystemMean(Struct, frozen=True):
 
 
 class SegmentResult(Struct, frozen=True):
-    """One segment. Where it is not tested its pairs have p 1 and the verdict "not tested"."""
+    """One segment. If it is not tested, its pairs have p 1 and the verdict "not tested"."""
 
     name: str
     queries: int
@@ -124,7 +124,7 @@ class SegmentResult(Struct, frozen=True):
     pairs: tuple[PairResult, ...]
 
     def best(self, measure: str) -> tuple[str, ...]:
-        """The systems with the highest mean: one, or several that are equal; none if higher is not better."""
+        """The systems with the highest mean, several if tied; empty if higher is not better."""
         if not higher_is_better(measure):
             return ()
         means = {mean.system: mean.mean for mean in self.means if mean.measure == measure and not math.isnan(mean.mean)}
@@ -132,7 +132,7 @@ class SegmentResult(Struct, frozen=True):
 
 
 class Interaction(Struct, frozen=True):
-    """Whether the difference between two systems is the same in all segments."""
+    """The test whether the difference between two systems is the same in all segments."""
 
     measure: str
     baseline: str
@@ -143,15 +143,15 @@ class Interaction(Struct, frozen=True):
 
 
 class Paradox(Struct, frozen=True):
-    """A system that is better over all and worse in most segments, or the other way round (Simpson)."""
+    """Simpson's paradox: a system that is better overall but worse in most segments, or the reverse."""
 
     measure: str
     baseline: str
     system: str
     difference: float  # over all queries of the segments
-    against: tuple[str, ...]  # segments where the sign is the other one
+    against: tuple[str, ...]  # segments with the opposite sign
     segments: int
-    sure: bool  # in one of those the difference is more than chance
+    sure: bool  # the difference is significant in one of those
 
 
 class SegmentComparison(Struct, frozen=True):
@@ -167,26 +167,26 @@ class SegmentComparison(Struct, frozen=True):
 
     @property
     def family(self) -> int:
-        """Over how many comparisons p values were corrected."""
+        """The number of comparisons that p values are corrected for."""
         return sum(len(segment.pairs) for segment in self.segments if segment.tested)
 
 
 def compare_segments(
     scores: SystemScores, study: Study, segmentation: Segmentation, *, minimum: int = MINIMUM
 ) -> SegmentComparison:
-    """The study repeated in every segment; p values are corrected over all segments, pairs and measures together."""
+    """Repeat the study in every segment; p values are corrected over all segments, pairs and measures together."""
     if minimum < 2:
-        raise AssayError(f"minimum cannot be {minimum!r}; a segment needs two queries or more to be tested.")
+        raise AssayError(f"minimum cannot be {minimum!r}; a segment needs at least two queries to be tested.")
     members = {
         name: np.array([segmentation.segment_of.get(query) == name for query in scores.queries], np.bool_)
         for name in segmentation.segments
     }
     counts = {name: int(chosen.sum()) for name, chosen in members.items()}
     if not members:
-        raise AssayError(f"segments by {show_id(segmentation.name)!r} have no label at all; leave them out.")
+        raise AssayError(f"segments by {show_id(segmentation.name)!r} have no labels; leave them out.")
     if not any(counts.values()):
         raise AssayError(
-            f"no query of the runs is in a segment of {show_id(segmentation.name)!r}; are the query ids of the file the same?"
+            f"no query of the runs is in a segment of {show_id(segmentation.name)!r}; does the file use the same query ids?"
         )
     parts = {name: scores.select(chosen) for name, chosen in members.items() if counts[name]}
     tested = [name for name in parts if counts[name] >= minimum]
@@ -223,7 +223,7 @@ def _tested(parts: Sequence[SystemScores], study: Study, correction: str) -> lis
 
 
 def _differences(scores: SystemScores, study: Study) -> tuple[PairResult, ...]:
-    """Differences, with the fastest test."""
+    """The differences only, with the fastest test."""
     (pairs,) = _tested([scores], replace(study, test="t", draws=None), "none")
     return pairs
 
@@ -256,11 +256,11 @@ def _interactions(
 
 
 def differing_means(groups: Sequence[Floats], size: float = 0.0) -> tuple[float, float]:
-    """Whether groups of values have different means: statistic and p of Brown and Forsythe's test (1974).
+    """Whether groups have different means: statistic and p of Brown and Forsythe's test (1974).
 
-    Groups may vary differently, and one may not vary at all, as happens where two systems agree on all queries of a
-    segment; Welch's test cannot be computed then. Degrees of freedom after Mehrotra (1997). Without any spread p is 1;
-    what is only the rounding of values of this `size`, from which differences were taken, is no spread.
+    Variances may differ, and one may be 0, as happens when two systems agree on all queries of a segment; Welch's test
+    cannot be computed then. Degrees of freedom after Mehrotra (1997). Without any spread p is 1. Spread within the
+    rounding of values of this `size`, from which the differences were taken, does not count.
 
     >>> differing_means([np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.2, 0.3])])
     (0.0, 1.0)
@@ -287,7 +287,7 @@ def differing_means(groups: Sequence[Floats], size: float = 0.0) -> tuple[float,
 def _paradoxes(
     scores: SystemScores, study: Study, members: Mapping[str, np.ndarray], segments: Sequence[SegmentResult]
 ) -> tuple[Paradox, ...]:
-    """Only where something stands against it: a difference over all, and most segments with the other sign."""
+    """Overall differences with the opposite sign in most segments."""
     inside = np.any(list(members.values()), axis=0)
     found = []
     for number, pair in enumerate(_differences(scores.select(inside), study)):
@@ -305,7 +305,7 @@ def _opposed(first: float, second: float) -> bool:
 
 
 def _numbers(labels: Mapping[str, str]) -> dict[str, float] | None:
-    """The labels as numbers, if all of them are."""
+    """The labels as numbers; None unless all of them are."""
     try:
         found = {query: float(label) for query, label in labels.items()}
     except ValueError:
@@ -314,7 +314,7 @@ def _numbers(labels: Mapping[str, str]) -> dict[str, float] | None:
 
 
 def _ranges(parts: Sequence[Floats]) -> list[str]:
-    """The ends of each part, in as many digits as it takes to tell all ends apart."""
+    """The ends of each part, with enough digits to distinguish all ends."""
     ends = [(float(values.min()), float(values.max())) for values in parts]
     different = {end for both in ends for end in both}
     digits = next(

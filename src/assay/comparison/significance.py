@@ -1,6 +1,6 @@
-"""Is the difference between two systems more than chance? All paired tests by name.
+"""Paired significance tests by name, on a table with a row per query and a column per system.
 
-Works on a table of values, one row per query and one column per system. Reads no files and knows no measure.
+Reads no files and is independent of measures.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.comparison import formulas, ranks, resampling  # noqa: F401  (their tests register themselves)
+from assay.comparison import formulas, ranks, resampling  # noqa: F401  (import registers their tests)
 from assay.comparison.paired import REGISTRY, Pair, Paired, PairedOptions, PairedTest, Significance
 from assay.errors import AssayError, did_you_mean
 from assay.tables import Floats
@@ -20,11 +20,11 @@ DEFAULT = "t"
 def significance_of(
     values: Floats, pairs: Sequence[Pair], test: str = DEFAULT, options: PairedOptions = PairedOptions()
 ) -> Significance:
-    """What a test says of each pair of systems: columns of a table with a row per query.
+    """Test each pair of systems, given as columns of a table with a row per query.
 
-    The difference is first minus second. A query that one of the two lacks (not a number) is left out for this pair alone;
-    `tukey` and `anova`, which look at all systems at once, leave it out for all. A system compared with itself, no query
-    and differences that are all the same give p 1: there is no spread to judge by.
+    The difference is first minus second. A query missing (NaN) from either system is left out for this pair only; `tukey`
+    and `anova`, which test all systems at once, leave out queries missing from any system. p is 1 for a system compared
+    with itself, without queries, and if all differences are the same: without spread nothing can be tested.
 
     >>> values = np.array([[0.9, 0.4], [0.5, 0.3], [0.8, 0.5], [0.6, 0.2]])
     >>> found = significance_of(values, [(0, 1)], "permutation")
@@ -57,7 +57,7 @@ def names_of_tests() -> list[str]:
 
 
 def definition_of(name: str) -> PairedTest:
-    """The test of this name."""
+    """The test with this name."""
     if name not in REGISTRY:
         hint = did_you_mean(name, REGISTRY) or f"; there are {', '.join(names_of_tests())}."
         raise AssayError(f"no test called {name!r}{hint}")

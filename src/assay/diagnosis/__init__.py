@@ -1,1 +1,1 @@
-"""The pitfalls of an evaluation, looked for: labels, positions, queries, gaming. Prints nothing."""
+"""Diagnose pitfalls of an evaluation: labels, positions, queries, gaming. Prints nothing."""

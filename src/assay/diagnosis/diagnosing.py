@@ -1,4 +1,4 @@
-"""Look for the pitfalls of an evaluation: judgments, runs and what else there is give a `Diagnosis`. Prints nothing."""
+"""Diagnose an evaluation: from judgments, runs and optional inputs to a `Diagnosis`. Prints nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from assay.measures import Measure, Request, parse_measures
 from assay.rules import Rules
 from assay.tables import Run
 
-BESIDE = tuple(dict.fromkeys((*WITNESSES, "AP", "Bpref", "infAP")))  # measures that looks need beside those asked for
+BESIDE = tuple(
+    dict.fromkeys((*WITNESSES, "AP", "Bpref", "infAP"))
+)  # measures that looks need in addition to those requested
 
 
 def diagnose(
@@ -44,13 +46,13 @@ def diagnose(
     grades: Mapping[str, float] | None = None,
     input_format: str = "auto",
 ) -> Diagnosis:
-    """Look for incomplete labels, position bias, queries that nobody asks, and gains that are none.
+    """Check for incomplete labels, position bias, unrepresentative queries, and spurious gains.
 
-    `runs` is one run or several: paths, tables, or {name: run}. `baseline` is the name of the run that others are
-    compared with, by default the first. `presented` gives the positions at which assessors saw documents, `queries`
-    the texts of the test queries, `production` a sample of real ones with counts, `corpus` the texts of documents,
-    `segments` the kinds of queries: each a path or a dict. What is not given is not looked at, and the diagnosis says
-    so. `only` names some of labels, position, queries and gaming.
+    `runs` is one run or several: paths, tables, or {name: run}. `baseline` is the name of the run to compare the others
+    with, by default the first. `presented` gives the positions at which assessors saw documents, `queries` the texts of
+    the test queries, `production` a sample of real queries with counts, `corpus` the texts of documents, `segments` the
+    kinds of queries: each a path or a dict. Checks without their input are skipped and listed. `only` selects some of
+    labels, position, queries and gaming.
 
     >>> found = diagnose({"q": {"a": 1, "b": 0}}, {"bm25": {"q": {"a": 2.0, "c": 1.0}}}, ["P@2"], only=["labels"])
     >>> found["DIA001"].severity, found["DIA001"].evidence[0].value
@@ -94,7 +96,7 @@ def diagnose(
 
 
 def settings_of(given: Settings | Mapping[str, Any]) -> Settings:
-    """The settings, from themselves or from those that differ: {"k": 5}."""
+    """Settings, from an instance or a dict of those that differ: {"k": 5}."""
     if isinstance(given, Settings):
         return given
     for name in given:
@@ -106,7 +108,7 @@ def settings_of(given: Settings | Mapping[str, Any]) -> Settings:
 
 
 def named_runs(runs: Any) -> list[Run]:
-    """The runs as tables, each under its own name; one run may stand alone, several by name in a dict."""
+    """The runs as tables with unique names, from one run, a list, or a dict by name."""
     if isinstance(runs, Mapping) and runs and all(not _is_ranking(value) for value in runs.values()):
         tables = [as_run(value, name=str(name)) for name, value in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, str):
@@ -114,16 +116,18 @@ def named_runs(runs: Any) -> list[Run]:
     else:
         tables = [as_run(runs)]
     if not tables:
-        raise AssayError("a diagnosis takes one run or more.")
+        raise AssayError("a diagnosis needs at least one run.")
     names = [table.name for table in tables]
     for name in names:
         if names.count(name) > 1:
-            raise AssayError(f"two runs are called {show_id(name)!r}; name them apart: {{'a': run, 'b': run}}.")
+            raise AssayError(
+                f"two runs are called {show_id(name)!r}; give them different names: {{'a': run, 'b': run}}."
+            )
     return tables
 
 
 def _is_ranking(value: Any) -> bool:
-    """Whether a value is {document: score}: then the dict that holds it is a run, not several."""
+    """Whether a value is {document: score}, which makes the dict around it one run rather than several."""
     return isinstance(value, Mapping) and all(not isinstance(score, Mapping) for score in value.values())
 
 
@@ -135,7 +139,7 @@ def _evaluator(
     grades: Mapping[str, float] | None,
     input_format: str,
 ) -> tuple[Evaluator, dict[str, str]]:
-    """An evaluator for the measures asked for and those that looks need, and under which labels these stand."""
+    """An evaluator for the requested measures and those that looks need, and the labels of the latter."""
     label_of = {request.measure: request.label for request in asked}
     more = [request for request in parse_measures(BESIDE) if _is_known(request.label, rules, like)]
     beside = {request.label: label_of.setdefault(request.measure, request.label) for request in more}
@@ -147,7 +151,7 @@ def _evaluator(
 
 
 def _is_known(label: str, rules: Rules | Mapping[str, Any], like: str) -> bool:
-    """Whether the conventions have such a measure, and it can be computed under the rules."""
+    """Whether the measure exists in these conventions and can be computed under the rules."""
     run = Run.from_columns(["q"], ["d"], [1.0], rank=[1])
     try:
         Evaluator({"q": {"d": 1}}, [label], rules, like=like).evaluate(run)
@@ -161,7 +165,7 @@ def _baseline(systems: tuple[str, ...], name: str | None) -> int:
         return 0
     if name not in systems:
         hint = did_you_mean(name, systems) or f"; there are {', '.join(map(show_id, systems))}."
-        raise AssayError(f"no run called {show_id(name)!r} to be the baseline{hint}")
+        raise AssayError(f"no run called {show_id(name)!r} for the baseline{hint}")
     return systems.index(name)
 
 
@@ -181,6 +185,6 @@ def _segments(value: Any) -> dict[str, dict[str, str]] | None:
 
 
 def _at_the_top(runs: LabelledRuns, k: int) -> list[str]:
-    """Documents whose texts are looked at."""
+    """The documents whose texts are needed."""
     chosen = runs.within(k).any(axis=0)
     return [str(doc) for doc in runs.pairs.doc[chosen]]

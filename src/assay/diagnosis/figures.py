@@ -1,4 +1,4 @@
-"""Figures that several looks need: means and a paired test."""
+"""Means and a paired test, shared by several looks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from assay.tables import Floats
 
 
 def mean_of(values: Floats) -> float:
-    """The mean of the values that are numbers, exactly rounded; 0 of none."""
+    """The correctly rounded mean without NaN; 0 if there are no values."""
     known = values[~np.isnan(values)]
     return math.fsum(known.tolist()) / len(known) if len(known) else 0.0
 
 
 def paired_p(difference: Floats) -> float:
-    """Two-sided p of the paired t test, from the differences."""
+    """The two-sided p of the paired t test, from the differences."""
     columns = np.column_stack((difference, np.zeros_like(difference)))
     return float(significance_of(columns, [(0, 1)], "t").p[0])

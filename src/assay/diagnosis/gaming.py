@@ -1,4 +1,4 @@
-"""Metric gaming: a figure that rises without the search getting better."""
+"""Metric gaming: a value that rises without search getting better."""
 
 from __future__ import annotations
 
@@ -18,32 +18,31 @@ from assay.errors import show_id
 from assay.measures import Measure
 from assay.tables import Booleans, Floats
 
-FEWEST = 5  # queries that a segment needs to be looked at
-WITNESSES = ("nDCG@10", "AP", "RR@10", "R@100", "P@10")  # measures that are looked at even if nobody asked for them
+FEWEST = 5  # queries that a segment needs to be checked
+WITNESSES = ("nDCG@10", "AP", "RR@10", "R@100", "P@10")  # measures that are always checked
 
 
 @look(
     "DIA030",
     "gaming",
-    advice="Name the measure that stands for what users need before looking, and report the ones that fall beside "
-    "it. Look at "
-    "queries that won by the one and lost by the other (assay compare).",
+    advice="Choose the measure that reflects what users need before you see results, and report those that fall as well. "
+    "Check queries that won by one and lost by the other (assay compare).",
 )
 def one_measure_at_the_cost_of_others(material: Material) -> LookResult | CannotLook:
     """One measure rises while others, or the share of judged documents, fall.
 
-    Why: what is optimised stops being a good measure. A gain at the first rank may be paid with recall, and a gain by
-    a measure that skips unjudged documents may come from showing more of them.
+    Why: a measure that is optimised stops being a good measure. A gain at the first rank may cost recall, and a gain by a
+    measure that skips unjudged documents may come from showing more of them.
 
-    Measured: each run against the baseline by all measures asked for, by nDCG@10, AP, RR@10, R@100 and P@10 beside
-    them, and by judged@k: paired t tests over queries, corrected (Holm) over all of them. Reported are runs that are
-    significantly better by one measure and worse by another.
+    Measured: each run against the baseline by all requested measures, by nDCG@10, AP, RR@10, R@100 and P@10, and by
+    judged@k: paired t tests over queries, corrected (Holm) over all of them. Reports runs that are significantly better
+    by one measure and worse by another.
 
-    Limits: a trade can be what was wanted; whether it is good for users no measure can say. A measure that counts
-    unjudged documents as not relevant and rises although fewer documents are judged is, if anything, too low.
+    Limits: a trade-off can be intended; no measure can say whether it is good for users. A measure that counts unjudged
+    documents as not relevant and rises although fewer documents are judged is, if anything, too low.
     """
     if len(material.runs.systems) < 2:
-        return CannotLook("comparing takes two RUNs or more")
+        return CannotLook("needs at least two RUNs")
     trades = _trades(material)
     base = show_id(material.runs.systems[material.baseline])
     traded = [trade.run for trade in trades.found if trade.worse]
@@ -90,21 +89,21 @@ _TRADE_COLUMNS = (
     Column("corrected p", "p"),
 )
 _BLIND_ADVICE = (
-    "The gain stands on fewer judged documents and is, if anything, too low; judge the holes (DIA006) before saying how "
-    "large it is."
+    "The gain is based on fewer judged documents and is, if anything, too low; judge the holes (DIA006) before you report "
+    "its size."
 )
 
 
 class Trade(Struct, frozen=True):
-    """A run that is surely better than the baseline by one measure, and surely worse by another or judged less."""
+    """A run that is significantly better than the baseline by one measure, and worse by another or judged less."""
 
     run: str
-    worse: bool  # by another measure, or better by one that skips the unjudged; else it is merely judged less
-    rows: tuple[TradeRow, ...]  # what is sure
+    worse: bool  # by another measure, or better by one that skips unjudged documents; else only judged less
+    rows: tuple[TradeRow, ...]  # the significant differences
 
 
 class Trades(Struct, frozen=True):
-    """All such runs, and by how many measures they were compared."""
+    """All such runs, and the number of measures compared."""
 
     found: tuple[Trade, ...]
     measures: int
@@ -144,7 +143,7 @@ def _trade_words(base: str, traded: list[str], blind: list[str]) -> str:
     if traded:
         told.append(f"{_some(traded)} {_verb(traded, 'gain')} by one measure and {_verb(traded, 'lose')} by another")
     if blind:
-        told.append(f"{_some(blind)} {_verb(blind, 'gain')} while less of what is shown is judged")
+        told.append(f"{_some(blind)} {_verb(blind, 'gain')} while fewer of the documents shown are judged")
     if not told:
         return f"No run is significantly better than {base} by one measure and worse by another, or judged less."
     return f"Against {base}, {'; '.join(told)}."
@@ -174,33 +173,32 @@ def _some(systems: list[str]) -> str:
 @look(
     "DIA031",
     "gaming",
-    advice="Report the segments apart, and say that the rest has not gained. Check that queries of the segment were "
-    "not used to "
-    "tune the system.",
+    advice="Report the segments separately, and say that the rest shows no significant gain. Check that queries of the "
+    "segment were not used to tune the system.",
 )
 def gain_from_one_segment(material: Material) -> LookResult | CannotLook:
-    """A gain that comes from one segment of the queries only.
+    """A gain from a single segment of the queries.
 
-    Why: a system that was tuned on one kind of query can win the mean while nothing changes for all others.
+    Why: a system tuned on one kind of query can have a better mean while nothing changes for all others.
 
     Measured: for each run that is significantly better than the baseline over all queries (paired t, Holm over runs,
     measures and columns of the segments file): whether the gain differs between segments (Brown and Forsythe, Holm),
-    which segment gains most, and the gain over all other queries with its 95 % interval. Reported where the gain
-    differs and the others show none.
+    which segment gains most, and the gain over all other queries with its 95 % interval. Reported if the gain differs
+    between segments and the other queries show no significant gain.
 
-    Limits: no evidence of a gain outside is not evidence of none: with few queries outside, little can be shown.
-    Segments with fewer than 5 queries are left out.
+    Limits: no significant gain outside does not mean that there is none: with few queries outside, only large gains can
+    be detected. Segments with fewer than 5 queries are left out.
     """
     runs, settings = material.runs, material.settings
     if material.segments is None:
-        return CannotLook("needs --segments FILE (query and the segment that it is in)")
+        return CannotLook("needs --segments FILE (query and its segment)")
     if len(runs.systems) < 2:
-        return CannotLook("comparing takes two RUNs or more")
+        return CannotLook("needs at least two RUNs")
     if not material.asked:
-        return CannotLook("none of the measures asked for rewards a good ranking")
+        return CannotLook("none of the requested measures rewards a good ranking")
     looked = [found for name in material.segments for found in _segment_tests(material, name)]
     if not looked:
-        return CannotLook(f"no column of --segments FILE has two segments with {FEWEST} judged queries")
+        return CannotLook(f"no column of --segments FILE has two segments with at least {FEWEST} judged queries")
     gains, rows = _gains(looked, settings.alpha)
     base = show_id(runs.systems[material.baseline])
     evidence = tuple(
@@ -214,7 +212,7 @@ def gain_from_one_segment(material: Material) -> LookResult | CannotLook:
         )
         for row in rows
     )
-    words = f"Of {gains} gains over {base} none comes from one segment alone."
+    words = f"0 of {gains} gains over {base} come from a single segment."
     if rows:
         words = _segment_words(rows[0], base, len(runs.queries))
     how = (
@@ -226,7 +224,7 @@ def gain_from_one_segment(material: Material) -> LookResult | CannotLook:
 
 
 class OneSegmentGain(Struct, frozen=True):
-    """A gain that comes from one segment."""
+    """A gain from a single segment."""
 
     measure: str
     run: str
@@ -255,7 +253,7 @@ _SEGMENT_COLUMNS = (
 
 
 def _gains(looked: list[_SegmentTest], alpha: float) -> tuple[int, tuple[OneSegmentGain, ...]]:
-    """How many gains are sure, and those of them that come from one segment."""
+    """The number of significant gains, and those that come from a single segment."""
     overall = corrected_p(np.array([found.p for found in looked]))
     differs = corrected_p(np.array([found.p_differs for found in looked]))
     gains = [
@@ -275,8 +273,8 @@ def _segment_words(row: OneSegmentGain, base: str, queries: int) -> str:
     share = row.inside * row.queries / (row.gain * queries)
     return (
         f"{show_id(row.run)} gains over {base} by {row.measure} in segment {show_id(row.segment)} "
-        f"({show_id(row.column)}) and nowhere else for sure: {row.queries} of {queries} queries bring {share:.0%} of "
-        "the gain."
+        f"({show_id(row.column)}), without a significant gain elsewhere: {row.queries} of {queries} queries account for "
+        f"{share:.0%} of the gain."
     )
 
 

@@ -1,4 +1,4 @@
-"""Incomplete labels: unjudged documents that decide a comparison, and those worth judging first."""
+"""Incomplete labels: unjudged documents that decide a comparison, and those to judge first."""
 
 from __future__ import annotations
 
@@ -17,44 +17,42 @@ from assay.tables import Floats
 from assay.words import plural
 
 PERSISTENCE = 0.8  # of the reader in rank-biased weights
-LISTED = 100  # holes that are kept; a page shows fewer
+LISTED = 100  # holes to keep; a page shows fewer
 
 
 @look(
     "DIA003",
     "labels",
-    advice="Judge the documents listed here: they are the ones that can turn the comparison. Until then call it open.",
+    advice="Judge the documents listed here, since they can change the comparison. Until then call it open.",
 )
 def comparisons_that_holes_decide(material: Material) -> LookResult | CannotLook:
-    """Comparisons that unjudged documents could turn.
+    """Comparisons that depend on unjudged documents.
 
-    Why: a difference between two runs may be significant over queries and still hang on documents that nobody looked
-    at.
+    Why: a difference between two runs may be significant over queries and still depend on documents that nobody judged.
 
-    Measured: each run against the baseline. Holes are given the labels that favour the baseline (relevant where it
-    ranks them higher) and those that favour the run; the difference and the paired t test are computed again. Then
-    each hole by itself is taken for relevant, and what it does to the difference by the first measure is added up,
-    the most telling first, until the sign turns.
+    Measured: each run against the baseline. Holes are given the labels that favour the baseline (relevant if it ranks
+    them higher) and those that favour the run; the difference and the paired t test are computed again. Then each hole
+    alone is taken as relevant, and the changes in the difference by the first measure are added up, largest first, until
+    the sign changes.
 
-    Limits: both labellings are extremes that are hardly ever true. A difference that keeps its sign under both is safe
-    from these holes by P and recall at k; by measures that divide by what is relevant it is almost so. Effects of
-    several holes on the same query do not quite add up.
+    Limits: both labellings are extremes that are hardly ever true. By P and recall at k, a difference that keeps its sign
+    under both is safe from these holes; by measures that divide by the number of relevant documents it is almost so.
+    Effects of several holes on the same query do not add up exactly.
     """
     runs, k = material.runs, material.settings.k
     if len(runs.systems) < 2:
-        return CannotLook("comparing takes two RUNs or more")
+        return CannotLook("needs at least two RUNs")
     if not material.asked:
-        return CannotLook("none of the measures asked for rewards a good ranking")
+        return CannotLook("none of the requested measures rewards a good ranking")
     if not material.holes.any():
-        return LookResult("fine", f"No run has an unjudged document in its first {k}.", "A count, without chance.")
+        return LookResult("fine", f"No run has an unjudged document in its first {k}.", "An exact count.")
     base = show_id(runs.systems[material.baseline])
     rows = _turned(material)
     turned = [row for row in rows if row.verdict in ("open", "can be reversed")]
     lost = [row for row in rows if row.verdict == "can be reversed"]
     words = (
-        f"Of {len(rows)} comparisons with {base}, {len(turned)} can change {'its' if len(turned) == 1 else 'their'} "
-        f"sign with the "
-        f"labels of unjudged documents in the first {k}; {len(lost)} can become significant the other way."
+        f"Depending on the labels of unjudged documents in the first {k}, {len(turned)} of {len(rows)} comparisons with "
+        f"{base} can change sign; {len(lost)} can become significant in the opposite direction."
     )
     severity: Severity = "problem" if lost else "warning" if turned else "fine"
     table = Table(
@@ -77,17 +75,17 @@ def comparisons_that_holes_decide(material: Material) -> LookResult | CannotLook
             row.difference,
             (row.for_baseline, row.for_run),
             p=row.p,
-            test="paired t, not corrected; the interval is what labels that favour either run give",
+            test="paired t, not corrected; interval from the labels that favour either run",
             n=len(runs.queries),
         )
         for row in rows
     )
-    sure = "Paired t tests over queries, each on its own; the two columns of holes are extremes, not intervals."
+    sure = "Paired t tests over queries, not corrected; the two columns for holes are extremes, not intervals."
     return LookResult(severity, words, sure, evidence, (table, *_deciding(material)) if turned else (table,))
 
 
 class TurnedRow(Struct, frozen=True):
-    """One comparison under the labels as they are, and under the two that favour one of the two runs."""
+    """One comparison under the given labels, and under the two labellings that favour either run."""
 
     measure: str
     run: str
@@ -99,7 +97,7 @@ class TurnedRow(Struct, frozen=True):
 
 
 def _turned(material: Material) -> list[TurnedRow]:
-    """By measure, and within it by run."""
+    """Rows by measure, then by run."""
     runs, columns = material.runs, list(material.asked)
     depth = np.where(runs.rank > 0, runs.rank, np.iinfo(np.int64).max)
     found: dict[tuple[int, int], TurnedRow] = {}
@@ -120,7 +118,7 @@ def _turned(material: Material) -> list[TurnedRow]:
 
 
 def _turned_verdict(means: Sequence[float], ps: Sequence[float], alpha: float) -> str:
-    """In words, from the differences as they are, with labels for the baseline, and with labels for the run."""
+    """The verdict, from the values for the given labels, those favouring the baseline, and those favouring the run."""
     against = 1 if means[0] > 0 else 2
     if means[0] == 0:
         return "equal"
@@ -130,7 +128,7 @@ def _turned_verdict(means: Sequence[float], ps: Sequence[float], alpha: float) -
 
 
 def _deciding(material: Material) -> list[Table]:
-    """For each run, the holes that would move its difference to the baseline most, against the sign that it has."""
+    """For each run, the holes that would move its difference to the baseline most in the opposite direction."""
     runs, column = material.runs, material.asked[0]
     rows: list[tuple[Cell, ...]] = []
     for system in material.others:
@@ -138,7 +136,7 @@ def _deciding(material: Material) -> list[Table]:
         known = int(np.count_nonzero(~np.isnan(difference)))
         mean = mean_of(difference)
         effect = (material.hole_effects[system] - material.hole_effects[material.baseline]) / max(known, 1)
-        against = np.round(-np.sign(mean) * effect, 12)  # equal effects are equal, and stay in order
+        against = np.round(-np.sign(mean) * effect, 12)  # rounded so that ties keep their order
         order = np.argsort(-against, kind="stable")
         order = order[against[order] > 0]
         reached = np.flatnonzero(np.cumsum(against[order]) > abs(mean) + 1e-9)
@@ -151,7 +149,7 @@ def _deciding(material: Material) -> list[Table]:
         return []
     return [
         Table(
-            f"Holes that speak against the difference by {runs.labels[column]}, if relevant",
+            f"Holes that would reduce the difference by {runs.labels[column]} if relevant",
             (
                 Column("run"),
                 Column("difference", "signed"),
@@ -172,41 +170,40 @@ def _pair_name(material: Material, pair: int) -> str:
 @look(
     "DIA006",
     "labels",
-    advice="Judge these from the top, blind to the run and rank they come from, and diagnose again.",
+    advice="Judge these from the top, without seeing which run and rank they come from, and diagnose again.",
 )
 def holes_worth_judging(material: Material) -> LookResult | CannotLook:
-    """Unjudged documents worth judging first.
+    """Unjudged documents to judge first.
 
-    Why: judging costs. A document that many runs put at the top moves their figures most.
+    Why: judging costs time. A document that many runs rank at the top changes their figures most.
 
     Measured: each unjudged document in the first k of a run is weighted by the sum over runs of (1 - p) p^(rank - 1)
-    with p = 0.8, what a reader with the patience of rank-biased precision would see of it (Moffat, Webber and Zobel
-    2007). Beside it, what the first measure of a run would gain at most on that query if this document alone had the
-    highest grade.
+    with p = 0.8, the weights of rank-biased precision (Moffat, Webber and Zobel 2007). In addition, the largest gain of
+    any run by the first measure on that query if this document alone had the highest grade.
 
-    Limits: the weight does not ask how likely the document is to be relevant.
+    Limits: the weight ignores how likely the document is to be relevant.
     """
     runs, k = material.runs, material.settings.k
     if not material.asked:
-        return CannotLook("none of the measures asked for rewards a good ranking")
+        return CannotLook("none of the requested measures rewards a good ranking")
     if not material.holes.any():
-        return LookResult("fine", f"No run has an unjudged document in its first {k}.", "A count, without chance.")
+        return LookResult("fine", f"No run has an unjudged document in its first {k}.", "An exact count.")
     rank = runs.rank[:, material.hole_rows]
     weight = np.where(rank > 0, (1 - PERSISTENCE) * PERSISTENCE ** (np.maximum(rank, 1) - 1.0), 0.0).sum(axis=0)
     order = np.argsort(-weight, kind="stable")[:LISTED]
     share = float(weight[order].sum() / weight.sum())
     count = len(material.hole_rows)
     words = (
-        f"{plural('{count} unjudged {document stands|documents stand}', count)} in the first {k} of a run. The "
-        f"first {len(order)} of this list hold {share:.0%} of the weight that runs give to all of them."
+        f"{plural('{count} unjudged {document is|documents are}', count)} in the first {k} of a run. The "
+        f"first {len(order)} of this list have {share:.0%} of the total weight."
     )
     evidence = (Evidence("unjudged documents at the top", float(count), n=len(runs.queries)),)
     table = _holes_table(material, order.tolist(), weight)
-    return LookResult("note", words, "A count, without chance; the order is a choice of ours.", evidence, (table,))
+    return LookResult("note", words, "An exact count; the order is our choice.", evidence, (table,))
 
 
 def _holes_table(material: Material, places: Sequence[int], weight: Floats) -> Table:
-    """These of the holes, with their texts where they are known."""
+    """The table of these holes, with their texts if known."""
     runs, k, corpus = material.runs, material.settings.k, material.corpus
     rows: list[tuple[Cell, ...]] = []
     for place in places:
@@ -233,7 +230,7 @@ def _holes_table(material: Material, places: Sequence[int], weight: Floats) -> T
         Column(f"{runs.labels[material.asked[0]]} up to", "signed"),
         *(() if corpus is None else (Column("text", "passage"),)),
     )
-    note = "With --corpus FILE their texts are shown." if corpus is None else ""
+    note = "Add --corpus FILE to show their texts." if corpus is None else ""
     return Table("", columns, tuple(rows), note=note, shown=10)
 
 

@@ -1,4 +1,4 @@
-"""Files that only a diagnosis needs: positions at which documents were shown, samples of real queries."""
+"""Read the files that only a diagnosis needs: positions shown to assessors, and samples of real queries."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from assay.inputs.documents import Document, read_documents
 
 QUERY_NAMES = ("query", "text", "q", "search", "search_term", "query_text", "keyword")
 COUNT_NAMES = ("count", "counts", "frequency", "freq", "n", "hits", "searches", "volume")
-# Where query, document and position stand, by the number of columns: as a run in TREC's form, or the three alone.
+# Columns of query, document and position, by the number of columns: a TREC run, or just the three.
 PLACES = {3: (0, 1, 2), 4: (0, 2, 3), 5: (0, 2, 3), 6: (0, 2, 3)}
 
 
 def read_presented(source: Source) -> dict[str, dict[str, int]]:
     """The position at which each document was shown: query -> document -> position, from 1.
 
-    Three columns (query, document, position) with tabs, commas or blanks between, or a run in TREC's form, whose rank
-    column is taken. A first line with names is passed over.
+    Three columns (query, document, position) separated by tabs, commas or spaces, or a TREC run, whose rank column is
+    used. A header line is skipped.
     """
     text, name = _text(source)
     found: dict[str, dict[str, int]] = {}
@@ -38,11 +38,13 @@ def read_presented(source: Source) -> dict[str, dict[str, int]]:
                 continue
             raise InputError(f"position '{show_id(position)}' is not a whole number", source=name, line=line)
         if int(position) < 1 or int(position) > 2**31:
-            raise InputError(f"position {show_id(position)} is not from 1", source=name, line=line)
+            raise InputError(
+                f"position {show_id(position)} is out of range; positions start at 1", source=name, line=line
+            )
         shown = found.setdefault(query, {})
         if doc in shown:
             raise InputError(
-                f"document {show_id(doc)} was shown twice for query {show_id(query)}; keep the first position",
+                f"document {show_id(doc)} occurs twice for query {show_id(query)}; keep the first position",
                 source=name,
                 line=line,
             )
@@ -55,9 +57,8 @@ def read_presented(source: Source) -> dict[str, dict[str, int]]:
 def read_production(source: Source) -> dict[str, int]:
     """A sample of real queries: text -> how often it was asked.
 
-    One query per line, repeated as often as it was asked; or two columns with a tab between, of which the second is a
-    count; or a table (CSV, TSV) whose first line names a column query or text, and perhaps one count; or JSON Lines
-    with these fields.
+    One query per line, repeated as often as it was asked; or query and count separated by a tab; or a table (CSV, TSV)
+    whose header names a column query or text, and optionally one count; or JSON Lines with these fields.
     """
     text, name = _text(source)
     found: dict[str, int] = {}
@@ -69,7 +70,7 @@ def read_production(source: Source) -> dict[str, int]:
         except ValueError:
             times = 0
         if times < 1:
-            raise InputError(f"count '{show_id(count)}' is not a whole number from 1", source=name, line=line)
+            raise InputError(f"count '{show_id(count)}' is not a whole number, 1 or more", source=name, line=line)
         found[query.strip()] = found.get(query.strip(), 0) + times
     if not found:
         raise InputError(NO_DATA, source=name)
@@ -77,7 +78,7 @@ def read_production(source: Source) -> dict[str, int]:
 
 
 def texts_of(corpus: Any, wanted: Iterable[str]) -> dict[str, str]:
-    """The texts of the wanted documents, from a file, a mapping of id to text, or documents one after the other."""
+    """The texts of the wanted documents, from a file, a mapping of id to text, or an iterable of documents."""
     ids = set(wanted)
     if isinstance(corpus, Mapping):
         return {doc: str(corpus[doc]) for doc in ids if doc in corpus}
@@ -91,7 +92,7 @@ def _text(source: Source) -> tuple[str, str]:
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Lines cut into columns, by tabs, commas or blanks: by what the first line has."""
+    """Line numbers and columns; the first line determines the separator: tab, comma or spaces."""
     first = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), "")
     separator = "\t" if "\t" in first else "," if "," in first else None
     for number, line in enumerate(text.split("\n"), 1):
@@ -100,7 +101,7 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _asked(text: str, source: str) -> Iterator[tuple[int, str, str]]:
-    """Line, text and count of each query."""
+    """Line number, text and count of each query."""
     if text.lstrip().startswith("{"):
         yield from _asked_records(text, source)
         return
@@ -127,9 +128,7 @@ def _asked_table(
     for row in reader:
         if any(cell.strip() for cell in row):
             if len(row) <= max(column, count or 0):
-                raise InputError(
-                    f"line has {len(row)} columns, fewer than the first", source=source, line=reader.line_num
-                )
+                raise InputError(f"fewer columns ({len(row)}) than the first line", source=source, line=reader.line_num)
             yield reader.line_num, row[column], "1" if count is None else row[count].strip()
 
 
@@ -140,10 +139,10 @@ def _asked_records(text: str, source: str) -> Iterator[tuple[int, str, str]]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"the line is no JSON: {error}", source=source, line=number) from None
+            raise InputError(f"not valid JSON: {error}", source=source, line=number) from None
         if not isinstance(record, dict):
-            raise InputError("expected an object with a query and perhaps a count", source=source, line=number)
+            raise InputError("expected an object with a query and optionally a count", source=source, line=number)
         query = next((record[name] for name in QUERY_NAMES if name in record), None)
         if query is None:
-            raise InputError(f"the query has no text: we accept {', '.join(QUERY_NAMES)}", source=source, line=number)
+            raise InputError(f"no query text; expected a field {', '.join(QUERY_NAMES)}", source=source, line=number)
         yield number, str(query), str(next((record[name] for name in COUNT_NAMES if name in record), 1))

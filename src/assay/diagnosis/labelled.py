@@ -1,6 +1,6 @@
-"""Runs ranked once and scored under any labels: as if unjudged documents were relevant, or judgments were not there.
+"""Runs ranked once and scored under any labels: with unjudged documents as relevant, or with judgments removed.
 
-A *pair* is a query with a document that was judged for it, or that a run has among its first for it. Reads no files.
+A *pair* is a query and a document that was judged for it or that a run has near the top. Reads no files.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from assay.tables import Booleans, Floats, Ids, Integers, Qrels, Run
 class Pairs(Struct, frozen=True):
     """All pairs, by query."""
 
-    query: Integers  # index into the judged queries, never falls
+    query: Integers  # index into the judged queries, ascending
     doc: Ids
-    grade: Floats  # as judged; not a number where nobody judged it
+    grade: Floats  # as judged; NaN if unjudged
 
 
 class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
@@ -35,16 +35,16 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
     systems: tuple[str, ...]
     queries: tuple[str, ...]
     pairs: Pairs
-    plans: tuple[Plan, ...]  # what is computed for each measure
-    labels: tuple[str, ...]  # what each measure is called
+    plans: tuple[Plan, ...]  # one for each measure
+    labels: tuple[str, ...]  # names of the measures
     top_grade: float
-    rankings: tuple[tuple[JudgedRanking, ...], ...]  # for each run, and for each of the forms of ranking
+    rankings: tuple[tuple[JudgedRanking, ...], ...]  # for each run, by form of ranking
 
     @classmethod
     def of(cls, evaluator: Evaluator, runs: Sequence[Run], depth: int) -> LabelledRuns:
-        """The runs under the evaluator's rules and measures; those that need more than a ranking are left out.
+        """The runs under the evaluator's rules and measures, except measures that need more than a ranking.
 
-        Of unjudged documents, those in the first `depth` of a run may be given labels.
+        Unjudged documents in the first `depth` of a run can be given labels.
         """
         kept = [number for number, plan in enumerate(evaluator.plans) if plan.measure.definition.needs == "ranking"]
         pairs, rankings = _ranked_pairs(evaluator.judgments, runs, [form.rules for form in evaluator.forms], depth)
@@ -60,7 +60,7 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def rank(self) -> Integers:
-        """The rank of each pair in each run, 0 where the run lacks it: (runs, pairs)."""
+        """The rank of each pair in each run, 0 if not retrieved: (runs, pairs)."""
         found = np.zeros((len(self.systems), len(self.pairs.query)), np.int64)
         for number, (first, *_) in enumerate(self.rankings):
             found[number, first.hit_judgment] = first.hit_rank
@@ -68,7 +68,7 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def retrieved(self) -> Integers:
-        """How many documents each run retrieved for each query: (runs, queries)."""
+        """The number of documents retrieved: (runs, queries)."""
         found = np.zeros((len(self.systems), len(self.queries)), np.int64)
         for number, (first, *_) in enumerate(self.rankings):
             found[number, places_of(first.queries, self.queries)] = first.retrieved
@@ -76,33 +76,33 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def judged(self) -> Booleans:
-        """Which pairs somebody judged, with whatever grade."""
+        """Which pairs are judged, with any grade."""
         return ~np.isnan(self.pairs.grade)
 
     def within(self, depth: int) -> Booleans:
-        """Which pairs stand in the first documents of each run: (runs, pairs)."""
+        """Which pairs are in the first `depth` of each run: (runs, pairs)."""
         return (self.rank > 0) & (self.rank <= depth)
 
     def holes(self, depth: int) -> Booleans:
-        """Which pairs nobody judged although a run has them in its first documents."""
+        """Which unjudged pairs are in the first `depth` of any run."""
         return ~self.judged & self.within(depth).any(axis=0)
 
     def count(self, chosen: Booleans) -> Integers:
-        """How many of the chosen pairs each query has."""
+        """The number of chosen pairs of each query."""
         return np.bincount(self.pairs.query[chosen], minlength=len(self.queries))
 
     @cached_property
     def usual(self) -> Floats:
-        """What the runs get with the judgments as they are: (runs, queries, measures)."""
+        """The values under the given judgments: (runs, queries, measures)."""
         return self._values(self.pairs.grade, range(len(self.rankings)), range(len(self.plans)))
 
     def values(
         self, grade: Floats, *, runs: Sequence[int] | None = None, columns: Sequence[int] | None = None
     ) -> Floats:
-        """What the runs get if pairs had these grades, nobody judging those without: (runs, queries, measures).
+        """The values if pairs had these grades, NaN meaning unjudged: (runs, queries, measures).
 
-        The queries that count stay the same: one that has no value now has none then, and one that loses all its
-        relevant documents counts as 0. So means under different labels are over the same queries.
+        Means under different labels are over the same queries: one without a value under the given judgments has none
+        here either, and one that loses all its relevant documents counts as 0.
         """
         numbers = range(len(self.rankings)) if runs is None else runs
         chosen = range(len(self.plans)) if columns is None else columns
@@ -124,7 +124,7 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
         return found
 
     def _labelled(self, ranking: JudgedRanking, grade: Floats, pool: Pool) -> JudgedRanking:
-        """The ranking under other labels."""
+        """The ranking with other labels."""
         rows = places_of(ranking.queries, self.queries)
         labelled = _only(ranking, ~np.isnan(grade))
         pool = pool if isinstance(rows, slice) else pool.select(rows)
@@ -136,14 +136,14 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
         return Pool(rel[np.lexsort((-rel, query))], starts(np.bincount(query, minlength=len(self.queries))))
 
     def means(self, values: Floats, columns: Sequence[int] | None = None) -> Floats:
-        """The mean of each run and measure, as each measure is combined: (runs, measures)."""
+        """The mean of each run and measure, combined as the measure requires: (runs, measures)."""
         chosen = range(len(self.plans)) if columns is None else columns
         measures = [self.plans[column].measure for column in chosen]
         return np.array([[combined(m, table[:, i]) for i, m in enumerate(measures)] for table in values])
 
 
 def _only(ranking: JudgedRanking, known: Booleans) -> JudgedRanking:
-    """The ranking without the hits that have no label."""
+    """The ranking without unlabelled hits."""
     kept = known[ranking.hit_judgment]
     return ranking if kept.all() else ranking.keep(kept)
 
@@ -151,7 +151,7 @@ def _only(ranking: JudgedRanking, known: Booleans) -> JudgedRanking:
 def _ranked_pairs(
     judgments: Judgments, runs: Sequence[Run], rules: Sequence[Rules], depth: int
 ) -> tuple[Pairs, tuple[tuple[JudgedRanking, ...], ...]]:
-    """The pairs that may have a label, and each run ranked over them by each of the rules."""
+    """The pairs that can have a label, and each run ranked over them under each of the rules."""
     pairs, complete = _all_pairs(judgments, runs)
     rankings = [[judge(complete, run, rule) for rule in rules] for run in runs]
     kept = ~np.isnan(pairs.grade)
@@ -168,7 +168,7 @@ def _ranked_pairs(
 
 
 def _all_pairs(judgments: Judgments, runs: Sequence[Run]) -> tuple[Pairs, Judgments]:
-    """Judged pairs and those that only runs have, and all of them as judgments, so that all are ranked."""
+    """Judged pairs and those only in runs, and all of them as judgments, so that all get a rank."""
     queries, docs = [judgments.pool.query], [judgments.docs]
     for run in runs:
         place = np.fromiter((judgments.place.get(query, -1) for query in run.queries), np.int64, len(run.queries))
@@ -183,13 +183,13 @@ def _all_pairs(judgments: Judgments, runs: Sequence[Run]) -> tuple[Pairs, Judgme
     query, doc = query[first], doc[first]
     grade = np.full(len(query), np.nan)
     grade[: len(judgments.rel)] = judgments.rel
-    order = np.argsort(query, kind="stable")  # the order that indexing gives judgments
+    order = np.argsort(query, kind="stable")  # the order of indexed judgments
     complete = index_judgments(Qrels(judgments.queries, query, doc, np.nan_to_num(grade), source=judgments.source))
     return Pairs(query[order], doc[order], grade[order]), complete
 
 
 def _first_of_each(query: Integers, doc: Ids) -> Integers:
-    """The rows that hold a query and document for the first time."""
+    """The rows with the first occurrence of each query and document."""
     code: dict[str, int] = {}
     codes = np.fromiter((code.setdefault(text, len(code)) for text in doc), np.int64, len(doc))
     first = np.unique(query * max(len(code), 1) + codes, return_index=True)[1]

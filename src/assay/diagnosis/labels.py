@@ -1,4 +1,4 @@
-"""Incomplete labels: how much of the top nobody judged, and whether measures that look past it tell another story."""
+"""Incomplete labels: how much of the top is unjudged, and whether more robust measures disagree."""
 
 from __future__ import annotations
 
@@ -16,31 +16,33 @@ from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Floats
-from assay.words import show_p
+from assay.words import plural, show_p
 
-HALF, MOST = 0.5, 0.8  # shares of judged documents under which figures say little, or are to be read with care
-UNEVEN = 0.1  # difference in that share between runs that makes a comparison unfair
-FORGIVING = ("AP", "Bpref", "infAP")  # AP, and the measures that do not punish documents that nobody judged
+HALF, MOST = (
+    0.5,
+    0.8,
+)  # shares of judged documents: below the first, figures say little; below the second, read with care
+UNEVEN = 0.1  # difference in that share that makes a comparison of runs unfair
+FORGIVING = ("AP", "Bpref", "infAP")  # AP, and the measures that do not penalise unjudged documents
 
 
 @look(
     "DIA001",
     "labels",
-    advice="Judge the documents of DIA006 first. Until then report judged@k beside every figure, look at the bounds of "
-    "DIA002, and do not compare a run that helped to make the pool with one that did not.",
+    advice="Judge the documents of DIA006 first. Until then report judged@k with every figure, check the bounds of DIA002, "
+    "and do not compare a run that contributed to the pool with one that did not.",
 )
 def unjudged_at_the_top(material: Material) -> LookResult | CannotLook:
-    """Documents at the top that nobody judged.
+    """Unjudged documents at the top.
 
-    Why: a document without a judgment counts as not relevant. A new system that finds what the old ones did not is
-    punished for it, and two runs of which one is judged more thoroughly are not compared on equal terms.
+    Why: an unjudged document counts as not relevant. This penalises a new system that finds documents the old ones did
+    not, and makes a comparison unfair if one run is judged more completely than the other.
 
-    Measured: judged@k, the share of the first k documents that are in the judgments with whatever grade, as the mean
-    over the queries that a run has documents for; whether it is the same for all runs, by analysis of variance over
-    queries.
+    Measured: judged@k, the share of the first k documents that are judged, with any grade, as the mean over the queries
+    that a run has documents for; and whether it is the same for all runs, by analysis of variance over queries.
 
-    Limits: it says how much is unknown, not whether the unknown is relevant. A problem under 50 % in any run, a warning
-    under 80 % or where runs differ by 10 points and more than chance; these limits are ours.
+    Limits: it shows how much is unknown, not whether the unknown documents are relevant. A problem below 50 % in any run,
+    a warning below 80 % or if runs differ by at least 10 points and significantly; these thresholds are our choice.
     """
     runs, k = material.runs, material.settings.k
     if np.isnan(material.judged_share).all():
@@ -48,10 +50,10 @@ def unjudged_at_the_top(material: Material) -> LookResult | CannotLook:
     rows = _judged_rows(material)
     spread, p = rows[-1].share - rows[0].share, _all_alike(material.judged_share)
     evidence = [Evidence(f"judged@{k} of {show_id(row.run)}", row.share, row.interval, n=row.queries) for row in rows]
-    how = "Intervals are over queries."
+    how = "Intervals over queries."
     if p is not None:
-        how += f" Judged alike in all runs: p {show_p(p)} (analysis of variance over queries)."
-        evidence.append(Evidence("judged alike in all runs", spread, p=p, test="anova", n=len(runs.queries)))
+        how += f" Equal in all runs: p {show_p(p)} (analysis of variance over queries)."
+        evidence.append(Evidence("judged@k equal in all runs", spread, p=p, test="anova", n=len(runs.queries)))
     uneven = p is not None and p < material.settings.alpha and spread >= UNEVEN
     table = Table(
         "",
@@ -70,7 +72,7 @@ def unjudged_at_the_top(material: Material) -> LookResult | CannotLook:
 
 
 class JudgedRow(Struct, frozen=True):
-    """How much of the top of a run is judged."""
+    """The judged share of the top of a run."""
 
     run: str
     share: float
@@ -81,7 +83,7 @@ class JudgedRow(Struct, frozen=True):
 
 
 def _judged_rows(material: Material) -> list[JudgedRow]:
-    """The runs, from the one that is judged least to the one that is judged most."""
+    """The runs, least judged first."""
     runs = material.runs
     top = runs.within(material.settings.k) & ~runs.judged
     rows = [
@@ -107,16 +109,16 @@ def _judged_severity(lowest: float, *, uneven: bool) -> Severity:
 def _judged_words(rows: list[JudgedRow], k: int, holes: int) -> str:
     lowest, highest = rows[0], rows[-1]
     if lowest.share >= 1:
-        return f"All of the first {k} documents of every run are judged."
+        return f"The first {k} documents of every run are all judged."
     other = f", {show_id(highest.run)} {highest.share:.1%}" if len(rows) > 1 else ""
     return (
-        f"Of its first {k} documents, {show_id(lowest.run)} has {lowest.share:.1%} judged{other}; "
-        f"{holes:,} documents in the first {k} of a run have no judgment."
+        f"judged@{k}: {show_id(lowest.run)} {lowest.share:.1%}{other}. "
+        f"{plural('{count} {document|documents} in the first', holes)} {k} of a run {plural('{is|are}', holes)} unjudged."
     )
 
 
 def _all_alike(columns: Floats) -> float | None:
-    """How likely runs lie so far apart if all have the same mean, by analysis of variance."""
+    """The p value of equal means in all runs, by analysis of variance."""
     if len(columns) < 2:
         return None
     found = significance_of(columns.T, [(0, 1)], "anova")
@@ -126,34 +128,32 @@ def _all_alike(columns: Floats) -> float | None:
 @look(
     "DIA004",
     "labels",
-    advice="Report bpref (or infAP where the judgments are a sample of the pool) beside AP, and do not call one of "
-    "the two "
-    "runs better while the measures disagree.",
+    advice="Report bpref with AP (or infAP if the judgments are a sample of the pool), and do not call either run better "
+    "while the measures disagree.",
 )
 def measures_for_incomplete_labels(material: Material) -> LookResult | CannotLook:
-    """Measures that do not punish unjudged documents tell another story than AP.
+    """Measures that do not penalise unjudged documents disagree with AP.
 
-    Why: bpref looks only at judged documents. Where it orders two runs otherwise than AP, what AP sees may be holes.
+    Why: bpref uses only judged documents. If it orders two runs differently from AP, the difference by AP may come from
+    holes.
 
-    Measured: AP, bpref and infAP of each run, and for each two runs the paired t test by AP and by bpref, corrected
+    Measured: AP, bpref and infAP of each run, and for each pair of runs the paired t test by AP and by bpref, corrected
     (Holm) over all pairs and both measures.
 
-    Limits: bpref is blind to unjudged documents before relevant ones, so a run full of them looks too good by it: the
-    truth often lies between. infAP differs from AP only where negative grades mark documents that were pooled and not
-    judged; without them it adds nothing.
+    Limits: bpref ignores unjudged documents above relevant ones, so a run with many of them looks too good: the truth is
+    often in between. infAP differs from AP only if negative grades mark documents that were pooled but not judged;
+    without them it adds nothing.
     """
     runs = material.runs
     lacking = [name for name in FORGIVING if name not in material.beside]
     if lacking:
         return CannotLook(
-            f"there is no {' and no '.join(lacking)} under these conventions and rules; leave --like and --ties out"
+            f"there is no {' and no '.join(lacking)} under these conventions and rules; leave out --like and --ties"
         )
     means = runs.means(material.values)[:, [material.beside[name] for name in FORGIVING]]
     table = _places_table(material, means)
     if len(runs.systems) < 2:
-        words = (
-            f"AP {means[0, 0]:.4f}, bpref {means[0, 1]:.4f}, infAP {means[0, 2]:.4f}. One run has no order to change."
-        )
+        words = f"AP {means[0, 0]:.4f}, bpref {means[0, 1]:.4f}, infAP {means[0, 2]:.4f}. With one run there is no order to compare."
         return LookResult("note", words, "Means over queries.", tables=(table,), advice="")
     swapped = _disagreements(material, means)
     against = [pair for pair in swapped if max(pair.p_ap, pair.p_bpref) < material.settings.alpha]
@@ -185,7 +185,7 @@ def measures_for_incomplete_labels(material: Material) -> LookResult | CannotLoo
 
 
 def _places_table(material: Material, means: Floats) -> Table:
-    """The runs in the order of AP, and their places by AP and bpref."""
+    """The runs ordered by AP, with their places by AP and bpref."""
     by_ap, by_bpref = (_places(means[:, number]) for number in (0, 1))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (system, *map(float, means[number]), by_ap[number], by_bpref[number])
@@ -196,7 +196,7 @@ def _places_table(material: Material, means: Floats) -> Table:
         *(Column(name, "value") for name in FORGIVING),
         *(Column(f"place by {name}", "count") for name in FORGIVING[:2]),
     )
-    note = "No grade is negative: nothing was pooled and left unjudged, and infAP is AP but for smoothing."
+    note = "No grade is negative, so no document was pooled but not judged, and infAP equals AP except for smoothing."
     sampled = bool((material.runs.pairs.grade < 0).any())
     return Table("", columns, rows, note="" if sampled else note)
 
@@ -223,7 +223,7 @@ _PAIR_COLUMNS = (
 
 
 def _disagreements(material: Material, means: Floats) -> list[Disagreement]:
-    """The pairs that AP and bpref order otherwise, the surest first."""
+    """The pairs that AP and bpref order differently, most significant first."""
     systems = material.runs.systems
     pairs = [(a, b) for a in range(len(means)) for b in range(a + 1, len(means))]
     columns = [material.beside["AP"], material.beside["Bpref"]]
@@ -241,5 +241,5 @@ def _places(values: Floats) -> list[int]:
 
 
 def _of_a_share(interval: Interval | None) -> Interval | None:
-    """The part of an interval that a share can lie in."""
+    """The interval clipped to [0, 1]."""
     return None if interval is None else (max(interval[0], 0.0), min(interval[1], 1.0))

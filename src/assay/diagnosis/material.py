@@ -1,4 +1,4 @@
-"""What a diagnosis looks at, gathered once for all looks. Reads no files and finds nothing."""
+"""The inputs of a diagnosis, gathered once for all looks. Reads no files and finds nothing."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ Texts = Mapping[str, str]
 
 
 class Material(Struct, frozen=True, eq=False, dict=True):
-    """Judgments, rankings and whatever else was given."""
+    """Judgments, rankings and optional inputs."""
 
     runs: LabelledRuns
-    asked: tuple[int, ...]  # columns of the measures that were asked for and reward quality
-    beside: Mapping[str, int]  # columns of measures that looks need beside these, by name; some conventions lack some
-    baseline: int  # which of the systems
+    asked: tuple[int, ...]  # columns of the requested measures that reward quality
+    beside: Mapping[str, int]  # columns of other measures that looks need, by name; some conventions lack some
+    baseline: int  # index of the system
     settings: Settings
-    presented: Mapping[str, Mapping[str, int]] | None = None  # query -> document -> position at which it was shown
+    presented: Mapping[str, Mapping[str, int]] | None = None  # query -> document -> position shown
     queries: Texts | None = None  # test queries
     production: Mapping[str, int] | None = None  # text of a query -> how often it was asked
-    corpus: Texts | None = None  # texts of the documents that stand at the top of a run
+    corpus: Texts | None = None  # texts of the documents at the top of a run
     segments: Mapping[str, Mapping[str, str]] | None = None  # column -> query -> segment
 
     @property
     def values(self) -> Floats:
-        """What the runs get with the judgments as they are: (runs, queries, measures)."""
+        """The values under the given judgments: (runs, queries, measures)."""
         return self.runs.usual
 
     @cached_property
     def holes(self) -> Booleans:
-        """Pairs that nobody judged although a run has them in its first k."""
+        """Which unjudged pairs are in the first k of any run."""
         return self.runs.holes(self.settings.k)
 
     @property
     def others(self) -> list[int]:
-        """All systems but the baseline."""
+        """All systems except the baseline."""
         return [number for number in range(len(self.runs.systems)) if number != self.baseline]
 
     def mean(self, values: Floats, column: int) -> float:
-        """One figure for one system, combined over queries as the measure is."""
+        """The value of one system, combined over queries as the measure requires."""
         return float(self.runs.means(values[None, :, None], [column])[0, 0])
 
     @cached_property
     def judged_share(self) -> Floats:
-        """Judged@k of each run and query; not a number where the run has no documents."""
+        """Judged@k of each run and query; NaN if the run has no documents."""
         judged = self.runs.within(self.settings.k) & self.runs.judged
         shown = np.minimum(self.runs.retrieved, self.settings.k)
         found = np.array([self.runs.count(row) for row in judged])
@@ -58,14 +58,14 @@ class Material(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def hole_rows(self) -> Integers:
-        """The numbers of the pairs that are holes."""
+        """The indices of the pairs that are holes."""
         return np.flatnonzero(self.holes)
 
     @cached_property
     def hole_effects(self) -> Floats:
-        """What the first measure's value of a query would gain if this hole alone had the highest grade: (runs, holes).
+        """The gain by the first measure on the query if this hole alone had the highest grade: (runs, holes).
 
-        Queries do not know of each other, so one hole of each is tried at a time.
+        Queries are independent, so one hole of each query is tried at a time.
         """
         rows = self.hole_rows
         query = self.runs.pairs.query[rows]
@@ -83,5 +83,5 @@ class Material(Struct, frozen=True, eq=False, dict=True):
 
 
 def relevant_grade(runs: LabelledRuns) -> float:
-    """The highest grade of the judgments, or 1 where no document is relevant."""
+    """The highest grade of the judgments, or 1 if no document is relevant."""
     return runs.top_grade if runs.top_grade > 0 else 1.0

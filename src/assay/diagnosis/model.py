@@ -1,4 +1,4 @@
-"""What a diagnosis has to say, as values. Finds nothing and prints nothing."""
+"""The result types of a diagnosis. Finds nothing and prints nothing."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Severity: TypeAlias = Literal["problem", "warning", "note", "fine"]
 Area: TypeAlias = Literal["labels", "position", "queries", "gaming"]
 Kind: TypeAlias = Literal["text", "count", "value", "signed", "share", "p", "interval", "shares", "passage"]
 Cell: TypeAlias = str | int | float | tuple[float, float] | None
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # most severe first
 AREAS: tuple[Area, ...] = get_args(Area)
 
 
 class Evidence(Struct, frozen=True):
-    """One figure that a finding rests on, and how sure it is."""
+    """One figure that a finding is based on, with its uncertainty."""
 
     what: str
     value: float | None
-    interval: tuple[float, float] | None = None  # of 95 %
+    interval: tuple[float, float] | None = None  # 95 %
     p: float | None = None
     p_corrected: float | None = None
     test: str = ""  # how p was computed, with draws and seed
@@ -31,20 +31,20 @@ class Evidence(Struct, frozen=True):
 
 
 class Column(Struct, frozen=True):
-    """A column of a table: its name, and what stands in it."""
+    """A column of a table: its name and kind of values."""
 
     name: str
     kind: Kind = "text"
 
 
 class Table(Struct, frozen=True):
-    """Figures by row."""
+    """A table of figures."""
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
-    shown: int = 12  # rows that a page shows; JSON holds all
+    shown: int = 12  # rows on a page; JSON has all
 
     def records(self) -> list[dict[str, Cell]]:
         """The rows as dicts by column.
@@ -56,21 +56,21 @@ class Table(Struct, frozen=True):
 
 
 class DiagnosisFinding(Struct, frozen=True):
-    """What one look found: what was measured, how sure it is, and what to do."""
+    """One finding: what was measured, how certain it is, and what to do."""
 
     code: str
     area: Area
-    severity: Severity  # fine: looked at, and nothing is wrong
+    severity: Severity  # fine: checked, nothing wrong
     title: str
     measured: str
     sure: str
-    advice: str  # nothing where nothing is to be done
+    advice: str  # empty if nothing needs to be done
     evidence: tuple[Evidence, ...] = ()
     tables: tuple[Table, ...] = ()
 
 
 class NotLooked(Struct, frozen=True):
-    """A look that was not possible, and what would make it so."""
+    """A check that was not possible, and what it needs."""
 
     code: str
     area: Area
@@ -79,11 +79,11 @@ class NotLooked(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
-    """What may be chosen in a diagnosis; printed with it."""
+    """The options of a diagnosis, printed with it."""
 
-    k: int = 10  # how many documents at the top are looked at
-    pool_depth: int = 100  # to which a document counts as found by a run, where contributions are looked at
-    alpha: float = 0.05  # chance of a false alarm, of each finding
+    k: int = 10  # number of top documents to check
+    pool_depth: int = 100  # depth to which a run counts as having found a document
+    alpha: float = 0.05  # significance level of each finding
     draws: int = 2000  # permutations and resamples
     seed: int = 1
 
@@ -91,13 +91,13 @@ class Settings(Struct, frozen=True):
         for name, least in (("k", 1), ("pool_depth", 1), ("draws", 1), ("seed", 0)):
             value = getattr(self, name)
             if type(value) is not int or value < least:
-                raise AssayError(f"{name} cannot be {value!r}; it takes a whole number from {least}.")
+                raise AssayError(f"{name} cannot be {value!r}; it takes a whole number, {least} or more.")
         if not 0 < self.alpha < 1:
             raise AssayError(f"alpha cannot be {self.alpha!r}; it takes a number between 0 and 1, such as 0.05.")
 
 
 class Diagnosis(Struct, frozen=True):
-    """All that was looked at, the gravest first, and what could not be."""
+    """All findings, most severe first, and the checks that were not possible."""
 
     systems: tuple[str, ...]
     baseline: str
@@ -118,14 +118,14 @@ class Diagnosis(Struct, frozen=True):
         return iter(self.findings)
 
     def count(self, severity: Severity) -> int:
-        """How many findings are of this severity."""
+        """The number of findings of this severity."""
         return sum(finding.severity == severity for finding in self.findings)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many findings there are of each severity."""
+        """The number of findings of each severity."""
         return {severity: self.count(severity) for severity in SEVERITIES}
 
     def codes(self, *severities: Severity) -> list[str]:
-        """The codes of all findings, or of those of some severities."""
+        """The codes of all findings, or only of some severities."""
         return [finding.code for finding in self.findings if not severities or finding.severity in severities]

@@ -1,4 +1,4 @@
-"""Position bias in labels: grades that fall with the position at which a document was shown, beyond its relevance."""
+"""Position bias in labels: grades that decrease with the position shown, beyond what relevance explains."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Booleans, Floats, Integers
-from assay.words import show_p
+from assay.words import number_of, show_p
 
 BUCKETS = ((1, 1), (2, 3), (4, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, None))
 RRF_K = 60  # of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)
-SAME_ORDER = 0.99  # rank correlation from which a run is the presentation itself
-RANDOM_ORDER = 0.2  # rank correlation with relevance up to which an order says nothing about it
+SAME_ORDER = 0.99  # rank correlation from which a run counts as the order shown
+RANDOM_ORDER = 0.2  # rank correlation with relevance up to which an order counts as random
 FEWEST = 30  # pairs that a correlation needs
-AT_ONCE = 2**22  # numbers in memory while permuting
-MOST = 2**22  # numbers to permute, beyond which the normal distribution with the exact variance takes over
+AT_ONCE = 2**22  # numbers in memory at once while permuting
+MOST = 2**22  # numbers to permute; with more, use the normal distribution with the exact variance
 
 
 class Partial(Struct, frozen=True):
     """Rank correlations within queries."""
 
     raw: float  # of grade and position
-    with_proxy: float  # of position and relevance as others see it; positive where position 1 goes with most relevant
-    partial: float  # of grade and position, what relevance explains taken off both
+    with_proxy: float  # of position and estimated relevance; positive if the most relevant come first
+    partial: float  # of grade and position, controlling for estimated relevance
     interval: Interval | None
-    p: float  # of grades falling with position, one-sided
+    p: float  # of grades decreasing with position, one-sided
     test: str
     pairs: int
     queries: int
@@ -44,27 +44,25 @@ class Partial(Struct, frozen=True):
 @look(
     "DIA010",
     "position",
-    advice="Have a sample of the documents judged again in random order, by assessors who do not see rank or score, "
-    "and compare "
-    "the grades (Cohen's kappa, and this look with --presented). Shuffle what assessors see from now on.",
+    advice="Have a sample of the documents judged again in random order, by assessors who do not see rank or score, and "
+    "compare the grades (Cohen's kappa, and this check with --presented). From now on, shuffle what assessors see.",
 )
 def grades_fall_with_position(material: Material) -> LookResult | CannotLook:
-    """Grades that fall with the position at which a document was shown.
+    """Grades that decrease with the position at which a document was shown.
 
-    Why: people rate what stands higher as more relevant. Systems that resemble the one whose results were shown then
+    Why: people rate documents at the top as more relevant. Systems that resemble the one whose results were shown then
     look better than they are.
 
-    Measured: within each query, the rank correlation (Spearman) of grade and position, with what relevance explains
-    taken off both: the partial correlation given a stand-in for relevance, the ranks that the runs give (reciprocal
-    rank fusion). A run that is the presentation order itself is left out of it. The p value is of grades falling with
-    position: residuals of position are permuted within queries. The interval resamples queries; both must speak for
-    it.
+    Measured: within each query, the partial rank correlation (Spearman) of grade and position, controlling for relevance
+    as estimated from the ranks in the runs (reciprocal rank fusion). A run that is the order shown itself is left out of
+    the estimate. The p value is for grades that decrease with position: residuals of position are permuted within
+    queries. The interval resamples queries. A finding needs both a significant p and an interval below 0.
 
-    Limits: the stand-in is not relevance. If the order shown knew more about relevance than the runs do, grades fall
-    with position without any bias. Only where the order has little to do with relevance (as after shuffling) is a
-    fall bias for sure, and a problem. Else it is a warning if the order goes with the grades significantly more than
-    every run does, and a note if not. Without --presented, each run is taken for the order shown and the others for
-    relevance: this cannot tell bias from a good ranking, and is never more than a note.
+    Limits: the estimate is not relevance. If the order shown reflects relevance better than the runs do, grades decrease
+    with position without any bias. Only if the order is nearly unrelated to relevance (as after shuffling) is a decrease
+    certainly bias, and a problem. Otherwise it is a warning if the order correlates with the grades significantly more
+    than every run does, and a note if not. Without --presented, each run in turn is taken as the order shown and the
+    others as relevance: this cannot distinguish bias from a good ranking, and is never more than a note.
     """
     if material.presented is None:
         return _from_runs(material)
@@ -72,13 +70,13 @@ def grades_fall_with_position(material: Material) -> LookResult | CannotLook:
     shown = (position > 0) & material.runs.judged
     if np.count_nonzero(shown) < FEWEST:
         return CannotLook(
-            f"fewer than {FEWEST} judged documents are in --presented FILE; are its ids those of the judgments?"
+            f"--presented FILE has fewer than {FEWEST} judged documents; does it use the same ids as the judgments?"
         )
     return _from_presentation(material, position, shown)
 
 
 def positions(runs: LabelledRuns, presented: Mapping[str, Mapping[str, int]]) -> Integers:
-    """The position at which each pair was shown, 0 where it was not."""
+    """The position at which each pair was shown, 0 if it was not."""
     empty: Mapping[str, int] = {}
     by_query = [presented.get(query, empty) for query in runs.queries]
     rows = zip(runs.pairs.query.tolist(), runs.pairs.doc.tolist(), strict=True)
@@ -90,9 +88,7 @@ def _from_presentation(material: Material, position: Integers, shown: Booleans) 
     query = runs.pairs.query[shown]
     used = [number for number in range(len(runs.systems)) if not _is_order(runs.rank[number], position, shown, query)]
     if not used:
-        return CannotLook(
-            "the only RUNs given are the order that was shown; a run of another system is needed beside it"
-        )
+        return CannotLook("the only RUNs given are the order that was shown; add a run of another system")
     proxy = fused(runs.rank[used])[shown]
     grade = runs.pairs.grade[shown]
     found = partial_correlation(query, grade, position[shown], proxy, settings.draws, settings.seed)
@@ -103,30 +99,32 @@ def _from_presentation(material: Material, position: Integers, shown: Booleans) 
     rivals = {runs.systems[number]: _as_positions(runs.rank[number])[shown] for number in used}
     better = _lead(query, grade, position[shown], rivals, settings.draws, settings.seed)
     severity: Severity = "fine"
-    told = "That is no more than chance gives."
+    told = "This is not significant."
     if falls and random_order:
-        severity, told = "problem", "The order shown has little to do with relevance as the runs see it: that is bias."
+        severity, told = (
+            "problem",
+            "The order shown is nearly unrelated to relevance as estimated from the runs: this is bias.",
+        )
     elif falls and better.is_sure:
         severity = "warning"
         told = (
-            f"The order shown goes with the grades more than any run does ({better.shown:+.2f}, the nearest is "
-            f"{show_id(better.run)} with {better.nearest:+.2f}): bias, or an order that knew far more than the runs."
+            f"The order shown correlates with the grades more than any run does ({better.shown:+.2f}; the closest run is "
+            f"{show_id(better.run)} with {better.nearest:+.2f}): bias, or an order far better than the runs."
         )
     elif falls:
         severity = "note"
         told = (
-            f"But the order shown goes with the grades no more than a run does ({show_id(better.run)} by "
-            f"{better.nearest:+.2f}): any good order would show this."
+            f"But the order shown does not correlate with the grades significantly more than a run does "
+            f"({show_id(better.run)}: {better.nearest:+.2f}): any good order would show this."
         )
     words = (
-        f"Grades and positions correlate by {found.raw:+.2f} within queries, and by {found.partial:+.2f} once what "
-        f"{len(used)} {'run says' if len(used) == 1 else 'runs say'} about relevance is taken off. {told}"
+        f"The rank correlation of grade and position within queries is {found.raw:+.2f}, and {found.partial:+.2f} after "
+        f"controlling for relevance as estimated from {number_of(len(used), 'run')}. {told}"
     )
     low, high = found.interval or (math.nan, math.nan)
     sure = (
         f"95% interval {low:+.2f} to {high:+.2f}, p {show_p(found.p)} (one-sided; {found.test}); {found.pairs:,} "
-        f"documents of "
-        f"{found.queries} queries."
+        f"documents in {found.queries} queries."
     )
     evidence = (
         Evidence(
@@ -138,39 +136,41 @@ def _from_presentation(material: Material, position: Integers, shown: Booleans) 
             n=found.queries,
         ),
         Evidence("rank correlation of grade and position", found.raw, n=found.queries),
-        Evidence("rank correlation of position and relevance as the runs see it", found.with_proxy, n=found.queries),
+        Evidence(
+            "rank correlation of position and relevance as estimated from the runs", found.with_proxy, n=found.queries
+        ),
     )
     return LookResult(severity, words, sure, evidence, (by_position(query, grade, position[shown], proxy),))
 
 
 def _falls(p: float, interval: Interval | None, alpha: float) -> bool:
-    """Whether grades fall beyond chance: with these documents, and with other queries like these."""
+    """Whether grades decrease significantly, by the permutation test and by the interval over queries."""
     return p < alpha and (interval is None or interval[1] < 0)
 
 
 class Lead(Struct, frozen=True):
-    """How much more the order shown goes with the grades than the run that is nearest to it."""
+    """How much more the order shown correlates with the grades than the closest run."""
 
     shown: float  # rank correlation of grade and position
     run: str
-    nearest: float  # rank correlation of grade and the rank in this run
+    nearest: float  # rank correlation of grade and rank in this run
     interval: Interval | None  # of the lead
 
     @property
     def is_sure(self) -> bool:
-        """Whether the order shown leads beyond chance."""
+        """Whether the lead is significant."""
         return self.interval is not None and self.interval[0] > 0
 
 
 def _as_positions(rank: Integers) -> Integers:
-    """Ranks, with what a run lacks behind all that it has."""
+    """Ranks, with documents that the run did not retrieve last."""
     return np.where(rank > 0, rank, rank.max(initial=0) + 1)
 
 
 def _lead(
     query: Integers, grade: Floats, position: Integers, rivals: Mapping[str, Integers], draws: int, seed: int
 ) -> Lead:
-    """The order shown against each run, as predictors of the grades; queries are resampled."""
+    """Compare the order shown with each run as predictors of the grades, by resampling queries."""
     number = np.unique(query, return_inverse=True)[1]
     g = within_ranks(grade, query)
 
@@ -197,7 +197,7 @@ def _lead(
 
 
 def _is_order(rank: Integers, position: Integers, shown: Booleans, query: Integers) -> bool:
-    """Whether a run is the order that was shown: it has most of these documents, and in that order."""
+    """Whether a run is the order shown: it has most of these documents, in the same order."""
     there = rank[shown] > 0
     if np.count_nonzero(there) < 0.5 * len(there):
         return False
@@ -209,13 +209,11 @@ def _is_order(rank: Integers, position: Integers, shown: Booleans, query: Intege
 def _from_runs(material: Material) -> LookResult | CannotLook:
     runs, settings = material.runs, material.settings
     if len(runs.systems) < 2:
-        return CannotLook(
-            "needs --presented FILE (query, document, position at which it was shown), or two RUNs or more"
-        )
+        return CannotLook("needs --presented FILE (query, document, position shown), or at least two RUNs")
     found = {system: _as_if_shown(material, number) for number, system in enumerate(runs.systems)}
     known = [(system, one) for system, one in found.items() if one is not None]
     if not known:
-        return CannotLook("no run has enough judged documents of different grades; give --presented FILE")
+        return CannotLook("no run has enough judged documents of different grades; needs --presented FILE")
     corrected = corrected_p(np.array([one.p for _, one in known]))
     rows = [
         RunRow(system, one.pairs, one.raw, one.with_proxy, one.partial, one.interval, float(p))
@@ -224,14 +222,14 @@ def _from_runs(material: Material) -> LookResult | CannotLook:
     rows.sort(key=lambda row: row.partial)
     falling = [row for row in rows if _falls(row.p, row.interval, settings.alpha)]
     words = (
-        f"Grades fall with the rank in {len(falling)} of {len(rows)} runs beyond what the other runs explain"
+        f"Grades decrease with rank beyond what the other runs explain in {len(falling)} of {len(rows)} runs"
         + (f", most in {show_id(rows[0].run)} (partial correlation {rows[0].partial:+.2f})" if falling else "")
-        + ". Without the order that assessors saw this cannot tell bias from a good ranking."
+        + ". Without the order shown to assessors, bias cannot be distinguished from a good ranking."
     )
     best = np.where(runs.rank > 0, runs.rank, np.iinfo(np.int64).max).min(axis=0)
     pooled = runs.judged & (runs.rank > 0).any(axis=0)
     table = Table(
-        "Each run taken for the order that was shown",
+        "Each run taken as the order shown",
         (
             Column("run"),
             Column("documents", "count"),
@@ -258,18 +256,15 @@ def _from_runs(material: Material) -> LookResult | CannotLook:
     return LookResult(
         "note" if falling else "fine",
         words,
-        f"Permutation within queries, one-sided, p corrected by Holm over {len(rows)} runs; intervals resample "
-        f"queries.",
+        f"Permutation within queries, one-sided, p corrected by Holm over {len(rows)} runs; intervals resample queries.",
         evidence,
         (table, buckets),
-        advice="Give --presented FILE with query, document and the position at which assessors saw it."
-        if falling
-        else None,
+        advice="Give --presented FILE with query, document and position shown to assessors." if falling else None,
     )
 
 
 class RunRow(Struct, frozen=True):
-    """Rank correlations of a run that is taken for the order shown."""
+    """Rank correlations of a run taken as the order shown."""
 
     run: str
     documents: int
@@ -281,7 +276,7 @@ class RunRow(Struct, frozen=True):
 
 
 def _as_if_shown(material: Material, number: int) -> Partial | None:
-    """The correlations if this run were the order shown, and the others knew relevance."""
+    """The correlations with this run as the order shown and the others as relevance."""
     runs, settings = material.runs, material.settings
     chosen = (runs.rank[number] > 0) & runs.judged
     if np.count_nonzero(chosen) < FEWEST:
@@ -292,13 +287,13 @@ def _as_if_shown(material: Material, number: int) -> Partial | None:
 
 
 def fused(rank: Integers) -> Floats:
-    """How high the runs place each pair: reciprocal rank fusion, 0 where no run has it."""
+    """Reciprocal rank fusion score of each pair, 0 if no run retrieved it."""
     score: Floats = np.where(rank > 0, 1.0 / (RRF_K + rank), 0.0).sum(axis=0)
     return score
 
 
 def within_ranks(values: Floats, query: Integers) -> Floats:
-    """Ranks of values within their query, equal ones sharing theirs, centred and over the number of values.
+    """Ranks of values within their query, mean ranks for ties, centred and divided by the number of values.
 
     >>> within_ranks(np.array([3.0, 1.0, 1.0, 5.0]), np.array([0, 0, 0, 1])).tolist()
     [0.3333333333333333, -0.16666666666666666, -0.16666666666666666, 0.0]
@@ -309,7 +304,7 @@ def within_ranks(values: Floats, query: Integers) -> Floats:
     group = np.cumsum(~same) - 1
     size = np.bincount(group)
     last = np.cumsum(size)
-    middle = (2 * last - size - 1) / 2  # mean place of each group, counted over all queries
+    middle = (2 * last - size - 1) / 2  # mean rank of each group of ties, over all queries
     start = np.flatnonzero(~same_query)
     count = np.diff(np.append(start, len(values)))
     number = np.cumsum(~same_query) - 1
@@ -322,12 +317,12 @@ def within_ranks(values: Floats, query: Integers) -> Floats:
 def partial_correlation(
     query: Integers, grade: Floats, position: Integers, proxy: Floats, draws: int, seed: int
 ) -> Partial | None:
-    """Rank correlation of grade and position within queries, with what the proxy explains taken off both.
+    """Partial rank correlation of grade and position within queries, controlling for the proxy.
 
-    None where nothing varies. `query` never falls.
+    None if nothing varies. `query` must be ascending.
     """
     g, p = within_ranks(grade, query), within_ranks(position.astype(np.float64), query)
-    x = within_ranks(-proxy, query)  # as positions: the most relevant first
+    x = within_ranks(-proxy, query)  # as positions: most relevant first
     number = np.unique(query, return_inverse=True)[1]
     sums: Floats = np.stack(
         [
@@ -359,7 +354,7 @@ def _ratio(product: float, first: float, second: float) -> float:
 
 
 def _partial(sums: Floats) -> Floats:
-    """The partial correlation from sums of products; not a number where nothing varies."""
+    """The partial correlation from sums of products; NaN if nothing varies."""
     gp, gx, px, gg, pp, xx = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         share_g = np.where(xx > 0, gx * gx / xx, 0.0)
@@ -372,7 +367,7 @@ def _partial(sums: Floats) -> Floats:
 
 
 def _middle(values: Floats) -> Interval | None:
-    """What 95 % of values lie between."""
+    """The middle 95 % of the values."""
     if not len(values):
         return None
     low, high = np.quantile(values, [0.025, 0.975])
@@ -380,7 +375,7 @@ def _middle(values: Floats) -> Interval | None:
 
 
 def _resampled(sums: Floats, draws: int, seed: int) -> Floats:
-    """Partial correlations of resampled queries."""
+    """Partial correlations over resampled queries."""
     queries = sums.shape[1]
     if queries < 2:
         return np.zeros(0)
@@ -390,7 +385,7 @@ def _resampled(sums: Floats, draws: int, seed: int) -> Floats:
 
 
 def _chance_of_fall(query: Integers, grade: Floats, position: Floats, draws: int, seed: int) -> tuple[float, str]:
-    """How likely residuals permuted within queries fall together as steeply as these; and how that was computed."""
+    """The p value from residuals permuted within queries, and how it was computed."""
     observed = float((grade * position).sum())
     if len(query) * draws > MOST:
         from scipy.special import ndtr
@@ -412,7 +407,7 @@ def _chance_of_fall(query: Integers, grade: Floats, position: Floats, draws: int
 
 
 def by_position(query: Integers, grade: Floats, position: Integers, proxy: Floats) -> Table:
-    """Grades by position, beside those that the stand-in for relevance would lead one to expect."""
+    """Grades by position, with those expected from estimated relevance."""
     x = within_ranks(-proxy, query)
     number = np.unique(query, return_inverse=True)[1]
     mean = (np.bincount(number, weights=grade) / np.bincount(number))[number]
@@ -437,5 +432,5 @@ def by_position(query: Integers, grade: Floats, position: Integers, proxy: Float
             Column("beyond", "signed"),
         ),
         tuple(rows),
-        note="Expected: from where the runs rank the documents, by a straight line within queries.",
+        note="Expected: linear fit within queries on the ranks of the documents in the runs.",
     )

@@ -1,4 +1,4 @@
-"""Query-set bias: are the test queries what people ask? Length, vocabulary, duplicates, head and tail."""
+"""Query-set bias: whether test queries represent real ones, by length, vocabulary, duplicates, head and tail."""
 
 from __future__ import annotations
 
@@ -17,35 +17,37 @@ from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.registry import CannotLook, LookResult, look
 from assay.diagnosis.texts import alike, normalised, trigrams
 from assay.tables import Floats, Integers
-from assay.words import show_p
+from assay.words import number_of, show_p
 
-FAR = 0.1  # distance of two distributions of lengths from which it matters
+FAR = 0.1  # distance of two length distributions from which it matters
 DIVERGENT = 0.05  # divergence beyond that of random samples from which it matters
-HEAD = 0.5  # share of the traffic that the head of the queries makes
-NEAR = 0.8  # likeness of two queries that are nearly the same
-MANY = 0.05  # share of repeated queries from which figures look surer than they are
-MOST_DRAWS = 500  # where each takes the whole vocabulary
+HEAD = 0.5  # share of the traffic that the head accounts for
+NEAR = 0.8  # similarity of near-duplicate queries
+MANY = 0.05  # share of duplicate queries from which intervals are too narrow
+MOST_DRAWS = 500  # of draws that take the whole vocabulary
 LENGTHS = ((1, 1), (2, 2), (3, 3), (4, 5), (6, 9), (10, None))
-MOST_TRAFFIC = 900_000_000  # occurrences that NumPy draws from without replacement
+MOST_TRAFFIC = 900_000_000  # NumPy cannot draw without replacement from more
 
 NEEDS_TEXTS = "needs --queries FILE with the texts of the test queries"
-NEEDS_BOTH = "needs --queries FILE with the texts of the test queries and --production FILE with a sample of real ones"
+NEEDS_BOTH = (
+    "needs --queries FILE with the texts of the test queries, and --production FILE with a sample of real queries"
+)
 
 
 class Traffic(Struct, frozen=True, eq=False, dict=True):
-    """Test queries beside a sample of real ones, as normalised texts."""
+    """Test queries and a sample of real ones, as normalised texts."""
 
     test: tuple[str, ...]
     production: Mapping[str, int]  # text -> how often it was asked
 
     @property
     def asked(self) -> int:
-        """How many queries were asked."""
+        """The number of queries asked."""
         return sum(self.production.values())
 
     @cached_property
     def repeated(self) -> bool:
-        """Whether any real query was asked twice: without that there is no head."""
+        """Whether any real query was asked twice; otherwise there is no head."""
         return max(self.production.values()) > 1
 
 
@@ -60,7 +62,7 @@ def traffic_of(material: Material) -> Traffic | CannotLook:
     real.pop("", None)
     test = [text for text in test if text]
     if not test or not real:
-        return CannotLook(f"{'--queries' if not test else '--production'} FILE holds no text of a query")
+        return CannotLook(f"{'--queries' if not test else '--production'} FILE has no query text")
     return Traffic(tuple(test), real)
 
 
@@ -76,22 +78,21 @@ def _test_queries(material: Material) -> dict[str, str]:
 @look(
     "DIA020",
     "queries",
-    advice="Add test queries of the lengths that are missing, or weigh queries by length when you average; look at "
-    "short and long "
-    "ones apart (assay compare --segments).",
+    advice="Add test queries of the missing lengths, or weight queries by length when you average; compare short and long "
+    "queries separately (assay compare --segments).",
 )
 def query_length(material: Material) -> LookResult | CannotLook:
-    """Test queries of another length than those that people ask.
+    """Test queries that differ in length from real queries.
 
-    Why: systems differ on short and long queries. A mean over test queries that are longer than real ones says how
-    the system does on a traffic that is not there.
+    Why: systems differ on short and long queries. A mean over test queries that are longer than real ones describes
+    traffic that does not exist.
 
-    Measured: words per query. The largest distance of the two cumulative distributions (Kolmogorov and Smirnov); p is
-    how often as many queries, drawn at random from test and real ones together, lie as far from the rest. The
-    difference of the means with Welch's 95 % interval.
+    Measured: words per query. The largest distance between the two cumulative distributions (Kolmogorov and Smirnov); p is
+    how often the same number of queries, drawn at random from test and real ones together, is at least as far from the
+    rest. The difference of the means with Welch's 95 % interval.
 
-    Limits: every time a query was asked counts as one. Words are what stands between blanks and punctuation, which says
-    little for languages written without blanks.
+    Limits: each time a query was asked counts once. Words are separated by spaces and punctuation, which means little for
+    languages written without spaces.
     """
     traffic = traffic_of(material)
     if isinstance(traffic, CannotLook):
@@ -109,16 +110,14 @@ def query_length(material: Material) -> LookResult | CannotLook:
     clear = p < settings.alpha
     severity: Severity = "warning" if clear and distance >= FAR else "note" if clear else "fine"
     words = (
-        f"Test queries have {means[0]:.2f} words on average, real ones {means[1]:.2f}; the two distributions lie "
-        f"{distance:.2f} apart at most (0 the same, 1 nothing in common)."
+        f"Test queries have {means[0]:.2f} words on average, real ones {means[1]:.2f}; the largest distance between the "
+        f"two cumulative distributions is {distance:.2f} (0 = identical, 1 = disjoint)."
     )
     between = (
-        ""
-        if interval is None
-        else f"95% interval of the difference of means {interval[0]:+.2f} to {interval[1]:+.2f}; "
+        "" if interval is None else f"Difference of means: 95% interval {interval[0]:+.2f} to {interval[1]:+.2f}; "
     )
     sure = (
-        f"{between}p {show_p(p)} of the distance (permutation, {settings.draws:,} draws, seed {settings.seed}); "
+        f"{between}distance: p {show_p(p)} (permutation, {settings.draws:,} draws, seed {settings.seed}); "
         f"{len(traffic.test):,} test queries, {traffic.asked:,} real ones."
     )
     evidence = (
@@ -142,7 +141,7 @@ def query_length(material: Material) -> LookResult | CannotLook:
 
 
 def distance_and_chance(ours: Integers, real: Integers, draws: int, seed: int) -> tuple[float, float]:
-    """The Kolmogorov-Smirnov distance of two counts by value, and its p by permutation.
+    """The Kolmogorov-Smirnov distance between two counts by value, and its p by permutation.
 
     >>> distance_and_chance(np.array([0, 4]), np.array([4, 0]), 100, 1)[0]
     1.0
@@ -152,7 +151,7 @@ def distance_and_chance(ours: Integers, real: Integers, draws: int, seed: int) -
     rng = np.random.default_rng(seed)
     if pooled.sum() < MOST_TRAFFIC:
         drawn = rng.multivariate_hypergeometric(pooled, total, size=draws, method="marginals")
-    else:  # of so many it is the same whether they are put back
+    else:  # with so many, replacement makes no difference
         drawn = rng.multinomial(total, pooled / pooled.sum(), size=draws)
     observed = float(_distances(ours[None], pooled)[0])
     reached = int(np.count_nonzero(_distances(drawn, pooled) >= observed - 1e-12))
@@ -168,7 +167,7 @@ def _distances(drawn: Integers, pooled: Integers) -> Floats:
 
 
 def welch_interval(first: Integers, second: Integers, confidence: float = 0.95) -> Interval | None:
-    """The interval of the difference of means of two counts by value, of unequal spread (Welch 1947)."""
+    """Welch's interval of the difference of means of two counts by value (Welch 1947)."""
     from scipy.special import stdtrit
 
     parts = []
@@ -193,22 +192,20 @@ def welch_interval(first: Integers, second: Integers, confidence: float = 0.95) 
 @look(
     "DIA021",
     "queries",
-    advice="Draw test queries from the traffic, or add some for the words listed here: topics that people ask about "
-    "and the test "
-    "set does not know.",
+    advice="Draw test queries from the traffic, or add some for the words listed here: topics that people ask about and the "
+    "test set does not cover.",
 )
 def query_vocabulary(material: Material) -> LookResult | CannotLook:
-    """Test queries in other words than those that people use.
+    """Test queries that differ in vocabulary from real queries.
 
-    Why: a test set about other topics measures another search engine.
+    Why: a test set about other topics measures a different search engine.
 
-    Measured: the Jensen-Shannon divergence (0 the same words equally often, 1 no word in common) between words of
-    test and of real queries, and the share of real words that no test query has. A small sample is always some way
-    off; so as many queries are drawn at random from test and real ones together and compared with the rest. p is how
-    often they are as far.
+    Measured: the Jensen-Shannon divergence (0 = same words equally often, 1 = no word in common) between the words of test
+    and real queries, and the share of real words that are in no test query. A small sample always differs somewhat, so
+    samples of the same size are drawn at random from test and real queries together and compared with the rest. p is how
+    often they diverge at least as much.
 
-    Limits: words are compared as they are written, without stems or synonyms. Every time a query was asked counts as
-    one.
+    Limits: words are compared as written, without stemming or synonyms. Each time a query was asked counts once.
     """
     traffic = traffic_of(material)
     if isinstance(traffic, CannotLook):
@@ -224,9 +221,8 @@ def query_vocabulary(material: Material) -> LookResult | CannotLook:
     clear = p < settings.alpha
     severity: Severity = "fine" if not clear else "warning" if observed - usual[0] >= DIVERGENT else "note"
     words = (
-        f"The words of test and real queries diverge by {observed:.3f}; samples of the same size diverge by "
-        f"{usual[0]:.3f} on "
-        f"average. {unknown:.1%} of the words that people type are in no test query ({usual[1]:.1%} in such samples)."
+        f"The words of test and real queries diverge by {observed:.3f}; random samples of the same size by {usual[0]:.3f} "
+        f"on average. {unknown:.1%} of the words in real queries are in no test query ({usual[1]:.1%} for random samples)."
     )
     low, high = np.quantile(reference[:, 0], [0.025, 0.975])
     sure = (
@@ -236,20 +232,24 @@ def query_vocabulary(material: Material) -> LookResult | CannotLook:
     evidence = (
         Evidence("Jensen-Shannon divergence of the words", observed, p=p, test="permutation", n=len(traffic.test)),
         Evidence(
-            "share of real words that no test query has", unknown, p=p_unknown, test="permutation", n=len(traffic.test)
+            "share of real words that are in no test query",
+            unknown,
+            p=p_unknown,
+            test="permutation",
+            n=len(traffic.test),
         ),
     )
     table = Table(
-        "Words that divide the two most",
+        "Words that contribute most to the divergence",
         (Column("word"), Column("test", "share"), Column("real", "share")),
         tuple(seen.telling(20)),
-        note="Shares of all words. Most weight in the divergence first.",
+        note="Shares of all words.",
     )
     return LookResult(severity, words, sure, evidence, (table,) if clear else ())
 
 
 class _Vocabulary:
-    """Words of test and real queries together, by number; a sample of queries is counted by word."""
+    """The words of test and real queries, for counting samples of queries by word."""
 
     def __init__(self, traffic: Traffic) -> None:
         texts = list(dict.fromkeys([*traffic.test, *traffic.production]))
@@ -274,7 +274,7 @@ class _Vocabulary:
         return np.bincount(np.concatenate(rows), minlength=len(self.words)).astype(np.float64)
 
     def samples(self, draws: int, seed: int) -> Iterable[Floats]:
-        """Words of as many queries as the test set has, drawn from all."""
+        """Word counts of random samples of the size of the test set, from all queries."""
         rng = np.random.default_rng(seed)
         total = int(self._times[-1])
         for _ in range(draws):
@@ -282,13 +282,13 @@ class _Vocabulary:
             yield self._counts(np.searchsorted(self._times, drawn, side="right").tolist())
 
     def apart(self, sample: Floats) -> tuple[float, float]:
-        """How far the words of a sample are from the rest: divergence, and share of the rest that it does not know."""
+        """The divergence of a sample from the rest, and the share of the rest's words that it lacks."""
         rest = self.all - sample
         unknown = float(rest[sample == 0].sum() / max(rest.sum(), 1.0))
         return float(self._parts(sample).sum()), unknown
 
     def _parts(self, sample: Floats) -> Floats:
-        """What each word adds to the Jensen-Shannon divergence, in bits."""
+        """The contribution of each word to the Jensen-Shannon divergence, in bits."""
         p, q = sample / max(sample.sum(), 1.0), (self.all - sample) / max((self.all - sample).sum(), 1.0)
         middle = (p + q) / 2
         parts = np.zeros(len(p))
@@ -298,7 +298,7 @@ class _Vocabulary:
         return parts
 
     def telling(self, count: int) -> list[tuple[Cell, ...]]:
-        """The words that add most to the divergence, with their shares."""
+        """The words that contribute most to the divergence, with their shares."""
         rest = self.all - self.test
         order = np.argsort(-self._parts(self.test), kind="stable")[:count]
         return [
@@ -313,19 +313,18 @@ class _Vocabulary:
 @look(
     "DIA022",
     "queries",
-    advice="Keep one query of each group, or count each group once (a segment of its own, or the mean of the group).",
+    advice="Keep one query of each group, or count each group once (as a segment, or as the mean of the group).",
 )
 def repeated_queries(material: Material) -> LookResult | CannotLook:
-    """Test queries that stand more than once, or nearly so.
+    """Duplicate or near-duplicate test queries.
 
-    Why: a question that is asked three times counts three times, and tests take its copies for new evidence:
-    intervals come out too narrow.
+    Why: a question that occurs three times counts three times, and tests treat its copies as new evidence: intervals are
+    too narrow.
 
-    Measured: test queries that are the same after case, punctuation and blanks are taken off; that have the same
-    words in another order; and that share 80 % of their runs of three characters (Jaccard). A group holds all that
-    are so linked.
+    Measured: test queries that are the same except for case, punctuation and spaces; that have the same words in another
+    order; and that share 80 % of their sequences of three characters (Jaccard). Queries linked in these ways form a group.
 
-    Limits: two queries may be nearly the same in letters and mean something else; look before you drop one.
+    Limits: two queries may have nearly the same letters and different meanings; check before you drop one.
     """
     texts = _test_queries(material)
     if not texts:
@@ -336,8 +335,8 @@ def repeated_queries(material: Material) -> LookResult | CannotLook:
     share = extra / len(texts)
     severity: Severity = "fine" if not extra else "warning" if share >= MANY else "note"
     words = (
-        f"{extra} of {len(texts):,} test queries repeat another one ({share:.1%}): {len(texts) - extra:,} different "
-        f"questions."
+        f"{extra} of {len(texts):,} test queries ({share:.1%}) {'duplicates' if extra == 1 else 'duplicate'} another one; "
+        f"{len(texts) - extra:,} are distinct."
         if extra
         else f"All {len(texts):,} test queries are different."
     )
@@ -354,12 +353,12 @@ def repeated_queries(material: Material) -> LookResult | CannotLook:
         ),
         tuple(rows),
     )
-    evidence = (Evidence("share of test queries that repeat another one", share, n=len(texts)),)
-    return LookResult(severity, words, "A count, without chance.", evidence, (table,) if rows else ())
+    evidence = (Evidence("share of test queries that duplicate another one", share, n=len(texts)),)
+    return LookResult(severity, words, "An exact count.", evidence, (table,) if rows else ())
 
 
 def _links(texts: Mapping[str, str]) -> list[tuple[str, str, str, float]]:
-    """Pairs of queries that are the same or nearly so: the first of each group with each of the others."""
+    """Pairs of duplicate queries: the first of each group with each of the others."""
     found: list[tuple[str, str, str, float]] = []
     first: dict[str, str] = {}
     bags: dict[str, str] = {}
@@ -381,7 +380,7 @@ def _links(texts: Mapping[str, str]) -> list[tuple[str, str, str, float]]:
 
 
 def _groups(links: Sequence[tuple[str, str, str, float]]) -> list[set[str]]:
-    """Queries that hang together."""
+    """Groups of linked queries."""
     group: dict[str, set[str]] = {}
     for a, b, _, _ in links:
         joined = group.get(a, {a}) | group.get(b, {b})
@@ -396,32 +395,31 @@ def _groups(links: Sequence[tuple[str, str, str, float]]) -> list[set[str]]:
 @look(
     "DIA023",
     "queries",
-    advice="Say which traffic the figure is for. Draw test queries at random from the traffic, or from head and tail "
-    "apart, and "
-    "report the two apart.",
+    advice="State which traffic the figure is for. Draw test queries at random from the traffic, or from head and tail "
+    "separately and report both.",
 )
 def head_and_tail(material: Material) -> LookResult | CannotLook:
-    """Test queries from the head or the tail of the traffic alone.
+    """Test queries from only the head or only the tail of the traffic.
 
-    Why: frequent queries are easy and tuned for; rare ones are where systems differ. A test set of one kind says
-    nothing about the other.
+    Why: frequent queries are easy, and systems are tuned for them; systems differ on the rare ones. A test set of one
+    kind says nothing about the other.
 
-    Measured: the head is the most frequent real queries that make half of the traffic. Shares of test queries in the
-    head, in the rest of the sample, and not in the sample at all; the share of the traffic that test queries make;
-    and for comparison the same in test sets of as many different queries met in random traffic. p is how often the
-    share of head queries in these is as far from their mean. For unseen queries: how many a random test set would
-    hold, by Good and Turing's estimate (the next query is new with the chance of those seen once over all). Both p
-    are corrected (Holm).
+    Measured: the head is the most frequent real queries that account for half of the traffic. Shares of test queries in
+    the head, in the rest of the sample, and not in the sample; the share of the traffic that the test queries account
+    for; and for comparison the same in random test sets with the same number of different queries from the traffic. p is
+    how often the share of head queries in these is at least as far from their mean. For unseen queries: the number in a
+    random test set by the Good-Turing estimate (the next query is new with probability: queries seen once over all). Both
+    p values are corrected (Holm).
 
-    Limits: texts are the same or not, after case and punctuation; a rephrased head query counts as unseen. A test set
-    may well leave the head out on purpose.
+    Limits: texts must be the same except for case and punctuation; a rephrased head query counts as unseen. A test set may
+    leave out the head on purpose.
     """
     traffic = traffic_of(material)
     if isinstance(traffic, CannotLook):
         return traffic
     if not traffic.repeated:
         return CannotLook(
-            "no query of --production FILE occurs twice: give counts, or every query as often as it was asked"
+            "no query of --production FILE occurs twice; give counts, or repeat each query as often as it was asked"
         )
     settings = material.settings
     draws = min(settings.draws, MOST_DRAWS)
@@ -430,7 +428,7 @@ def head_and_tail(material: Material) -> LookResult | CannotLook:
     severity: Severity = "warning" if min(sample.p_head, sample.p_unseen) < settings.alpha else "fine"
     how = (
         f"Head: p {show_p(sample.p_head)} ({draws:,} random test sets, seed {settings.seed}); unseen: p "
-        f"{show_p(sample.p_unseen)} (binomial, more than Good and Turing's estimate); both corrected by Holm. "
+        f"{show_p(sample.p_unseen)} (binomial, more than the Good-Turing estimate); both corrected by Holm. "
         f"{ours:,} different test queries, {traffic.asked:,} real ones."
     )
     evidence = (
@@ -444,11 +442,11 @@ def head_and_tail(material: Material) -> LookResult | CannotLook:
         Evidence(
             "share of test queries not in the sample", sample.unseen / ours, p=sample.p_unseen, test="binomial", n=ours
         ),
-        Evidence("share of the traffic that test queries make", sample.covered, n=ours),
+        Evidence("share of the traffic that test queries account for", sample.covered, n=ours),
     )
     missing = sample.untested()
     table = Table(
-        "Most frequent real queries that are not tested",
+        "Most frequent real queries that are not in the test set",
         (Column("query"), Column("asked", "count"), Column("of the traffic", "share")),
         tuple(missing),
         shown=5,
@@ -457,7 +455,7 @@ def head_and_tail(material: Material) -> LookResult | CannotLook:
 
 
 class _Sample:
-    """Where the test queries stand in a sample of the traffic, and where they would by chance."""
+    """Where the test queries are in a sample of the traffic, and where they would be by chance."""
 
     def __init__(self, traffic: Traffic, draws: int, seed: int) -> None:
         self.texts = sorted(traffic.production, key=lambda text: (-traffic.production[text], text))
@@ -475,7 +473,7 @@ class _Sample:
         self.p_head, self.p_unseen = p.tolist()
 
     def _by_chance(self, draws: int, seed: int) -> tuple[float, float]:
-        """How many test queries of a random set are in the head, and how often they are as far from that as ours."""
+        """The expected number of head queries in a random test set, and how often it is as far from that as ours."""
         if not self.seen:
             return math.nan, 1.0
         sampled = _head_of_samples(self.counts, self.seen, self.head, draws, seed)
@@ -484,7 +482,7 @@ class _Sample:
         return expected, (int(as_far) + 1) / (draws + 1)
 
     def untested(self, most: int = 20) -> list[tuple[str, int, float]]:
-        """The most frequent queries of the head that are not tested, with their counts and shares of the traffic."""
+        """The most frequent head queries that are not in the test set, with counts and shares of the traffic."""
         tested, asked = set(self.ours), self.counts.sum()
         head = zip(self.texts, self.counts[: self.head].tolist(), strict=False)
         return [(text, count, float(count / asked)) for text, count in head if text not in tested][:most]
@@ -492,19 +490,18 @@ class _Sample:
     def in_words(self) -> str:
         ours, by_chance = len(self.ours), ""
         if self.seen:
-            by_chance = f" ({self.expected:.1f} in a random test set that meets as many)"
+            by_chance = f", where {self.expected:.1f} are expected in a random test set with as many seen queries"
         return (
-            f"{self.in_head} of {ours:,} test queries are among the {self.head:,} real ones that make half of the traffic"
-            f"{by_chance}, {self.seen - self.in_head} are rarer, and {self.unseen} ({self.unseen / ours:.0%}) are not in "
-            f"the sample at all, where {self.new:.0%} would be new by chance. The test queries make {self.covered:.1%} "
-            "of the traffic."
+            f"{self.in_head} of {ours:,} test queries are in the head ({number_of(self.head, 'real query')} with half of the "
+            f"traffic){by_chance}; {self.seen - self.in_head} are rarer, and {self.unseen} ({self.unseen / ours:.0%}) are not "
+            f"in the sample ({self.new:.0%} expected by chance). The test queries account for {self.covered:.1%} of the traffic."
         )
 
 
 def _head_of_samples(counts: Integers, size: int, head: int, draws: int, seed: int) -> Integers:
-    """How many of the first `size` different queries met in random traffic are of the head.
+    """How many of the first `size` different queries in random traffic are in the head.
 
-    Queries met one after the other are those with the smallest waiting times, which are exponential.
+    The first queries to occur are those with the smallest waiting times, which are exponential.
     """
     rng = np.random.default_rng(seed)
     found = np.zeros(draws, np.int64)
@@ -517,10 +514,10 @@ def _head_of_samples(counts: Integers, size: int, head: int, draws: int, seed: i
 
 
 def expected_new(counts: Integers, size: int) -> float:
-    """The share of new queries among so many different ones met in traffic, of which a sample was counted.
+    """The expected share of unseen queries among `size` different ones from the traffic, given the counts of a sample.
 
-    The next query is new with the chance of those seen once over all (Good 1953). A test set holds each query once,
-    which leaves out repeats of known ones; so as much traffic is taken as brings so many different queries.
+    The next query is new with probability (queries seen once) / (all) (Good 1953). A test set has each query only once,
+    so this takes as much traffic as gives `size` different queries.
 
     >>> round(expected_new(np.array([50, 30, 10, 5, 1, 1, 1, 1, 1]), 5), 3)
     0.172
@@ -542,7 +539,7 @@ def expected_new(counts: Integers, size: int) -> float:
 
 
 def _more_than(found: int, among: int, share: float) -> float:
-    """The chance of as many or more, each with this probability."""
+    """The binomial probability of `found` or more."""
     from scipy.special import bdtrc
 
     return 1.0 if found == 0 else float(bdtrc(found - 1, among, share))

@@ -1,7 +1,7 @@
-"""What a look is: one function with a code. A new one is a new function; pages and lists are made from them.
+"""The registry of looks, the checks of a diagnosis. A new look is a new function; pages and lists are made from them.
 
-The function gets a `Material` and gives what it `Found`, or says what it is `Missing`. Its docstring is the page that
-`assay explain` prints: what was found; then paragraphs "Why", "Measured", "Limits".
+The function takes a `Material` and returns a `LookResult`, or `CannotLook` with what it needs. Its docstring is the page
+that `assay explain` prints: the title, then paragraphs "Why", "Measured", "Limits".
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from msgspec import Struct
 from assay.diagnosis.model import AREAS, Area, DiagnosisFinding, Evidence, NotLooked, Severity, Table
 from assay.errors import AssayError, InputError, did_you_mean
 
-if TYPE_CHECKING:  # whoever only wants the pages need not wait for it
+if TYPE_CHECKING:  # pages do not need it, and it is slow to import
     from assay.diagnosis.material import Material
 
 
 class LookResult(Struct, frozen=True):
-    """What a look found; code, title and usual advice are added by its registration."""
+    """The result of a look; code, title and default advice come from its registration."""
 
     severity: Severity
     measured: str
     sure: str
     evidence: tuple[Evidence, ...] = ()
     tables: tuple[Table, ...] = ()
-    advice: str | None = None  # where it is not the usual one
+    advice: str | None = None  # if not the default
 
 
 class CannotLook(Struct, frozen=True):
-    """Why there was nothing to look at."""
+    """Why a look was not possible."""
 
     reason: str
 
 
 class Look(Struct, frozen=True):
-    """One thing that is looked for."""
+    """One check."""
 
     code: str
     area: Area
@@ -51,11 +51,11 @@ class Look(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What is wrong, in a few words: the first line of the page."""
+        """The first line of the page."""
         return self.page[0].rstrip(".")
 
     def __call__(self, material: Material) -> DiagnosisFinding | NotLooked:
-        """The finding, or why there is none."""
+        """The finding, or why the look was not possible."""
         found = self.function(material)
         if isinstance(found, CannotLook):
             return NotLooked(self.code, self.area, self.title, found.reason)
@@ -77,11 +77,11 @@ LOOKS: dict[str, Look] = {}
 
 
 def look(code: str, area: Area, *, advice: str) -> Callable[[Callable[[Material], LookResult | CannotLook]], Look]:
-    """Register a function as the look of this code."""
+    """Register a function as the look with this code."""
 
     def register(function: Callable[[Material], LookResult | CannotLook]) -> Look:
         if code in LOOKS:
-            raise ValueError(f"there are two looks with the code {code}")
+            raise ValueError(f"two looks have the code {code}")
         LOOKS[code] = Look(code, area, advice, function)
         return LOOKS[code]
 
@@ -90,7 +90,7 @@ def look(code: str, area: Area, *, advice: str) -> Callable[[Callable[[Material]
 
 def all_looks() -> list[Look]:
     """All looks, by code."""
-    from assay.diagnosis import (  # noqa: F401  (they register themselves)
+    from assay.diagnosis import (  # noqa: F401  (import registers their looks)
         bounds,
         contributions,
         gaming,
@@ -105,7 +105,7 @@ def all_looks() -> list[Look]:
 
 
 def find_look(code: str) -> Look:
-    """The look of this code."""
+    """The look with this code."""
     all_looks()
     known = LOOKS.get(code.strip().upper())
     if known is None:
@@ -115,12 +115,12 @@ def find_look(code: str) -> Look:
 
 
 def chosen_areas(names: Iterable[str] | None) -> tuple[Area, ...]:
-    """The areas that were asked for, or all of them."""
+    """The requested areas, or all of them."""
     if names is None:
         return AREAS
     asked = list(names)
     for name in asked:
         if name not in AREAS:
             hint = did_you_mean(name, AREAS) or f"; there are {', '.join(AREAS)}."
-            raise AssayError(f"nothing is looked at under the name {name!r}{hint}")
+            raise AssayError(f"no area called {name!r}{hint}")
     return tuple(area for area in AREAS if area in asked)

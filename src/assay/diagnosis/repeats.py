@@ -1,4 +1,4 @@
-"""Metric gaming: the same text more than once at the top of a ranking."""
+"""Metric gaming: near-duplicate documents at the top of a ranking."""
 
 from __future__ import annotations
 
@@ -21,49 +21,48 @@ from assay.tables import Booleans, Integers
 from assay.words import noun_for
 
 SHINGLE = 5  # words
-NEAR = 0.9  # likeness of two documents that are nearly the same
-OFTEN = 0.05  # share of repeated documents at the top that a reader notices
-LISTED = 100  # pairs of repeats that are kept
+NEAR = 0.9  # similarity of near-duplicate documents
+OFTEN = 0.05  # share of duplicates at the top that a reader notices
+LISTED = 100  # pairs of duplicates to keep
 
 
 @look(
     "DIA032",
     "gaming",
-    advice="Collapse documents that say the same before ranking (for chunks: assay runs collapse), or report a "
-    "measure that "
-    "counts a repeated document once.",
+    advice="Collapse duplicate documents before ranking (for chunks: assay runs collapse), or report a measure that counts "
+    "a duplicate once.",
 )
 def repeated_documents(material: Material) -> LookResult | CannotLook:
-    """The same text more than once at the top.
+    """Near-duplicate documents at the top.
 
-    Why: each copy of a relevant document counts as a success, and readers see the same thing again. A system can gain
-    by showing copies.
+    Why: each copy of a relevant document counts as a success, although readers see the same thing again. A system can
+    gain by showing copies.
 
-    Measured: documents in the first k of a query that share 90 % of their runs of five words (Jaccard) with one that
-    stands before them; the share of such documents with its 95 % interval over queries; the difference to the
-    baseline by paired t test (Holm); and what the first measure gets if relevant repeats count for nothing (Bernstein
-    and Zobel 2005).
+    Measured: documents in the first k of a query that share 90 % of their sequences of five words (Jaccard) with one
+    ranked above them; the share of such documents with its 95 % interval over queries; the difference to the baseline by
+    paired t test (Holm); and the value of the first measure if relevant duplicates count as not relevant (Bernstein and
+    Zobel 2005).
 
-    Limits: alike in words, not in meaning; documents without a text in the corpus are not looked at.
+    Limits: compares words, not meaning; documents without a text in the corpus are ignored.
     """
     runs, k = material.runs, material.settings.k
     if material.corpus is None:
         return CannotLook("needs --corpus FILE with the texts of the documents")
     found = _repeats(material)
     if found.known == 0:
-        return CannotLook("--corpus FILE holds none of the documents at the top of the RUNs; are its ids theirs?")
+        return CannotLook("--corpus FILE has none of the documents at the top of the RUNs; does it use the same ids?")
     rows = _repeat_rows(material, found)
     most = max(rows, key=lambda row: row.share)
     severity: Severity = "warning" if most.share >= OFTEN else "note" if most.share > 0 else "fine"
     words = (
-        f"{most.share:.1%} of the first {k} documents of {show_id(most.run)} repeat one before them, in "
+        f"{most.share:.1%} of the first {k} documents of {show_id(most.run)} duplicate one ranked above them, in "
         f"{most.queries} {noun_for(most.queries, 'query')}."
         if most.share
-        else f"No document in the first {k} repeats one before it."
+        else f"No document in the first {k} duplicates one ranked above it."
     )
     evidence = tuple(
         Evidence(
-            f"share of repeats at the top of {show_id(row.run)}",
+            f"share of duplicates at the top of {show_id(row.run)}",
             row.share,
             row.interval,
             p_corrected=row.p,
@@ -73,7 +72,7 @@ def repeated_documents(material: Material) -> LookResult | CannotLook:
         for row in rows
     )
     top = int(runs.within(k).any(axis=0).sum())
-    how = f"t intervals over queries. Texts of {found.known:,} of {top:,} documents at the top are known."
+    how = f"t intervals over queries. {found.known:,} of {top:,} documents at the top have a text."
     return LookResult(severity, words, how, evidence, _tables(material, rows, found) if most.share else ())
 
 
@@ -89,7 +88,7 @@ def _tables(material: Material, rows: list[RepeatRow], found: _Repeats) -> tuple
         Column("repeats not counted", "value"),
     )
     examples = Table(
-        "Documents that repeat one before them",
+        "Documents that duplicate one ranked above them",
         (Column("query"), Column("document"), Column("repeats"), Column("likeness", "value"), Column("runs", "count")),
         tuple(map(astuple, found.examples)),
         shown=5,
@@ -98,16 +97,16 @@ def _tables(material: Material, rows: list[RepeatRow], found: _Repeats) -> tuple
 
 
 class RepeatRow(Struct, frozen=True):
-    """How much of the top of a run repeats what stands before it."""
+    """The duplicates at the top of a run."""
 
     run: str
     share: float
     interval: Interval | None
     queries: int
-    relevant: int  # repeats that count as relevant
+    relevant: int  # duplicates that count as relevant
     p: float | None  # against the baseline, corrected
     usual: float | None = None
-    without: float | None = None  # if relevant repeats count for nothing
+    without: float | None = None  # if relevant duplicates count as not relevant
 
 
 def _repeat_rows(material: Material, found: _Repeats) -> list[RepeatRow]:
@@ -139,17 +138,17 @@ def _repeat_rows(material: Material, found: _Repeats) -> list[RepeatRow]:
 
 
 class RepeatedPair(Struct, frozen=True):
-    """Two documents that say the same."""
+    """Two near-duplicate documents."""
 
     query: str
     document: str
     repeats: str
     likeness: float
-    runs: int  # that have both at the top
+    runs: int  # with both at the top
 
 
 class _Repeats:
-    """Documents at the top that repeat one before them."""
+    """Documents at the top that duplicate one ranked above them."""
 
     def __init__(self, systems: int, pairs: int, queries: int) -> None:
         self.repeated: Booleans = np.zeros((systems, pairs), np.bool_)
@@ -180,7 +179,7 @@ def _repeats(material: Material) -> _Repeats:
         for first, second in combinations(pairs, 2):
             a, b = sets[str(runs.pairs.doc[first])], sets[str(runs.pairs.doc[second])]
             if min(len(a), len(b)) < NEAR * max(len(a), len(b)):
-                continue  # too different in length to be that much alike
+                continue  # too different in length to be duplicates
             likeness = jaccard(a, b)
             if likeness < NEAR:
                 continue

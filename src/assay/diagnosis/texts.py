@@ -1,4 +1,4 @@
-"""Texts as words and shingles, and how alike two of them are. Knows no query and no document."""
+"""Words, shingles and similarity of texts. Independent of queries and documents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Item = TypeVar("Item", bound=Hashable)
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, without case and punctuation.
+    """The words of a text, case-folded and without punctuation.
 
     >>> words_of("Wi-Fi  ROUTER?")
     ['wi', 'fi', 'router']
@@ -23,12 +23,12 @@ def words_of(text: str) -> list[str]:
 
 
 def normalised(text: str) -> str:
-    """The words of a text with one blank between."""
+    """The words of a text, separated by single spaces."""
     return " ".join(words_of(text))
 
 
 def shingles(words: Sequence[str], size: int) -> frozenset[tuple[str, ...]]:
-    """All runs of so many words; of a shorter text, the text itself (Broder 1997).
+    """All sequences of `size` words; a shorter text is one shingle (Broder 1997).
 
     >>> sorted(shingles(["a", "b", "c"], 2))
     [('a', 'b'), ('b', 'c')]
@@ -39,22 +39,21 @@ def shingles(words: Sequence[str], size: int) -> frozenset[tuple[str, ...]]:
 
 
 def trigrams(text: str) -> frozenset[str]:
-    """All runs of three characters of a normalised text, its ends marked."""
+    """All sequences of three characters of a normalised text, padded at the ends."""
     padded = f"  {text} "
     return frozenset(padded[start : start + 3] for start in range(len(padded) - 2))
 
 
 def jaccard(first: frozenset[Item], second: frozenset[Item]) -> float:
-    """What two sets share of what they hold together; 0 of nothing."""
+    """Jaccard similarity: intersection over union; 0 for two empty sets."""
     together = len(first | second)
     return len(first & second) / together if together else 0.0
 
 
 def alike(sets: Mapping[str, frozenset[str]], least: float) -> list[tuple[str, str, float]]:
-    """All pairs of sets that are at least so much alike.
+    """All pairs of sets with a Jaccard similarity of at least `least`.
 
-    Sets that are that much alike share one of their rarest members: only those are compared (Bayardo, Ma and Srikant
-    2007).
+    Such sets share one of their rarest members, so only sets that do are compared (Bayardo, Ma and Srikant 2007).
 
     >>> alike({"a": frozenset("abcd"), "b": frozenset("abce"), "c": frozenset("xyz")}, 0.6)
     [('a', 'b', 0.6)]

@@ -1,4 +1,4 @@
-"""A decision for CI: may the candidate take the place of the baseline? Prints nothing."""
+"""Decide in CI whether a candidate may replace the baseline. Prints nothing."""
 
 from assay.gate.gating import Gate, decide
 from assay.gate.grammar import GateRule, parse_rule

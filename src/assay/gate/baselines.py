@@ -1,4 +1,4 @@
-"""The baseline of a gate: a report that was kept, or a run. Says what is doubtful about a report; decides nothing."""
+"""The baseline of a gate: a stored report or a run, with cautions about the report. Decides nothing."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ _HEAD = re.compile(rb'\s*\{\s*"schema"\s*:\s*"' + REPORT_SCHEMA.rpartition("/")[
 
 
 class Caution(Struct, frozen=True):
-    """Something that makes a decision doubtful, and does not change it."""
+    """A doubt about a decision that does not change it."""
 
     kind: str
     words: str
 
 
 class Side(Struct, frozen=True, eq=False):
-    """A run with its values, measure by measure."""
+    """A run with its values by measure."""
 
     name: str
-    path: str  # as it was given; "" for a value in memory
+    path: str  # as given; "" for a value in memory
     kind: Kind
     queries: tuple[str, ...]
-    values: Mapping[str, Floats]  # by the measure in its canonical form
-    means: Baseline  # what uplifts of targets are over
+    values: Mapping[str, Floats]  # by canonical measure name
+    means: Baseline  # that uplifts of targets are relative to
     created: str | None = None  # of a report
-    version: str | None = None  # of the assay that made the report, where its manifest is there
+    version: str | None = None  # of the assay that made the report, if its manifest exists
 
     def column(self, measure: Measure) -> Floats:
         """The values of one measure."""
@@ -59,9 +59,9 @@ class Side(Struct, frozen=True, eq=False):
 
 
 def side_of(evaluation: Evaluation, path: str, *, written: bool = False) -> Side:
-    """A run that was evaluated now; with `written`, its queries are called as they would be in a report."""
+    """A run evaluated now; `written` names its queries as a report would."""
     values = {str(measure): column for measure, column in zip(evaluation.measures, evaluation.values.T, strict=True)}
-    # With a path the targets take it for another run, even where baseline and candidate have the same name.
+    # The path tells targets that it is another run, even if baseline and candidate have the same name.
     means = msgspec.structs.replace(baseline_of(evaluation), path=path)
     queries = tuple(written_ids(evaluation.queries)) if written else evaluation.queries
     return Side(evaluation.run, path, "run", queries, values, means)
@@ -71,15 +71,15 @@ def side_of(evaluation: Evaluation, path: str, *, written: bool = False) -> Side
 
 
 class StoredReport(Struct, frozen=True):
-    """A report with the manifest that belongs to it, where that is there."""
+    """A report with its manifest, if there is one."""
 
-    path: str  # as it was given
+    path: str  # as given
     report: EvaluationReport
     manifest: ExperimentManifest | None
 
 
 def is_report(source: Any) -> TypeGuard[Source]:
-    """Whether a source is a report: a folder, or a file with the JSON of one under any name."""
+    """Whether a source is a report: a folder, or a report's JSON file under any name."""
     if not isinstance(source, (str, os.PathLike)):
         return False
     path = Path(source)
@@ -91,7 +91,7 @@ def is_report(source: Any) -> TypeGuard[Source]:
         with path.open("rb") as file:
             return _HEAD.match(file.read(1024)) is not None
     except OSError:
-        return False  # whoever reads it as a run says what is wrong
+        return False  # reading it as a run will report the error
 
 
 def open_report(source: str | os.PathLike[str]) -> StoredReport:
@@ -102,7 +102,7 @@ def open_report(source: str | os.PathLike[str]) -> StoredReport:
         inside = sorted(found.parent.name for found in path.glob(f"*/{REPORT_FILE}"))
         if inside:
             raise InputError(
-                f"holds the reports of several runs ({some_of(inside)}); name one of them, such as {path / inside[0]}.",
+                f"contains the reports of several runs ({some_of(inside)}); give one of them, such as {path / inside[0]}.",
                 source=os.fspath(source),
             )
     report = read_report(folder) if path.is_dir() or path.name == REPORT_FILE else _read_file(path)
@@ -110,14 +110,14 @@ def open_report(source: str | os.PathLike[str]) -> StoredReport:
 
 
 def _read_file(path: Path) -> EvaluationReport:
-    """A report that was given another name."""
+    """A report file under another name."""
     return read_record(
-        path, EvaluationReport, why=lambda _, error: f"is no report that this version of assay reads: {error}."
+        path, EvaluationReport, why=lambda _, error: f"is not a report that this version of assay can read: {error}."
     )
 
 
 def _manifest_of(report: EvaluationReport, folder: Path) -> ExperimentManifest | None:
-    """The manifest in the report's folder, or, of several runs, in the one above; only if it is of this experiment."""
+    """The manifest of this experiment in the report's folder or, for several runs, its parent."""
     for place in (folder, folder.parent):
         if (place / MANIFEST_FILE).exists():
             manifest = read_manifest(place)
@@ -127,7 +127,7 @@ def _manifest_of(report: EvaluationReport, folder: Path) -> ExperimentManifest |
 
 
 def side_of_report(stored: StoredReport, measures: Iterable[Measure]) -> Side:
-    """The run of a report, with the values of these measures and all others that it has."""
+    """The run of a report, which must have values for these measures."""
     report = stored.report
     places = {result.canonical: place for place, result in enumerate(report.measures)}
     missing = [measure for measure in measures if str(measure) not in places]
@@ -150,12 +150,12 @@ def _rows(stored: StoredReport) -> Floats:
     report = stored.report
     if not report.queries:
         raise InputError(
-            f"the report has means but no values of queries, so that nothing can be paired. {_how_to_make(report, (), stored.path)}",
+            f"the report has means but no per-query values, so nothing can be paired. {_how_to_make(report, (), stored.path)}",
             source=stored.path,
         )
     if any(len(row) != len(report.measures) for row in report.queries.values()):
         raise InputError(
-            f"the report is damaged: a query has another number of values than there are measures. "
+            f"the report is damaged: a query does not have one value per measure. "
             f"{_how_to_make(report, (), stored.path)}",
             source=stored.path,
         )
@@ -170,15 +170,15 @@ def _missing_words(report: EvaluationReport, missing: list[Measure], path: str) 
 
 
 def _how_to_make(report: EvaluationReport, missing: Iterable[Measure], path: str) -> str:
-    """The command that writes the report with all that is needed."""
+    """The command that writes the report with everything needed."""
     measures = [*(result.name for result in report.measures), *map(str, missing)]
     folder = os.path.dirname(path) or "." if not os.path.isdir(path) else path
     files = [report.qrels.path or "QRELS", report.run.path or "RUN"]
     words = ["assay", "evaluate", *files, *(part for name in measures for part in ("-m", name)), "--report", folder]
-    return f"Make it again: {show_id(shlex.join(words), _LONGEST_COMMAND)}"
+    return f"Recreate it: {show_id(shlex.join(words), _LONGEST_COMMAND)}"
 
 
-# What is doubtful about a report
+# Cautions about a report
 
 
 def report_cautions(
@@ -190,7 +190,7 @@ def report_cautions(
     max_age: int = MAX_AGE,
     now: datetime | None = None,
 ) -> Iterator[Caution]:
-    """Why the values of the report may not be what this evaluator would give today."""
+    """Why the report may differ from what this evaluator would give today."""
     report, manifest = stored.report, stored.manifest
     yield from _age_cautions(report.created, max_age, now or datetime.now(UTC))
     yield from _qrels_cautions(report, qrels)
@@ -198,25 +198,25 @@ def report_cautions(
     if manifest is not None and dict(manifest.config.grades) != dict(grades):
         yield Caution(
             "grades",
-            "OTHER GRADES: the baseline was evaluated with other values for letters "
-            f"({_pairs(manifest.config.grades)}; here {_pairs(grades)}), so the two cannot be compared. {_AGAIN}",
+            "OTHER GRADES: the baseline was evaluated with other values for letter grades "
+            f"({_pairs(manifest.config.grades)}; here {_pairs(grades)}), so the two are not comparable. {_AGAIN}",
         )
     if manifest is not None and manifest.assay_version != __version__:
         yield Caution(
-            "version", f"the baseline was made by assay {manifest.assay_version}, and this is {__version__}. {_AGAIN}"
+            "version", f"the baseline was made by assay {manifest.assay_version}; this is {__version__}. {_AGAIN}"
         )
     if report.incomplete_because:
         yield Caution("incomplete", f"the baseline is incomplete: {' '.join(report.incomplete_because)}")
 
 
-_AGAIN = "Evaluate the baseline's run again."
+_AGAIN = "Evaluate the baseline run again."
 
 
 def _age_cautions(created: str, max_age: int, now: datetime) -> Iterator[Caution]:
     try:
         made = datetime.fromisoformat(created)
     except ValueError:
-        yield Caution("age", f"how old the baseline is cannot be told: {created!r} is no time.")
+        yield Caution("age", f"the age of the baseline is unknown: {created!r} is not a date.")
         return
     made = made if made.tzinfo else made.replace(tzinfo=UTC)
     days = (now - made).days
@@ -224,17 +224,18 @@ def _age_cautions(created: str, max_age: int, now: datetime) -> Iterator[Caution
         yield Caution(
             "age",
             f"the baseline is {days} days old (made on {made:%Y-%m-%d}; --max-age is {max_age}): documents, judgments and "
-            f"queries may have changed. Make a new one from what is in use.",
+            f"queries may have changed. Make a new one from the system in use.",
         )
     elif days < -1:  # clocks may differ a little
-        yield Caution("age", f"the baseline says that it will be made on {made:%Y-%m-%d}: one of the clocks is wrong.")
+        yield Caution("age", f"the baseline is dated in the future ({made:%Y-%m-%d}): one of the clocks is wrong.")
 
 
 def _qrels_cautions(report: EvaluationReport, qrels: str) -> Iterator[Caution]:
     before, now = report.qrels.sha256, content_of(qrels).sha256 if is_file(qrels) else None
     if before is None or now is None:
         yield Caution(
-            "qrels", "whether the baseline was evaluated with the same judgments is not known: there is no file."
+            "qrels",
+            "cannot check that the baseline was evaluated with the same judgments: there is no file to compare.",
         )
     elif before != now:
         yield Caution(
@@ -257,8 +258,8 @@ def _convention_cautions(report: EvaluationReport, evaluator: Evaluator) -> Iter
     if report.like != evaluator.like.name:
         yield Caution(
             "like",
-            f"OTHER CONVENTIONS: the baseline was evaluated as {report.like} has it, this candidate as "
-            f"{evaluator.like.name} has it. The difference may come from that alone. {_AGAIN}",
+            f"OTHER CONVENTIONS: the baseline was evaluated with the conventions of {report.like}, this candidate with those "
+            f"of {evaluator.like.name}. The difference may come from that alone. {_AGAIN}",
         )
 
 

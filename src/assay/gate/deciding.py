@@ -1,8 +1,8 @@
-"""Decide one rule from the values of two runs, query by query. Knows no file and no report.
+"""Decide one rule from the per-query values of two runs. Independent of files and reports.
 
-Difference = candidate - baseline. Its bounds are one-sided and by Student's t: each misses the true mean difference in 5 of
-100 cases (`alpha`), each on its own. A rule passes when the lower bound is at or over the margin, and fails when the upper
-bound is under it; else so many queries cannot tell.
+Difference = candidate - baseline. Its bounds are one-sided, by Student's t: each misses the true mean difference in 5 of 100
+cases (`alpha`). A rule passes if the lower bound is at or above the margin, and fails if the upper bound is below it;
+otherwise it is inconclusive.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _DECIMALS, _MOST_DECIMALS = 4, 12
 
 
 class Decision(Struct, frozen=True):
-    """What came of one rule."""
+    """The decision on one rule."""
 
     rule: GateRule
     status: Status
     words: str  # why
     queries: int  # that both runs have a value for
-    baseline_mean: float | None  # over these queries, as all that follows
+    baseline_mean: float | None  # over these queries, like all fields below
     candidate_mean: float | None
     difference: float | None  # candidate - baseline
     margin: float | None  # in the measure's unit
@@ -47,26 +47,26 @@ class Decision(Struct, frozen=True):
     wins: int
     ties: int
     losses: int
-    needed: int | None = None  # queries that would settle it, at this difference and spread, with 80 % power
-    needed_for: Status | None = None  # what they would settle it as
+    needed: int | None = None  # queries that would settle it with 80 % power, at this difference and spread
+    needed_for: Status | None = None  # the status they would give
 
 
 def check_alpha(alpha: float) -> float:
-    """Alpha, if it can be used."""
+    """Alpha, if it is valid."""
     if not 0 < alpha <= LARGEST_ALPHA:
         raise AssayError(
-            f"alpha cannot be {alpha!r}; it takes a number over 0 and up to {LARGEST_ALPHA}, such as 0.05."
+            f"alpha cannot be {alpha!r}; it takes a number greater than 0 and up to {LARGEST_ALPHA}, such as 0.05."
         )
     return alpha
 
 
 def decide_rule(rule: GateRule, baseline: Floats, candidate: Floats, alpha: float = ALPHA) -> Decision:
-    """Whether the candidate keeps to the rule, from the values of both on the same queries.
+    """Decide whether the candidate satisfies the rule, from the values of both runs on the same queries.
 
-    A query that one of the two lacks (not a number) is left out. The margin of a relative rule is a share of the baseline
-    query by query, so that what is not known about the baseline's mean widens the bounds too (Fieller 1954). Runs with the
-    same values on every query differ by 0 for sure, unless all these values are 0. Where all queries differ by the same
-    amount other than 0 there is no spread to judge by, and nothing passes.
+    A query missing (NaN) from either run is left out. The margin of a relative rule is a share of the baseline's value on
+    each query, so the uncertainty of the baseline's mean widens the bounds too (Fieller 1954). Runs with the same values on
+    every query have a difference of exactly 0, unless all these values are 0. If all queries differ by the same amount
+    other than 0, there is no spread for a test, and nothing passes.
 
     >>> from assay.gate.grammar import parse_rule
     >>> found = decide_rule(parse_rule("AP >= -0.1"), np.array([0.4, 0.3, 0.5]), np.array([0.5, 0.3, 0.5]))
@@ -77,7 +77,7 @@ def decide_rule(rule: GateRule, baseline: Floats, candidate: Floats, alpha: floa
     both = ~np.isnan(baseline) & ~np.isnan(candidate)
     before, after = baseline[both], candidate[both]
     if np.isinf(before).any() or np.isinf(after).any():
-        raise AssayError(f"{rule.label} is infinite for some queries; no difference can be taken of that.")
+        raise AssayError(f"{rule.label} is infinite for some queries, so no difference can be computed.")
     evidence = _evidence(rule, before, after, alpha)
     outcome = _outcome(evidence)
     size = effect(after, before)
@@ -101,7 +101,7 @@ def decide_rule(rule: GateRule, baseline: Floats, candidate: Floats, alpha: floa
 
 
 def worst(statuses: Iterable[Status]) -> Status:
-    """All together: one failure is a failure, and what is not decided does not pass; neither does nothing at all.
+    """The worst status; "inconclusive" if there is none.
 
     >>> worst(["pass", "inconclusive"]), worst([])
     ('inconclusive', 'inconclusive')
@@ -114,21 +114,21 @@ def _mean(values: Floats) -> float | None:
     return exact_sum(values) / len(values) if len(values) else None
 
 
-# What the values say
+# Evidence
 
 
 class _Evidence(Struct, frozen=True):
-    """A rule and what the values say about it. Slack is how far the difference is on the good side of the margin."""
+    """The evidence for a rule. Slack is how far the difference is on the good side of the margin."""
 
     rule: GateRule
     alpha: float
     queries: int
-    margin: float | None  # in the measure's unit; None if that needs a query and there is none
+    margin: float | None  # in the measure's unit; None for a relative margin without queries
     slack: tuple[float, float] | None  # its bounds; None with fewer than two queries
     spread: Moments | None  # of the slack; None if it is the same on all queries
-    identical: bool  # the runs have the same value on every query
+    identical: bool  # both runs have the same value on every query
     all_zero: bool  # and that value is 0
-    rounding: float  # less than this is nothing
+    rounding: float  # smaller differences count as 0
 
     @property
     def lower(self) -> float | None:
@@ -149,7 +149,7 @@ class _Evidence(Struct, frozen=True):
 
     @property
     def tends_to(self) -> Status:
-        """What more queries would come to if the difference stays as it is."""
+        """The status that more queries would give if the difference stays the same."""
         return "pass" if self.spread is not None and self.spread.mean > 0 else "fail"
 
 
@@ -172,7 +172,7 @@ def _evidence(rule: GateRule, before: Floats, after: Floats, alpha: float) -> _E
 
 
 def _slack_bounds(slack: Floats, spread: Moments | None, alpha: float) -> tuple[float, float] | None:
-    """One-sided bounds: the ends of the two-sided interval that leaves out alpha on either side."""
+    """One-sided bounds: the ends of the two-sided interval with alpha on either side."""
     if len(slack) < 2:
         return None
     if spread is None:
@@ -181,10 +181,10 @@ def _slack_bounds(slack: Floats, spread: Moments | None, alpha: float) -> tuple[
     return mean_interval(slack, 1 - 2 * alpha)
 
 
-# What follows from it
+# Outcome
 
 
-_TOO_FEW = ("no query has a value in both runs", "one query has no spread to judge by; at least two are needed")
+_TOO_FEW = ("no query has a value in both runs", "only one query has a value in both runs; at least two are needed")
 
 
 class _Outcome(Struct, frozen=True):
@@ -202,45 +202,45 @@ def _outcome(evidence: _Evidence) -> _Outcome:
     if evidence.spread is None:
         return _outcome_without_spread(evidence, breaks)
     if holds:
-        return _Outcome("pass", _bound_words(evidence, "lower", "at or over", "at or under"))
+        return _Outcome("pass", _bound_words(evidence, "lower", "at or above", "at or below"))
     if breaks:
-        return _Outcome("fail", _bound_words(evidence, "upper", "under", "over"))
+        return _Outcome("fail", _bound_words(evidence, "upper", "below", "above"))
     return _unsettled(evidence, evidence.spread)
 
 
 def _outcome_of_identical(evidence: _Evidence, holds: bool) -> _Outcome:
     if evidence.all_zero and evidence.rule.at_least:
-        return _Outcome("inconclusive", "both runs have 0 on every query: do their ids fit the judgments?")
-    same = "identical on every query: the difference is 0"
-    return _Outcome("pass", same) if holds else _Outcome("fail", f"{same}, and the rule asks for more")
+        return _Outcome("inconclusive", "both runs have 0 on every query: do their ids match the judgments?")
+    same = "both runs have the same value on every query, so the difference is 0"
+    return _Outcome("pass", same) if holds else _Outcome("fail", f"{same}; the rule requires more")
 
 
 def _outcome_without_spread(evidence: _Evidence, breaks: bool) -> _Outcome:
     same = f"the same difference ({evidence.lower:+.{_DECIMALS}f}) on every query"
     if breaks:
-        return _Outcome("fail", f"{same}, {'under' if evidence.rule.at_least else 'over'} the margin")
-    return _Outcome("inconclusive", f"{same}: no spread to judge by; is one of the runs empty or constant?")
+        return _Outcome("fail", f"{same}, {'below' if evidence.rule.at_least else 'above'} the margin")
+    return _Outcome("inconclusive", f"{same}, so there is no spread for a test; is one of the runs empty or constant?")
 
 
 def _unsettled(evidence: _Evidence, spread: Moments) -> _Outcome:
     ends = f"{_apart(evidence.lower, evidence.margin)} and {_apart(evidence.upper, evidence.margin)}"
-    between = f"the margin {_margin_words(evidence)} lies between the bounds {ends}"
+    between = f"the margin {_margin_words(evidence)} is between the bounds {ends}"
     in_deviations = abs(spread.mean) / spread.deviation
     if in_deviations < SMALLEST_EFFECT:
         return _Outcome(
-            "inconclusive", f"{between}, and the difference on the margin: no number of queries settles that"
+            "inconclusive", f"{between}, and the difference is on the margin: no number of queries would settle it"
         )
     needed = queries_to_settle(in_deviations, evidence.alpha)
     return _Outcome(
         "inconclusive",
-        f"{between}; {needed:,} queries would settle it as {evidence.tends_to} ({POWER:.0%} power), if difference and "
+        f"{between}; {needed:,} queries would settle it as {evidence.tends_to} ({POWER:.0%} power) if difference and "
         f"spread stay as on these {evidence.queries:,}",
         needed,
     )
 
 
 def _bound_words(evidence: _Evidence, side: Literal["lower", "upper"], at_least: str, at_most: str) -> str:
-    """Which bound decides and where it lies; `side` is that of a rule with >=."""
+    """Which bound decides and where it is; `side` is that of a rule with >=."""
     if evidence.rule.at_least:
         name, bound, where = side, evidence.lower if side == "lower" else evidence.upper, at_least
     else:
@@ -257,7 +257,7 @@ def _margin_words(evidence: _Evidence) -> str:
 
 
 def _apart(value: float | None, other: float | None) -> str:
-    """A number with as many decimals as it takes to see that it is not the other one."""
+    """A number with enough decimals to distinguish it from the other one."""
     if value is None or other is None:
         return "-"
     for decimals in range(_DECIMALS, _MOST_DECIMALS):

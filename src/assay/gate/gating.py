@@ -1,4 +1,4 @@
-"""From judgments, a baseline and a candidate to a decision: evaluate, pair by query, decide every rule and target."""
+"""Decide whether a candidate may replace a baseline: evaluate, pair by query, decide every rule and target."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from assay.tables import Floats
 from assay.words import noun_for, number_of
 
 EXIT_CODES: Mapping[Status, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
-LARGE_MARGIN = 0.1  # few changes make a system so much better
+LARGE_MARGIN = 0.1  # few changes improve a system by this much
 
-# A value a little below its goal is a warning to whoever reads it, and no reason to stop a release.
+# A value slightly below its goal deserves a warning, but does not stop a release.
 _STATUS_OF_TARGET: Mapping[TargetStatus, Status] = {
     "pass": "pass",
     "warn": "pass",
@@ -52,7 +52,7 @@ _STATUS_OF_TARGET: Mapping[TargetStatus, Status] = {
 
 
 class TargetDecision(Struct, frozen=True):
-    """What came of one target: the candidate's mean against a value to reach."""
+    """The decision on one target: the candidate's mean against a value to reach."""
 
     measure: str
     status: Status
@@ -61,7 +61,7 @@ class TargetDecision(Struct, frozen=True):
 
 
 class Gate(Struct, frozen=True, eq=False):
-    """The decision, and all that it rests on."""
+    """The decision and everything it is based on."""
 
     baseline: Side
     candidate: Side
@@ -75,12 +75,12 @@ class Gate(Struct, frozen=True, eq=False):
 
     @property
     def status(self) -> Status:
-        """Fails if anything fails; passes only if everything passes."""
+        """The overall status: fail if anything fails, pass only if everything passes."""
         return worst(self.statuses())
 
     @property
     def exit_code(self) -> int:
-        """What the command line ends with: 0 pass, 1 fail, 3 inconclusive."""
+        """The exit code of the command: 0 pass, 1 fail, 3 inconclusive."""
         return EXIT_CODES[self.status]
 
     def statuses(self) -> list[Status]:
@@ -105,10 +105,10 @@ def decide(
     run_format: str = "auto",
     now: datetime | None = None,
 ) -> Gate:
-    """Whether a candidate may take the place of a baseline.
+    """Decide whether a candidate may replace a baseline.
 
-    The baseline is a run, or a report that `assay evaluate --report` wrote: its folder or its EvaluationReport.json. Runs
-    and judgments may be whatever `assay.evaluate` takes. Uplifts of the targets are over the baseline.
+    The baseline is a run, or a report from `assay evaluate --report`: its folder or its EvaluationReport.json. Runs and
+    judgments can be anything that `assay.evaluate` takes. Uplifts in the targets are relative to the baseline.
 
     >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
     >>> better = {query: {"a": 2.0, "b": 1.0} for query in qrels}
@@ -116,12 +116,12 @@ def decide(
     >>> decide(qrels, worse, better, "RR >= -0.4").status
     'pass'
     >>> print(decide(qrels, better, worse, "RR >= -0.1").decisions[0].words.partition(";")[0])
-    the margin -0.1 lies between the bounds -0.6533 and +0.3200
+    the margin -0.1 is between the bounds -0.6533 and +0.3200
     """
     asked, profile = _parsed(gate_rules), _profile(targets)
     check_alpha(alpha)
     if not asked and profile is None:
-        raise InputError("nothing to decide: give a rule such as --rule 'nDCG@10 >= -0.01', or --targets.")
+        raise InputError("nothing to decide; give a rule such as --rule 'nDCG@10 >= -0.01', or --targets.")
     evaluator = Evaluator(
         qrels,
         _measures(asked, profile),
@@ -132,7 +132,7 @@ def decide(
         input_format=qrels_format,
     )
     place = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
-    if is_report(baseline):  # looked at before a run is read, which may take long
+    if is_report(baseline):  # checked first, because reading a run may take long
         stored = open_report(baseline)
         before = side_of_report(stored, _needed(asked, profile))
         doubts = report_cautions(stored, evaluator, place, grades=grades or {}, max_age=max_age, now=now)
@@ -174,7 +174,7 @@ def _profile(targets: str | os.PathLike[str] | Targets | None) -> Targets | None
 
 
 def _measures(asked: Sequence[GateRule], profile: Targets | None) -> tuple[str, ...]:
-    """The measures of the rules and those of the targets."""
+    """The measures of the rules and targets."""
     labels = tuple(dict.fromkeys(rule.label for rule in asked))
     if profile is None:
         return labels
@@ -182,7 +182,7 @@ def _measures(asked: Sequence[GateRule], profile: Targets | None) -> tuple[str, 
 
 
 def _needed(asked: Sequence[GateRule], profile: Targets | None) -> list[Measure]:
-    """The measures that the baseline must have values of: those of rules and uplifts."""
+    """The measures that the baseline must have: those of rules and uplifts."""
     uplifts = [target.measure for target in profile.measures if target.over is not None] if profile else []
     return list(dict.fromkeys([*(rule.measure for rule in asked), *map(parse_measure, uplifts)]))
 
@@ -195,16 +195,16 @@ def _evaluated(evaluator: Evaluator, run: RunLike, run_format: str) -> Evaluatio
 
 
 class Pair(Struct, frozen=True):
-    """The values of both runs by one measure, query by query; not a number where a run has none."""
+    """The values of both runs by one measure, query by query; NaN if missing."""
 
     rule: GateRule
-    queries: tuple[str, ...]  # of either run
+    queries: tuple[str, ...]  # in either run
     baseline: Floats
     candidate: Floats
 
 
 def paired(baseline: Side, candidate: Side, rule: GateRule) -> Pair:
-    """The values that a rule is about."""
+    """The paired values for a rule."""
     queries = tuple(dict.fromkeys((*baseline.queries, *candidate.queries)))
     place = {query: number for number, query in enumerate(queries)}
     columns = []
@@ -223,26 +223,27 @@ def _refuse_strangers(baseline: Side, candidate: Side) -> None:
         )
 
 
-# What is doubtful
+# Cautions
 
 
 def _missing(evaluation: Evaluation, name: str) -> Iterator[Caution]:
-    """Judged queries that a run does not answer."""
+    """A caution about judged queries missing from a run."""
     missing, judged = evaluation.coverage.missing, evaluation.coverage.judged
     if missing:
         effect = "counted as 0" if evaluation.rules.queries == "judged" else "left out"
         yield Caution(
-            "missing", f"the {name} lacks {len(missing)} of {judged} judged queries ({some_of(missing)}), {effect}."
+            "missing",
+            f"the {name} is missing {len(missing)} of {judged} judged queries ({some_of(missing)}), {effect}.",
         )
 
 
 def _same_file(baseline: Side, candidate: Side) -> Iterator[Caution]:
     if is_file(baseline.path) and is_same_file(baseline.path, candidate.path):
-        yield Caution("same", "SAME FILE: baseline and candidate are one file, so that nothing is compared.")
+        yield Caution("same", "SAME FILE: baseline and candidate are the same file.")
 
 
 def _left_out(pairs: Sequence[Pair]) -> Iterator[Caution]:
-    """Queries that only one of the two has a value for; measures that leave out the same are named together."""
+    """Cautions about queries with a value in one run only; measures with the same queries share one."""
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for pair in pairs:
         lacks = np.isnan(pair.baseline), np.isnan(pair.candidate)
@@ -254,7 +255,7 @@ def _left_out(pairs: Sequence[Pair]) -> Iterator[Caution]:
             yield Caution(
                 "queries",
                 f"LEFT OUT: {len(queries)} {noun_for(len(queries), 'query')} with a value in the {name} only "
-                f"({some_of(queries)}; {', '.join(dict.fromkeys(labels))}). The decision is about the others.",
+                f"({some_of(queries)}; {', '.join(dict.fromkeys(labels))}). The decision covers the others.",
             )
 
 
@@ -265,14 +266,14 @@ def _few(decisions: Sequence[Decision]) -> Iterator[Caution]:
 
 
 def _misread(decisions: Sequence[Decision]) -> Iterator[Caution]:
-    """Rules that look like values to reach, and would be reached if they were."""
+    """Cautions about margins that look like values to reach, and that the candidate would reach."""
     for decision in decisions:
         rule, mean = decision.rule, decision.candidate_mean
         looks_so = rule.at_least and not rule.relative and rule.margin >= LARGE_MARGIN
         if decision.status != "pass" and looks_so and mean is not None and mean >= rule.margin:
             yield Caution(
                 "difference",
-                f"{rule} asks for {rule.margin:g} more than the baseline has. For a value to reach, use --targets.",
+                f"{rule} asks for a gain of {rule.margin:g} over the baseline. To require a value of {rule.margin:g}, use --targets.",
             )
 
 
@@ -280,7 +281,7 @@ def _misread(decisions: Sequence[Decision]) -> Iterator[Caution]:
 
 
 def _target_decisions(profile: Targets, evaluation: Evaluation, baseline: Side) -> Iterator[TargetDecision]:
-    """Each target of the profile; uplifts are over the baseline of the gate."""
+    """The decision on each target; uplifts are relative to the baseline of the gate."""
     outcome = check_targets(over_baseline(profile, baseline.name), evaluation, [baseline.means])
     for label, result in outcome.results.items():
         yield TargetDecision(label, _STATUS_OF_TARGET[result.status], result.status, result.words)

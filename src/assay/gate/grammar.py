@@ -1,8 +1,8 @@
-"""Read the rules of a gate: `nDCG@10 >= -0.01`, `R@100 >= -1%`, `Unjudged@10 <= 0.05`. Decides nothing.
+"""Parse the rules of a gate: `nDCG@10 >= -0.01`, `R@100 >= -1%`, `Unjudged@10 <= 0.05`. Decides nothing.
 
 MEASURE >= NUMBER      candidate - baseline must be at least this
 MEASURE >= NUMBER%     the same, as a share of the baseline's mean
-MEASURE <= NUMBER      for measures of which less is better: must be at most this
+MEASURE <= NUMBER      for measures where lower is better: must be at most this
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ _RULE = re.compile(r"(?P<measure>.*?)\s*(?P<sign>>=|<=|≥|≤)\s*(?P<margin>[^<
 _NUMBER = re.compile(r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<percent>%?)")
 _OTHER_SIGNS = re.compile(r"=>|=<|==|!=|[<>]|=(?![^()]*\))")
 _QUOTES = ('""', "''", "``", "“”", "„“", "‘’", "«»")
-_MINUS = str.maketrans("\u2212\u2013\u2014", "---")  # what editors and web pages make of a minus
-# Measures that count nothing good and of which more is welcome all the same, and those that no ranking can change.
+_MINUS = str.maketrans("\u2212\u2013\u2014", "---")  # what editors and web pages turn a minus into
+# Measures that do not reward quality although higher is better, and those that no ranking can change.
 _MORE_IS_BETTER = ("Judged",)
 _SAME_FOR_ALL = ("iDCG",)
 
 
 class GateRule(Struct, frozen=True):
-    """What the difference candidate - baseline of one measure must be."""
+    """A requirement on the difference candidate - baseline by one measure."""
 
-    label: str  # the measure as it was written
+    label: str  # the measure as written
     measure: Measure
     at_least: bool  # False: at most
     margin: float  # in the measure's unit, or as a share of the baseline's mean
     relative: bool
-    written: str  # the margin as it was written
+    written: str  # the margin as written
 
     def __str__(self) -> str:
         return f"{self.label} {'>=' if self.at_least else '<='} {self.written}"
 
 
 def parse_rule(text: str) -> GateRule:
-    """One rule from its text; blanks and a pair of quotes around it do not matter.
+    """Parse one rule; surrounding spaces and quotes are ignored.
 
     >>> parse_rule("'nDCG@10>=-1%'").margin
     -0.01
@@ -84,23 +84,23 @@ def _called(text: str) -> str:
 
 
 def _what_lacks(text: str) -> str:
-    """Why a text is no rule at all."""
+    """Why a text is not a rule."""
     how = f"a rule is MEASURE >= NUMBER, such as '{EXAMPLE}'."
     if not text:
         return f"is empty; {how}"
     other = _OTHER_SIGNS.search(text)
     if ">=" in text or "<=" in text:
-        lacks = "stands twice" if len(re.findall("[<>]=", text)) > 1 else "lacks its measure or its number"
+        lacks = "occurs twice" if len(re.findall("[<>]=", text)) > 1 else "has no measure or no number"
         return f"{'>=' if '>=' in text else '<='} {lacks}; {how}"
     if other is not None:
-        return f"{other[0]!r} stands where >= is expected; {how}"
-    return f"has no >=; {how} Write it in quotes, since the shell takes > for itself."
+        return f"expected >=, not {other[0]!r}; {how}"
+    return f"has no >=; {how} Quote it, or the shell takes > as a redirection."
 
 
 def _no_number(margin: str) -> str:
     if re.fullmatch(r"[+-]?\d*,\d+\s*%?", margin.translate(_MINUS)):
         return f"{margin!r} has a comma; write {margin.replace(',', '.')!r}."
-    return f"{margin!r} is not a number; write it like -0.01 or -1%."
+    return f"{margin!r} is not a number; write it as -0.01 or -1%."
 
 
 def _request(text: str, measure: str) -> Request:
@@ -110,46 +110,44 @@ def _request(text: str, measure: str) -> Request:
         raise InputError(f"{_called(text)} {error}") from None
     if len(found) != 1:
         names = some_of([request.label for request in found])
-        raise InputError(
-            f"{_called(text)} {measure!r} stands for {len(found)} measures ({names}); write a rule for each."
-        )
+        raise InputError(f"{_called(text)} {measure!r} means {len(found)} measures ({names}); write a rule for each.")
     return found[0]
 
 
 def _check_direction(text: str, rule: GateRule) -> None:
-    """Refuse what would decide something else than it says."""
+    """Reject rules that would not decide what they say."""
     definition = rule.measure.definition
     if definition.total != "mean":
         how = "a geometric mean" if definition.total == "geometric" else "a sum"
         raise InputError(
-            f"{_called(text)} {rule.label} is {how} over queries, and a rule is about the mean of differences; "
-            f"take a measure that is a mean, such as AP."
+            f"{_called(text)} {rule.label} is {how} over queries, but a rule needs a mean over queries; use a measure "
+            f"such as AP."
         )
     if definition.name in _SAME_FOR_ALL:
-        raise InputError(f"{_called(text)} {rule.label} is the same for every run, so that the rule says nothing.")
+        raise InputError(f"{_called(text)} {rule.label} is the same for every run, so the rule decides nothing.")
     more = definition.rewards or definition.name in _MORE_IS_BETTER
     if more != rule.at_least:
-        better, sign, margin = ("more", ">=", "-0.01") if more else ("less", "<=", "0.01")
+        better, sign, margin = ("higher", ">=", "-0.01") if more else ("lower", "<=", "0.01")
         raise InputError(
-            f"{_called(text)} of {rule.label} {better} is better, so that a rule has {sign}: "
+            f"{_called(text)} {better} is better for {rule.label}, so a rule needs {sign}: "
             f"'{rule.label} {sign} {margin}'."
         )
 
 
 def _check_margin(text: str, rule: GateRule) -> None:
-    """Refuse margins that nothing can miss, or nothing can reach."""
+    """Reject margins that every candidate meets, or that none can reach."""
     bounds = (-1.0, 1.0) if rule.relative else rule.measure.definition.bounds
     span = 1.0 if rule.relative else None if bounds is None else bounds[1] - bounds[0]
     if span is None or abs(rule.margin) < span:
         return
-    slack = rule.margin if rule.at_least else -rule.margin  # negative where the rule gives way
+    slack = rule.margin if rule.at_least else -rule.margin  # negative if the rule allows a loss
     if slack > 0 and rule.relative:
         return  # a baseline near 0 can be doubled
     why = (
-        "no candidate can miss it"
+        "every candidate meets it"
         if slack < 0
-        else "no candidate can reach it, unless all queries go from 0 to the top"
+        else "no candidate can reach it unless every query goes from 0 to the maximum"
     )
-    hint = "" if rule.relative else f" Differences of {rule.label} go from {-span:g} to {span:g}."
-    percent = f" Is {rule.written}% meant?" if not rule.relative and slack < 0 else ""
-    raise InputError(f"{_called(text)} {rule.written} is no margin: {why}.{hint}{percent}")
+    hint = "" if rule.relative else f" Differences in {rule.label} range from {-span:g} to {span:g}."
+    percent = f" Did you mean {rule.written}%?" if not rule.relative and slack < 0 else ""
+    raise InputError(f"{_called(text)} {rule.written} is not a useful margin: {why}.{hint}{percent}")

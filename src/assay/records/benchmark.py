@@ -72,7 +72,7 @@ class PairRecord(Record, frozen=True, kw_only=True):
     ties: int
     losses: int
     queries: int
-    verdict: str  # better, worse, or no evidence of a difference
+    verdict: str  # better, worse, or no significant difference
 
 
 class ComparisonRecord(Record, frozen=True, kw_only=True):

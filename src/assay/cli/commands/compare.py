@@ -36,8 +36,15 @@ from assay.inputs.scores import read_scores
 from assay.report.comparison import RENDERERS
 
 SECTION = "Measure"
-OF_TABLES = ("output_format", "output", "segments", "minimum_segment", "moves", "queries")  # beside those of a study
-FEW_RUNS = 5  # whose agreement a page shows unasked; the work grows with their square
+OF_TABLES = (
+    "output_format",
+    "output",
+    "segments",
+    "minimum_segment",
+    "moves",
+    "queries",
+)  # in addition to those of Study
+FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with the square of the number
 
 
 @click.command(
@@ -49,7 +56,7 @@ FEW_RUNS = 5  # whose agreement a page shows unasked; the work grows with their 
 @click.option(
     "--scores",
     type=click.Path(dir_okay=False),
-    help="Values of each query from any tool: CSV, query first, then systems.",
+    help="Per-query values from any tool: CSV with the query first, then a column per system.",
 )
 @measure_options
 @click.option(
@@ -63,37 +70,39 @@ FEW_RUNS = 5  # whose agreement a page shows unasked; the work grows with their 
 @click.option(
     "--correction",
     type=click.Choice(list(CORRECTIONS)),
-    help="How p of many comparisons is corrected.  [default: holm beyond one]",
+    help="Correction for multiple comparisons.  [default: holm for more than one]",
 )
 @click.option(
     "--alternative",
     type=click.Choice(get_args(Alternative)),
     default="two-sided",
     show_default=True,
-    help="What is tested: that the two differ, or that the run is greater or less than its baseline.",
+    help="Test whether the run differs from its baseline, or is greater or less.",
 )
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="Chance of a false alarm.",
+    help="Significance level.",
 )
 @click.option(
     "--interval",
     type=click.Choice(get_args(IntervalKind)),
     default="t",
     show_default=True,
-    help="How the interval of a difference is made.",
+    help="Method for the intervals of the differences.",
 )
-@click.option("--simultaneous", is_flag=True, help="Intervals so wide that all of them hold together.")
-@click.option("--margin", type=float, help="Differences up to this do not matter: also test for equivalence.")
+@click.option("--simultaneous", is_flag=True, help="Widen the intervals so that all of them hold together.")
+@click.option("--margin", type=float, help="Largest difference that does not matter; also tests for equivalence.")
 @click.option(
-    "--plan", type=float, help="A difference that you want to be able to show: says how many queries it needs."
+    "--plan", type=float, help="Difference you want to be able to detect: reports how many queries that takes."
 )
-@click.option("--minimum", type=float, default=0.0, help="Differences up to this are ties (sign test, won and lost).")
-@click.option("--draws", type=click.IntRange(min=1), help="Permutations or resamples.  [default: the test's own]")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="For tests that draw.")
+@click.option("--minimum", type=float, default=0.0, help="Differences up to this count as ties (sign test and w/t/l).")
+@click.option("--draws", type=click.IntRange(min=1), help="Permutations or resamples.  [default: depends on the test]")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of tests that draw."
+)
 @output_options(RENDERERS, "How to show the result.")
 @like_option
 @click.option(
@@ -107,23 +116,23 @@ FEW_RUNS = 5  # whose agreement a page shows unasked; the work grows with their 
     type=click.IntRange(min=2),
     default=MINIMUM,
     show_default=True,
-    help="Queries that a segment needs to be tested.",
+    help="Fewest queries that a segment needs to be tested.",
 )
 @click.option(
     "--moves",
     type=click.IntRange(min=0),
-    help=f"Queries that moved most, with their documents.  [default: {MOVES}, without]",
+    help=f"Number of queries that moved most to show, with their documents.  [default: {MOVES}, without documents]",
 )
 @click.option(
     "--agreement",
     is_flag=True,
-    help=f"Also say how alike the runs rank, and whether the measures agree; a page of up to {FEW_RUNS} runs does so anyway.",
+    help=f"Also report how far runs and measures agree; an HTML page of up to {FEW_RUNS} runs always does.",
 )
 @query_set_option
 @click.option(
-    "--corpus", type=click.Path(), help="FILE with documents, whose titles are shown with queries that moved."
+    "--corpus", type=click.Path(), help="FILE with documents; shows their titles with the queries that moved."
 )
-@partial(rule_options, without=("scores", "queries"))  # which are files here; --like trec_eval-9 has 32-bit scores
+@partial(rule_options, without=("scores", "queries"))  # both name files here; for 32-bit scores use --like trec_eval-9
 @input_options
 @threads_option
 def command(
@@ -137,13 +146,13 @@ def command(
 ) -> None:
     """Compare two or more RUNs query by query.
 
-    Says how large each difference is, how sure one can be of it, and whether it is more than chance. With --scores FILE the values of each query come from a table instead of QRELS and RUNs.
+    Reports how large each difference is, its confidence interval, and whether it is statistically significant. With --scores FILE the per-query values come from a table instead of QRELS and RUNs.
     """
     study = Study(**{name: given.pop(name) for name in Study.__struct_fields__ if name in given})
     asked = given.pop("moves")
     page = output_format == "html"
     if page and output is None and sys.stdout.isatty():
-        raise InputError("a page is nothing for the terminal; name a file for it: -o comparison.html")
+        raise InputError("an HTML page cannot be shown in the terminal; write it to a file: -o comparison.html")
     texts = given.pop("queries")
     looks = {
         "segments": given.pop("segments"),
@@ -165,7 +174,7 @@ def command(
 
 
 def _refuse_options_of_runs() -> None:
-    """What a table of values has no use for would be passed over in silence."""
+    """Reject options that --scores would silently ignore."""
     context = click.get_current_context()
     useful = {"scores", *Study.__struct_fields__, *OF_TABLES}
     useless = [
@@ -175,7 +184,9 @@ def _refuse_options_of_runs() -> None:
         and context.get_parameter_source(str(option.name)) is click.core.ParameterSource.COMMANDLINE
     ]
     if useless:
-        raise InputError(f"{', '.join(useless)}: a table of values has no runs and no judgments; leave it out.")
+        raise InputError(
+            f"{', '.join(useless)}: does not apply to --scores, which has no runs or judgments; leave it out."
+        )
 
 
 def _of_table(path: str, study: Study, looks: dict[str, Any]) -> Comparison:
@@ -197,7 +208,7 @@ def _of_runs(
     given: dict[str, Any],
 ) -> Comparison:
     if qrels is None or len(runs) < 2:
-        raise InputError("comparing takes QRELS and two RUNs or more, or --scores FILE.")
+        raise InputError("comparing needs QRELS and at least two RUNs, or --scores FILE.")
     refuse_second_stdin(qrels, runs)
     whole, grades = given.pop("input_format"), given.pop("grades")
     of_qrels, of_runs = given.pop("qrels_format") or whole, given.pop("run_format") or whole

@@ -46,36 +46,38 @@ def _file(name: str, text: str) -> Callable[[Command], Command]:
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @measure_options
 @click.option(
-    "--k", type=click.IntRange(min=1), default=10, show_default=True, help="How many documents at the top count."
+    "--k", type=click.IntRange(min=1), default=10, show_default=True, help="Number of top documents to check."
 )
 @click.option(
     "--pool-depth",
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
-    help="Depth to which a run counts as the finder of a document.",
+    help="Depth to which a run counts as having found a document.",
 )
 @click.option("--baseline", help="Run to compare the others with.  [default: the first]")
 @_file("presented", "Positions at which assessors saw documents: query, document, position.")
-@_file("production", "A sample of real queries: one per line, or with a count.")
+@_file("production", "Sample of real queries: one per line, optionally with a count.")
 @_file("corpus", "Texts of the documents: JSONL, TREC, CSV, TSV or Parquet.")
 @_file("segments", "The kind of each query: CSV, TSV or JSONL.")
-@click.option("--only", callback=_areas, metavar="AREAS", help=f"Look only at some of {','.join(AREAS)}.")
+@click.option("--only", callback=_areas, metavar="AREAS", help=f"Check only some of {','.join(AREAS)}.")
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="Chance of a false alarm, of each finding.",
+    help="Significance level of each finding.",
 )
 @click.option(
-    "--draws", type=click.IntRange(min=1), default=2000, show_default=True, help="Permutations and resamples."
+    "--draws", type=click.IntRange(min=1), default=2000, show_default=True, help="Number of permutations and resamples."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="For tests that draw.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of tests that draw."
+)
 @output_options(RENDERERS, "How to show the findings.")
 @like_option
 @query_set_option
-@partial(rule_options, without=("queries",))  # which are a file here
+@partial(rule_options, without=("queries",))  # --queries names a file here
 @input_options
 def command(
     qrels: str,
@@ -90,12 +92,11 @@ def command(
     like: str,
     **given: Any,
 ) -> None:
-    """Look for what makes the figures of RUNs misleading.
+    """Find out what makes the results of RUNs misleading.
 
-    Looks at labels (what nobody judged), position (grades that follow the order shown), queries (test queries that
-    nobody asks) and gaming (gains that are none). Each finding says what was measured, how sure it is, and what to
-    do; what cannot be looked at is listed with the option that it needs. `assay explain DIA001` says more about a
-    finding.
+    Checks labels (unjudged documents), position (grades that follow the order shown), queries (test queries unlike real
+    ones) and gaming (gains without better search). Each finding says what was measured, how certain it is, and what to
+    do. Checks that are not possible are listed with the option they need. `assay explain DIA001` describes a finding.
     """
     refuse_second_stdin(qrels, runs)
     settings = Settings(**{name: given.pop(name) for name in Settings.__struct_fields__})

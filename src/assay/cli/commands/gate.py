@@ -37,28 +37,28 @@ SECTION = "Decide"
     "--baseline",
     required=True,
     metavar="REPORT|RUN",
-    help="What is in use now: a run, or the folder or EvaluationReport.json of `assay evaluate --report`.",
+    help="The system in use: a run, or the folder or EvaluationReport.json of `assay evaluate --report`.",
 )
-@click.option("--candidate", required=True, metavar="RUN", help="What shall take its place.")
+@click.option("--candidate", required=True, metavar="RUN", help="The run that would replace it.")
 @click.option("--qrels", required=True, metavar="QRELS", help="The judgments.")
 @click.option(
     "--rule",
     "gate_rules",
     multiple=True,
     metavar="RULE",
-    help="What candidate - baseline must be: 'nDCG@10 >= -0.01', or 'R@100 >= -1%' of the baseline; may be repeated.",
+    help="Limit for candidate - baseline: 'nDCG@10 >= -0.01', or 'R@100 >= -1%' of the baseline; may be repeated.",
 )
 @click.option(
     "--targets",
     metavar="FILE|NAME",
-    help="Values that the candidate must reach as well: a TOML or JSON file, or trec-rag; uplifts are over the baseline.",
+    help="Values that the candidate must also reach: a TOML or JSON file, or trec-rag; uplifts are relative to the baseline.",
 )
 @click.option(
     "--alpha",
     type=click.FloatRange(0, LARGEST_ALPHA, min_open=True),
     default=0.05,
     show_default=True,
-    help="Chance that a bound is wrong.",
+    help="Probability that a bound is wrong.",
 )
 @click.option(
     "--max-age",
@@ -66,7 +66,7 @@ SECTION = "Decide"
     default=MAX_AGE,
     show_default=True,
     metavar="DAYS",
-    help="Warn when the baseline's report is older.",
+    help="Warn if the baseline's report is older.",
 )
 @output_options(RENDERERS, "How to show the result.")
 @like_option
@@ -91,12 +91,12 @@ def command(
     threads: int | None,
     **rules: Any,
 ) -> None:
-    """Decide whether a candidate may take the place of a baseline, for CI.
+    """Decide in CI whether a candidate may replace a baseline.
 
-    A rule passes when the one-sided 95% lower bound of candidate - baseline is at or over its margin, and fails when the
-    upper bound is under it; else it is inconclusive. So >= 0 demands that the candidate be shown to be better, and >= -0.01
-    that it be shown to lose no more than that. Exit status: 0 all rules and targets pass, 1 one fails, 3 none fails and one is
-    inconclusive, 2 wrong usage or input that cannot be used.
+    A rule passes if the one-sided 95% lower bound of candidate - baseline is at or above its margin, fails if the upper
+    bound is below it, and is inconclusive otherwise. So >= 0 requires evidence that the candidate is better, and >= -0.01
+    that it loses no more than 0.01. Exit status: 0 if all rules and targets pass, 1 if one fails, 3 if none fails but one
+    is inconclusive, 2 for wrong usage or invalid input.
     """
     refuse_second_stdin(qrels, (baseline, candidate))
     whole = run_format or input_format
@@ -121,7 +121,7 @@ def command(
     try:
         write(RENDERERS[output_format](gate), output)
     except BrokenPipeError:
-        sys.stdout = None  # the reader has gone, and the decision stands
+        sys.stdout = None  # the reader is gone, but the exit code still counts
     if output is not None:
         click.echo(headline(gate).encode("utf-8", "backslashreplace"), err=True)
     sys.exit(gate.exit_code)

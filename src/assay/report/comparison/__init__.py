@@ -1,4 +1,4 @@
-"""A comparison for the terminal, as JSON, Markdown, LaTeX and as a page. Computes nothing."""
+"""Render a comparison as text, JSON, Markdown, LaTeX or HTML. Computes nothing."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Renderer = Callable[[Comparison], str]
 
 
 def render_html(comparison: Comparison) -> str:
-    """One page that opens offline, with charts."""
-    from assay.report.comparison.page import render_page  # Jinja is loaded only for a page
+    """A self-contained HTML page with charts."""
+    from assay.report.comparison.page import render_page  # imports Jinja only when needed
 
     return render_page(comparison)
 

@@ -1,4 +1,4 @@
-"""The charts of a comparison: differences with their intervals, query by query, won and lost, and by segment."""
+"""Charts of a comparison: differences with intervals, query by query, won and lost, and by segment."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def charts_of(comparison: Comparison) -> tuple[Chart, ...]:
 
 
 class ForestRow(Struct, frozen=True):
-    """One line of a forest plot."""
+    """One row of a forest plot."""
 
     label: str
     difference: float
@@ -71,9 +71,11 @@ def _differences(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
         f"{_name(pair, comparison)} {words.signed(pair.difference)} ({words.interval_of(pair.interval)})"
         for pair in (sure or pairs)[:4]
     )
-    surely = f"{len(sure)} of {len(pairs)} differences are more than chance after correction: " if sure else ""
-    none = "" if sure else "No difference is more than chance after correction: "
-    text = f"{surely}{none}{said}. Green is better, orange worse, blue not told apart.{_drawn(rows)}"
+    surely = (
+        f"{len(sure)} of {len(pairs)} comparisons are significantly better or worse after correction: " if sure else ""
+    )
+    none = "" if sure else "No comparison is significantly better or worse after correction: "
+    text = f"{surely}{none}{said}. Green: better; orange: worse; blue: neither.{_drawn(rows)}"
     return Chart("differences", "Differences and their 95% intervals", text, forest(rows[:MOST_ROWS]))
 
 
@@ -81,7 +83,7 @@ def _won_and_lost(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
     first = pairs[0]
     text = (
         f"{_name(first, comparison)}: better on {first.wins:,} of {first.queries:,} queries, equal on {first.ties:,}, "
-        f"worse on {first.losses:,}. Green won, grey tied, orange lost.{_drawn(pairs)}"
+        f"worse on {first.losses:,}. Green: won; grey: tied; orange: lost.{_drawn(pairs)}"
     )
     counts = [(_name(pair, comparison), pair.wins, pair.ties, pair.losses) for pair in pairs[:MOST_ROWS]]
     return Chart("won-and-lost", "Queries won and lost", text, won_and_lost(counts))
@@ -93,7 +95,7 @@ def _query_by_query(comparison: Comparison, pair: PairResult, number: int) -> Ch
     difference = scores.column(0, system) - scores.column(0, baseline)
     known = np.sort(difference[~np.isnan(difference)])[::-1].tolist()
     text = (
-        f"{show_id(pair.measure, 30)} of {show_id(pair.system, 30)} minus {show_id(pair.baseline, 30)}, the largest gain "
+        f"{show_id(pair.measure, 30)} of {show_id(pair.system, 30)} minus {show_id(pair.baseline, 30)}, largest gain "
         f"first: from {words.signed(known[0])} to {words.signed(known[-1])}; mean {words.signed(pair.difference)}."
     )
     title = f"{show_id(pair.system, 30)} against {show_id(pair.baseline, 30)}, query by query"
@@ -116,19 +118,19 @@ def _segments(comparison: Comparison, found: SegmentComparison, number: int) -> 
         if pair.measure == measure and not math.isnan(pair.difference)
     ]
     text = (
-        f"Difference of {show_id(measure, 30)} in each segment, with its interval; grey ones have too few queries to be "
+        f"Difference in {show_id(measure, 30)} per segment with its interval; grey segments have too few queries to be "
         f"tested.{_drawn(rows)}{''.join(f' {words.paradox_of(paradox)}' for paradox in paradoxes)}"
     )
     return Chart(f"segments-{number}", words.title_of(found), text, forest(rows[:MOST_ROWS]))
 
 
 def _drawn(rows: Sequence[object]) -> str:
-    """That not all rows are in the chart."""
-    return f" The first {MOST_ROWS} of {len(rows):,} are drawn." if len(rows) > MOST_ROWS else ""
+    """A note if some rows are not in the chart."""
+    return f" Showing {MOST_ROWS} of {len(rows):,}." if len(rows) > MOST_ROWS else ""
 
 
 def forest(rows: Sequence[ForestRow]) -> Spec:
-    """One line per difference: a point on its interval, and where 0 is."""
+    """One row per difference: a point on its interval, and a line at 0."""
     low, high = _span(value for row in rows for value in (row.difference, *(row.interval or ())))
     data = [
         {
@@ -183,7 +185,7 @@ def won_and_lost(counts: Sequence[tuple[str, int, int, int]]) -> Spec:
 
 
 def difference_bars(differences: Sequence[float], mean: float, measure: str) -> Spec:
-    """One bar per query, the largest gain first; of very many only as many as can be seen."""
+    """One bar per query, largest gain first; thinned out if there are too many to see."""
     every = math.ceil(len(differences) / MOST_POINTS)
     up, down = (GREEN, ORANGE) if higher_is_better(measure) else (BLUE, BLUE)
     data = [
@@ -198,7 +200,7 @@ def difference_bars(differences: Sequence[float], mean: float, measure: str) -> 
         if value
     ]
     x = count_axis("from", len(differences), "Queries, largest gain first", exact=True)
-    y = axis("value", f"Difference of {show_id(measure, 24)}", _span(differences))
+    y = axis("value", f"Difference in {show_id(measure, 24)}", _span(differences))
     line = {"data": {"values": [{"value": mean}]}, "mark": rule() | {"strokeDash": [5, 3]}, "encoding": {"y": y}}
     words_of_mean = {
         "data": {"values": [{"value": mean, "words": f"mean {mean:+.4f}"}]},
@@ -231,7 +233,7 @@ def _height(rows: int) -> int:
 
 
 def _span(values: Iterable[float]) -> tuple[float, float]:
-    """From the lowest to the highest with 0 between, and a little room; never empty."""
+    """The range of the values and 0, with some padding; never empty."""
     known = [0.0, *(value for value in values if math.isfinite(value))]
     room = (max(known) - min(known)) * 0.04 or 0.01
     return min(known) - room, max(known) + room
@@ -242,7 +244,7 @@ def _tone(pair: PairResult) -> str:
 
 
 def _name(pair: PairResult, comparison: Comparison) -> str:
-    """What tells this pair from the others."""
+    """A label that distinguishes this pair from the others."""
     baselines = {other.baseline for other in comparison.pairs}
     against = f" - {show_id(pair.baseline, 16)}" if len(baselines) > 1 else ""
     measure = f"{show_id(pair.measure, 18)}, " if len(comparison.scores.measures) > 1 else ""

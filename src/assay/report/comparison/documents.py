@@ -19,7 +19,7 @@ SCHEMA = "assay/comparison/1"
 
 
 def render_json(comparison: Comparison) -> str:
-    """One object; the schema stands in docs/schemas/comparison-1.json."""
+    """One object; the schema is docs/schemas/comparison-1.json."""
     first = comparison.evaluations[0] if comparison.evaluations else None
     document: dict[str, Any] = {
         "schema": SCHEMA,
@@ -90,7 +90,7 @@ def _move(move: Move, comparison: Comparison) -> dict[str, Any]:
 
 
 def render_markdown(comparison: Comparison) -> str:
-    """Tables ready for an issue, a README or a paper's notes."""
+    """Tables for an issue, a README or the notes of a paper."""
     parts = [*_all_systems(comparison), *_pairs(comparison)]
     for found in comparison.segments:
         parts += _segment_tables(found, comparison)
@@ -100,7 +100,7 @@ def render_markdown(comparison: Comparison) -> str:
 
 
 def _all_systems(comparison: Comparison) -> list[str]:
-    """Where there are more than two systems: systems down, measures across, letters for significant differences."""
+    """Systems by measures with letters for significant differences, for more than two systems."""
     if len(comparison.scores.systems) < 3:
         return []
     letters = words.letters_of(comparison)
@@ -157,7 +157,7 @@ def _moves(comparison: Comparison) -> list[str]:
 
 
 def _agreement(comparison: Comparison) -> list[str]:
-    """Nothing unless it was asked for how alike the runs are."""
+    """Agreement tables, if agreement between runs was requested."""
     parts = []
     for alike in words.agreement_of(comparison) if comparison.runs_alike else ():
         rows = [list(map(markdown.escape, row)) for row in alike.rows]
@@ -174,9 +174,9 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def render_latex(comparison: Comparison) -> str:
-    r"""Systems down, measures across: means, the best in bold, and raised letters where a difference is significant.
+    r"""Systems by measures: means, the best in bold, with superscript letters for significant differences.
 
-    Letters name the baselines that a system is better than; after a minus, those that it is worse than.
+    A letter names a baseline that the system is better than; after a minus, one that it is worse than.
     """
     measures = comparison.scores.measures
     letters = words.letters_of(comparison)

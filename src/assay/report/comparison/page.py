@@ -1,4 +1,4 @@
-"""A comparison as one HTML file that opens offline."""
+"""A comparison as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Cells = tuple[str | Toned, ...]
 
 
 class SegmentTable(Struct, frozen=True):
-    """The segments of one segmentation, as they are shown."""
+    """The table of one segmentation."""
 
     title: str
     head: tuple[str, ...]
@@ -33,7 +33,7 @@ class SegmentTable(Struct, frozen=True):
 
 
 class ShownMove(Struct, frozen=True):
-    """A query that moved, as it is shown."""
+    """A query that moved, formatted for the page."""
 
     query: str
     text: str
@@ -45,17 +45,17 @@ class ShownMove(Struct, frozen=True):
 
 
 class ShownMoves(Struct, frozen=True):
-    """The queries that moved by one measure between two systems."""
+    """The queries that moved between two systems by one measure."""
 
     title: str
     moves: tuple[ShownMove, ...]
 
 
 class ComparisonPage(Struct, frozen=True):
-    """A comparison, ready to be printed."""
+    """A comparison, formatted for the template."""
 
     title: str
-    lede: str  # what was found, in one sentence
+    lede: str  # the result in one sentence
     warnings: tuple[str, ...]
     measures: tuple[str, ...]
     systems: tuple[tuple[str, str, list[words.Mark]], ...]
@@ -65,19 +65,19 @@ class ComparisonPage(Struct, frozen=True):
     segments: tuple[SegmentTable, ...]
     move_head: tuple[str, ...]
     moves: tuple[ShownMoves, ...]
-    moves_left: str  # that there are more
+    moves_left: str  # note that there are more
     agreement: tuple[words.AgreementTable, ...]
     notes: tuple[str, ...]
 
 
 def render_page(comparison: Comparison) -> str:
-    """The page; charts are drawn where the package for it is installed, and told in words anyway."""
+    """The page. Charts need an optional package; without it, only their captions are shown."""
     charts = charts_of(comparison)
     return page.render_page("comparison.html", draw(charts), charts=charts, page=page_of(comparison))
 
 
 def page_of(comparison: Comparison) -> ComparisonPage:
-    """Everything but the charts."""
+    """The page without the charts."""
     letters = words.letters_of(comparison)
     return ComparisonPage(
         title=_title(comparison),
@@ -93,7 +93,7 @@ def page_of(comparison: Comparison) -> ComparisonPage:
         pair_head=tuple(words.head_of(comparison)),
         pairs=tuple(_pair_row(pair, comparison) for pair in comparison.pairs),
         segments=tuple(_segment_table(found, comparison) for found in comparison.segments),
-        move_head=("What", "Rank", "Grade", "Document", *(["Text"] if comparison.documents else [])),
+        move_head=("Change", "Rank", "Grade", "Document", *(["Text"] if comparison.documents else [])),
         moves=tuple(_moves(comparison)),
         moves_left=words.moves_left(comparison),
         agreement=tuple(words.agreement_of(comparison)),
@@ -110,7 +110,7 @@ def _title(comparison: Comparison) -> str:
 
 
 def lede_of(comparison: Comparison) -> str:
-    """What the first measure says, in one sentence."""
+    """The result by the first measure, in one sentence."""
     pairs = comparison.of(comparison.scores.measures[0])
     if len(pairs) == 1:
         (pair,) = pairs
@@ -121,8 +121,8 @@ def lede_of(comparison: Comparison) -> str:
         )
     counts = {verdict: sum(pair.verdict == verdict for pair in pairs) for verdict in ("better", "worse")}
     return (
-        f"By {show_id(pairs[0].measure)}, of {len(pairs)} differences {counts['better']} are for the better and "
-        f"{counts['worse']} for the worse, after correction; over {max(pair.queries for pair in pairs):,} queries."
+        f"By {show_id(pairs[0].measure)} over {max(pair.queries for pair in pairs):,} queries: significantly better in "
+        f"{counts['better']} of {len(pairs)} comparisons and worse in {counts['worse']}, after correction."
     )
 
 
@@ -153,7 +153,7 @@ def _moves(comparison: Comparison) -> Iterator[ShownMoves]:
 
 
 def _about(doc: str, comparison: Comparison) -> list[Toned]:
-    """A cell for what a document is about, where any text is known."""
+    """A cell with the text of a document, if there is a corpus."""
     return [Toned(show_id(comparison.documents.get(doc, ""), 200), "wide")] if comparison.documents else []
 
 

@@ -1,4 +1,4 @@
-"""A comparison for the terminal."""
+"""Render a comparison for the terminal."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 DOCUMENTS = 6  # of each kind, for a query that moved
 _STYLES = {"better": "green", "worse": "red"}
 _BREAKABLE = {"system", "segment", "best"}
-_NAME = 16  # characters of a name before it is broken
-_BETWEEN = 3  # blanks between columns
-_DISPENSABLE = ("change", "d_z", "p", "baseline", "mean", "w/t/l", "95% interval", "corrected")  # the first goes first
+_NAME = 16  # characters of a name before it wraps
+_BETWEEN = 3  # spaces between columns
+_DISPENSABLE = ("change", "d_z", "p", "baseline", "mean", "w/t/l", "95% interval", "corrected")  # dropped in this order
 
 
 def render_text(comparison: Comparison) -> str:
-    """Tables of all systems, of pairs and of segments, the queries that moved most, and below what was done."""
+    """Tables of systems, pairs and segments, the queries that moved most, then notes on the method."""
     width = terminal_width()
     parts = [
         *_all_systems(comparison, width),
@@ -40,7 +40,7 @@ def render_text(comparison: Comparison) -> str:
 
 
 def _all_systems(comparison: Comparison, width: int) -> Iterator[str]:
-    """Systems down and measures across, where there are more than two systems; in several tables if they are wide."""
+    """Systems by measures, for more than two systems; split into several tables if too wide."""
     from rich.text import Text
 
     if len(comparison.scores.systems) < 3:
@@ -61,7 +61,7 @@ def _all_systems(comparison: Comparison, width: int) -> Iterator[str]:
 
 
 def _side_by_side(head: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> list[list[int]]:
-    """Columns in groups that fit beside the names of the systems; one that is too wide alone stands alone."""
+    """Group columns that fit next to the system names; a column that is too wide gets its own group."""
     groups: list[list[int]] = [[]]
     room = width - _NAME
     for column, name in enumerate(head):
@@ -106,7 +106,7 @@ def _segments(found: SegmentComparison, comparison: Comparison, width: int) -> I
 
 
 def _fitting(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
-    """A table of the columns that there is room for: a figure that is cut off would be another figure."""
+    """A table with the columns that fit. Columns are dropped whole, since a truncated number would be wrong."""
     kept = list(range(len(head)))
     for name in _DISPENSABLE:
         if sum(_needed(head[column], [row[column] for row in rows]) for column in kept) <= width + _BETWEEN:
@@ -116,12 +116,12 @@ def _fitting(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
     for row in rows:
         table.add_row(*(_verdict(row[column]) if head[column] == "verdict" else _plain(row[column]) for column in kept))
     left_out = [name for column, name in enumerate(head) if column not in kept]
-    said = [f"No room for {', '.join(left_out)}: widen the window, or take --format json."] if left_out else []
+    said = [f"Left out: {', '.join(left_out)}. Widen the terminal, or use --format json."] if left_out else []
     return "".join((printed(table, width), *_paragraphs(said, width)))
 
 
 def _needed(name: str, cells: Sequence[str]) -> int:
-    """Columns of the terminal that a column of the table takes; names may be broken."""
+    """Terminal columns that a table column takes; names may wrap."""
     widest = max(len(name), *map(len, cells))
     return (min(widest, _NAME) if name in _BREAKABLE else widest) + _BETWEEN
 
@@ -156,7 +156,7 @@ def _sides(pair: Moves) -> list[tuple[str, tuple[Move, ...]]]:
 
 
 def _documents(move: Move, comparison: Comparison, width: int) -> Iterator[str]:
-    """The documents of a query that moved: one per line, as far as there is room."""
+    """The documents of a query that moved, one per line, texts cut to the width."""
     for kind, places in words.changes_of(move).items():
         for place in places[:DOCUMENTS]:
             line = f"    {kind:<8} {words.place_of(place):>9}  {words.grade_of(place):<9} {show_id(place.doc)}"
@@ -174,7 +174,7 @@ def _text(texts: Mapping[str, str], query: str) -> str:
 
 
 def _agreement(comparison: Comparison, width: int) -> Iterator[str]:
-    """Nothing unless it was asked for how alike the runs are."""
+    """Agreement tables, if agreement between runs was requested."""
     for alike in words.agreement_of(comparison) if comparison.runs_alike else ():
         table = _table(alike.head)
         for row in alike.rows:
@@ -200,7 +200,7 @@ def _table(head: Sequence[str]) -> Table:
 
 
 def _plain(cell: str) -> Text:
-    """A cell that is text whatever stands in it."""
+    """A cell without Rich markup."""
     from rich.text import Text
 
     return Text(cell)

@@ -1,4 +1,4 @@
-"""What every form of a comparison says: cells, marks of significance and notes. Escapes nothing and computes no test."""
+"""Cells, significance marks and notes shared by all output formats. Escapes nothing and computes no test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.comparison.pairs import PairResult, Study, higher_is_better
 from assay.comparison.segments import Interaction, Paradox, SegmentComparison
 from assay.describing import conventions_in_words, coverage_in_words
 from assay.errors import show_id, some_of
-from assay.words import noun_for, show_p
+from assay.words import noun_for, plural, show_p
 
 HEAD = (
     "measure",
@@ -36,26 +36,26 @@ HEAD = (
 NAMES = {"measure", "baseline", "system", "verdict", "segment", "best"}
 TONES = {"better": "good", "worse": "bad"}
 DASH = "-"
-MOST_BOOTSTRAPPED = 25  # simultaneous intervals; beyond, fewer than ten resamples lie outside of each end
-MOST_LINES = 12  # of a kind, where each pair by each measure would have one
+MOST_BOOTSTRAPPED = 25  # simultaneous intervals; with more, fewer than ten resamples lie beyond each end
+MOST_LINES = 12  # of each kind, with one line per pair and measure
 RUNS_ALIKE = (
-    "Means over queries of the first 100 documents: rank-biased overlap (1 = the same ranking; the first ten ranks weigh "
-    "86%), and Kendall's tau over the documents that both have there."
+    "Means over queries, first 100 documents: rank-biased overlap (1 = identical rankings; the first ten ranks carry 86% "
+    "of the weight) and Kendall's tau over the documents that both runs have there."
 )
 MEASURES_ALIKE = (
-    "Same winner: of the queries where both measures see a difference, how often they see the same system ahead. "
-    "Kendall's tau is between their orders of the systems, and takes three systems."
+    "Same winner: of the queries where both measures show a difference, how many have the same winner by both. "
+    "Kendall's tau compares the two orders of the systems; it needs at least three systems."
 )
 
 
 def head_of(comparison: Comparison) -> list[str]:
-    """The columns of a table of pairs."""
+    """Column names of the table of pairs."""
     names = list(HEAD)
     return names if comparison.study.margin is None else [*names[:-1], "p equivalent", names[-1]]
 
 
 def cells_of(pair: PairResult, comparison: Comparison) -> list[str]:
-    """One pair, in the columns of `head_of`."""
+    """The cells of one pair, in the order of `head_of`."""
     equal = [] if comparison.study.margin is None else [p_of(pair.p_equivalence_corrected)]
     return [
         pair.measure,
@@ -75,7 +75,7 @@ def cells_of(pair: PairResult, comparison: Comparison) -> list[str]:
 
 
 def by_baseline(pairs: Sequence[PairResult]) -> dict[tuple[str, str], list[PairResult]]:
-    """Pairs of the same measure and baseline together."""
+    """Pairs grouped by measure and baseline."""
     found: dict[tuple[str, str], list[PairResult]] = {}
     for pair in pairs:
         found.setdefault((pair.measure, pair.baseline), []).append(pair)
@@ -84,7 +84,7 @@ def by_baseline(pairs: Sequence[PairResult]) -> dict[tuple[str, str], list[PairR
 
 def verdict_of(pair: PairResult) -> str:
     """The verdict, short enough for a column."""
-    return "no evidence" if pair.verdict.startswith("no ") else pair.verdict
+    return "not signif." if pair.verdict.startswith("no ") else pair.verdict
 
 
 def value_of(value: float | None) -> str:
@@ -93,17 +93,17 @@ def value_of(value: float | None) -> str:
 
 
 def signed(value: float | None) -> str:
-    """Four decimals and a sign."""
+    """Four decimals with a sign."""
     return DASH if value is None or math.isnan(value) else f"{value:+.4f}"
 
 
 def share_of(value: float | None) -> str:
-    """Percent, with a sign."""
+    """Percent with a sign."""
     return DASH if value is None or math.isnan(value) else f"{value:+.1%}"
 
 
 def interval_of(interval: tuple[float, float] | None) -> str:
-    """Both ends."""
+    """Both ends of an interval."""
     return DASH if interval is None else f"{interval[0]:+.4f} {interval[1]:+.4f}"
 
 
@@ -116,11 +116,11 @@ def p_of(value: float | None) -> str:
 
 
 class Mark(Struct, frozen=True):
-    """The mean of a system by a measure, and the baselines it differs from."""
+    """The mean of a system by one measure, and the baselines it differs from significantly."""
 
     mean: str
     best: bool
-    better: str  # letters of the baselines that it is better than
+    better: str  # letters of the baselines it is better than
     worse: str
 
 
@@ -137,7 +137,7 @@ def _letter(number: int) -> str:
 
 
 def marks_of(comparison: Comparison) -> list[tuple[str, list[Mark]]]:
-    """Systems down, measures across. With all pairs a difference is marked on both of its systems."""
+    """Rows are systems, columns are measures. With all pairs, a difference is marked on both systems."""
     letters = letters_of(comparison)
     better: dict[tuple[str, str], list[str]] = {}
     worse: dict[tuple[str, str], list[str]] = {}
@@ -168,62 +168,62 @@ def marks_of(comparison: Comparison) -> list[tuple[str, list[Mark]]]:
 
 
 def meaning_of_marks(comparison: Comparison) -> str:
-    """What letters mean in a table of all systems."""
+    """The legend for the letters in the table of all systems."""
     named = ", ".join(f"{letter} = {show_id(name)}" for name, letter in letters_of(comparison).items())
-    return f"Letters name the systems that one is significantly better than; after a minus, worse than: {named}."
+    return f"A letter means significantly better than that system; after a minus, significantly worse: {named}."
 
 
 # Notes
 
 
 def notes_of(comparison: Comparison) -> Iterator[str]:
-    """What was done, in words, and what must be said beside it."""
+    """The method and the caveats, one sentence or two each."""
     study = comparison.study
     drawn = _drawn(comparison.tests)
     correction = "not corrected" if comparison.correction == "none" else f"corrected by {comparison.correction}"
     yield (
-        f"Difference = system - baseline. Test: {study.test}, {study.alternative}{drawn}; p {correction} over "
-        f"{comparison.family} {noun_for(comparison.family, 'comparison')} (pairs x measures); alpha {study.alpha:g}."
+        f"Difference = system - baseline. Test: {study.test}, {study.alternative}{drawn}; p {correction} "
+        f"({comparison.family} {noun_for(comparison.family, 'comparison')}: pairs x measures); alpha {study.alpha:g}."
     )
     yield from _overall(comparison)
-    yield "Won, tied and lost queries (w/t/l); d_z is the difference in its own standard deviations (Cohen)."
-    yield f"95% intervals of the difference ({study.interval}) {_hold(study)}."
+    yield "w/t/l: queries won, tied and lost. d_z: mean difference over the standard deviation of the differences (Cohen)."
+    yield f"The 95% intervals ({study.interval}) {_hold(study)}."
     if study.simultaneous and study.interval != "t" and comparison.family > MOST_BOOTSTRAPPED:
         yield (
-            f"Simultaneous intervals of {comparison.family:,} comparisons end so far out that {DRAWS:,} resamples hardly reach "
-            f"there: take --interval t."
+            f"Simultaneous intervals of {comparison.family:,} comparisons need more extreme quantiles than {DRAWS:,} resamples "
+            f"can estimate well; use --interval t."
         )
     if study.margin is not None:
         yield (
-            f"Equivalent: two one-sided t tests show a difference within {study.margin:g} to either side; their p is "
-            f"{correction} too."
+            f"Equivalent: two one-sided t tests show that the difference is less than {study.margin:g} in either direction; "
+            f"their p values are {correction} too."
         )
     smallest = [pair.detectable for pair in comparison.pairs if pair.detectable is not None]
     if smallest:
         ends = dict.fromkeys((f"{min(smallest):.4f}", f"{max(smallest):.4f}"))
-        yield f"The smallest difference that these queries show with 80% power, by one two-sided t test: {' to '.join(ends)}."
+        yield f"Smallest difference these queries can detect with 80% power (one two-sided t test): {' to '.join(ends)}."
     needed = [pair.needed for pair in comparison.pairs if pair.needed is not None]
     if needed:
         ends = dict.fromkeys((f"{min(needed):,}", f"{max(needed):,}"))
-        yield f"A difference of {study.plan:g} needs {' to '.join(ends)} queries for 80% power."
+        yield f"Detecting a difference of {study.plan:g} with 80% power takes {' to '.join(ends)} queries."
     yield from comparison.notes
     yield from _conditions(comparison)
 
 
 def _overall(comparison: Comparison) -> Iterator[str]:
-    """What a test of all systems at once says of them."""
+    """The result of a test of all systems at once."""
     for measure, test in zip(comparison.scores.measures, comparison.tests, strict=True):
         if test.overall is not None:
             degrees = ", ".join(f"{each:,}" for each in test.overall.degrees)
-            alike = "not all" if test.overall.p < comparison.study.alpha else "no evidence that not all"
+            found = "significant" if test.overall.p < comparison.study.alpha else "no significant"
             yield (
-                f"{measure}: {alike} systems are equally good (F({degrees}) = {test.overall.statistic:.2f}, p "
+                f"{measure}: {found} difference between the systems (F({degrees}) = {test.overall.statistic:.2f}, p "
                 f"{p_of(test.overall.p)})."
             )
 
 
 def _drawn(tests: Sequence[Significance]) -> str:
-    """How p values came about, where chance or counting was needed by any measure."""
+    """How p values were computed, if by random draws or by exact counting."""
     drawn = [test for test in tests if test.seed is not None]
     if drawn:
         return f", {max(int(test.draws.max()) for test in drawn):,} draws, seed {drawn[0].seed}"
@@ -231,11 +231,15 @@ def _drawn(tests: Sequence[Significance]) -> str:
 
 
 def _hold(study: Study) -> str:
-    return "hold together" if study.simultaneous else "hold one by one"
+    return (
+        "are simultaneous (95% for all of them together)"
+        if study.simultaneous
+        else "are not corrected for the number of comparisons"
+    )
 
 
 def _conditions(comparison: Comparison) -> Iterator[str]:
-    """The rules that all runs were ranked by, and how far each meets the judgments."""
+    """The rules for all runs, and the coverage of each run."""
     if comparison.evaluations:
         first = comparison.evaluations[0]
         yield conventions_in_words(first.rules, first.like)
@@ -247,14 +251,16 @@ def _conditions(comparison: Comparison) -> Iterator[str]:
 
 
 def title_of(segments: SegmentComparison) -> str:
-    """The name of a segmentation, with what was done."""
+    """The heading of a segmentation."""
     return f"Segments by {show_id(segments.segmentation.name)}"
 
 
 def interaction_of(found: Interaction, alpha: float) -> str:
-    """Whether a difference depends on the segment."""
+    """Whether the difference varies between segments."""
     depends = (
-        "differs between segments" if found.p_corrected < alpha else "no evidence that it differs between segments"
+        "differs significantly between segments"
+        if found.p_corrected < alpha
+        else "no significant difference between segments"
     )
     return (
         f"{found.measure}, {show_id(found.system)} - {show_id(found.baseline)}: {depends} "
@@ -263,18 +269,18 @@ def interaction_of(found: Interaction, alpha: float) -> str:
 
 
 def sure_paradoxes(segments: SegmentComparison) -> list[Paradox]:
-    """Those worth a warning: beyond chance, and not made by how the segments were chosen, which a caution says."""
+    """Paradoxes worth a warning: significant, and from a segmentation without a caution."""
     return [] if segments.segmentation.caution else [found for found in segments.paradoxes if found.sure]
 
 
 def paradox_of(found: Paradox) -> str:
-    """A difference over all that most segments contradict."""
+    """An overall difference that most segments contradict."""
     more, less = ("better", "worse") if higher_is_better(found.measure) else ("higher", "lower")
     here, there = (more, less) if found.difference > 0 else (less, more)
     return (
-        f"Simpson's paradox: by {found.measure} {show_id(found.system)} is {here} than {show_id(found.baseline)} over all "
-        f"({signed(found.difference)}) and {there} in {len(found.against)} of {found.segments} segments "
-        f"({some_of(found.against, 5)}){'' if found.sure else ', none of which is more than chance'}."
+        f"Simpson's paradox: by {found.measure} {show_id(found.system)} is {here} than {show_id(found.baseline)} overall "
+        f"({signed(found.difference)}) but {there} in {len(found.against)} of {found.segments} segments "
+        f"({some_of(found.against, 5)}){'' if found.sure else ', not significantly in any of them'}."
     )
 
 
@@ -285,7 +291,7 @@ SEGMENT_HEAD = (
 
 
 def segment_rows(segments: SegmentComparison, comparison: Comparison) -> Iterator[list[str]]:
-    """Every pair in every segment, by measure, in the columns of `SEGMENT_HEAD`."""
+    """Every pair in every segment, by measure, in the order of `SEGMENT_HEAD`."""
     for measure in comparison.scores.measures:
         for segment in segments.segments:
             for pair in segment.pairs:
@@ -307,32 +313,32 @@ def segment_rows(segments: SegmentComparison, comparison: Comparison) -> Iterato
 
 
 def segment_notes(segments: SegmentComparison, study: Study) -> Iterator[str]:
-    """What must be said beside the segments."""
+    """Method and caveats of a segmentation."""
     yield from _first([paradox_of(found) for found in segments.paradoxes], "paradoxes")
-    yield from _first([interaction_of(found, study.alpha) for found in segments.interactions], "tests of segments")
+    yield from _first([interaction_of(found, study.alpha) for found in segments.interactions], "tests between segments")
     correction = "not corrected" if segments.correction == "none" else f"corrected by {segments.correction}"
     if segments.family:
-        yield f"p {correction} over {segments.family} comparisons (segments x pairs x measures); intervals {_hold(study)}."
+        yield f"p {correction} ({segments.family} comparisons: segments x pairs x measures); the intervals {_hold(study)}."
     if any(not segment.tested for segment in segments.segments):
-        yield f"Segments under {segments.minimum} queries are not tested."
+        yield f"Segments with fewer than {segments.minimum} queries are not tested."
     if segments.unsegmented:
-        yield f"{segments.unsegmented} queries are in no segment."
+        yield plural("{count} {query is|queries are} in no segment.", segments.unsegmented)
     if segments.segmentation.caution:
         yield segments.segmentation.caution
 
 
 def _first(lines: Sequence[str], what: str) -> Iterator[str]:
-    """As many lines as anybody would read."""
+    """The first lines, and how many there are."""
     yield from lines[:MOST_LINES]
     if len(lines) > MOST_LINES:
-        yield f"The first {MOST_LINES} of {len(lines):,} {what}; --format json has all."
+        yield f"Showing {MOST_LINES} of {len(lines):,} {what}; --format json has all."
 
 
 # Agreement
 
 
 class AgreementTable(Struct, frozen=True):
-    """How alike things are, and what the columns mean."""
+    """A table of agreement and its legend."""
 
     title: str
     head: tuple[str, ...]
@@ -341,16 +347,16 @@ class AgreementTable(Struct, frozen=True):
 
 
 def agreement_of(comparison: Comparison) -> list[AgreementTable]:
-    """Tables of runs and of measures, where there are two to compare and it was looked at."""
+    """Agreement between runs (if requested) and between measures (if there are several)."""
     tables = [
         AgreementTable(
-            "How alike the runs rank",
+            "Agreement between runs",
             ("system", "system", "top 10 in common", "RBO 0.9", "Kendall's tau", "queries"),
             tuple(map(_runs_alike, comparison.runs_alike)),
             RUNS_ALIKE,
         ),
         AgreementTable(
-            "Whether the measures agree",
+            "Agreement between measures",
             ("measure", "measure", "same winner", "Kendall's tau of systems"),
             tuple(
                 (pair.first, pair.second, _same_winner(pair), value_of(pair.tau)) for pair in comparison.measures_alike
@@ -367,7 +373,7 @@ def _runs_alike(pair: RunAgreement) -> tuple[str, ...]:
 
 
 def _same_winner(pair: MeasureAgreement) -> str:
-    """How often two measures see the same system ahead."""
+    """How often two measures have the same winner."""
     return DASH if pair.same_winner is None else f"{pair.same_winner:.0%} of {pair.queries:,}"
 
 
@@ -375,19 +381,14 @@ def _same_winner(pair: MeasureAgreement) -> str:
 
 
 def shown_moves(comparison: Comparison) -> list[Moves]:
-    """Pairs and measures by which a query moved, as far as anybody would read them.
-
-    Where nobody asked for their documents, the first measure is enough.
-    """
+    """The first pairs and measures with moved queries; only the first measure unless documents were requested."""
     return _with_moves(comparison)[:MOST_LINES]
 
 
 def moves_left(comparison: Comparison) -> str:
-    """That there are more, if there are."""
+    """A note if some are not shown."""
     count = len(_with_moves(comparison))
-    return (
-        f"The first {MOST_LINES} of {count:,} pairs and measures; --format json has all." if count > MOST_LINES else ""
-    )
+    return f"Showing {MOST_LINES} of {count:,} pairs and measures; --format json has all." if count > MOST_LINES else ""
 
 
 def _with_moves(comparison: Comparison) -> list[Moves]:
@@ -402,19 +403,19 @@ def move_of(move: Move) -> str:
 
 
 def place_of(place: Place) -> str:
-    """A document's ranks in both systems and its grade."""
+    """A document's ranks in both systems."""
     before = DASH if place.before is None else str(place.before)
     after = DASH if place.after is None else str(place.after)
     return f"{before} → {after}"
 
 
 def grade_of(place: Place) -> str:
-    """A grade, or that nobody judged it."""
+    """The grade, or "unjudged"."""
     return "unjudged" if place.rel is None else f"grade {place.rel:g}"
 
 
 def changes_of(move: Move) -> Mapping[str, tuple[Place, ...]]:
-    """What happened to documents, by kind; the relevant ones first, then by rank."""
+    """Document changes by kind; relevant documents first, then by rank."""
 
     def ordered(places: Sequence[Place]) -> tuple[Place, ...]:
         return tuple(sorted(places, key=lambda place: (-max(place.rel or 0.0, 0.0), place.after or place.before or 0)))

@@ -1,4 +1,4 @@
-"""A diagnosis, in every form. Computes nothing."""
+"""Render a diagnosis. Computes nothing."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ SCHEMA = "assay/diagnosis/1"
 
 
 def render_json(diagnosis: Diagnosis) -> str:
-    """One object; the schema stands in docs/schemas/diagnosis-1.json."""
+    """One object; the schema is docs/schemas/diagnosis-1.json."""
     document = {
         "schema": SCHEMA,
         **to_builtins(diagnosis),
@@ -57,15 +57,15 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield ""
         yield markdown.escape(finding.measured)
         yield ""
-        yield f"**How sure.** {markdown.escape(finding.sure)}"
+        yield f"**Confidence.** {markdown.escape(finding.sure)}"
         if finding.advice:
             yield ""
             yield f"**What to do.** {markdown.escape(finding.advice)}"
         for table in finding.tables:
             yield from _markdown_table(table)
     fine = [finding for finding in diagnosis if finding.severity == "fine"]
-    yield from _markdown_list("Looked at, and nothing found", [f"{f.measured} ({f.code})" for f in fine])
-    yield from _markdown_list("Not looked at", list(not_looked_at(diagnosis)))
+    yield from _markdown_list("Checked, nothing found", [f"{f.measured} ({f.code})" for f in fine])
+    yield from _markdown_list("Not checked", list(not_looked_at(diagnosis)))
     yield ""
     yield from (f"{markdown.escape(note)}  " for note in notes_of(diagnosis))
 
@@ -86,6 +86,6 @@ def _markdown_table(table: Table) -> Iterator[str]:
     yield from ("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
     more = len(table.rows) - table.shown
     if more > 0:
-        yield from ("", f"and {more:,} more; `--format json` has all.")
+        yield from ("", f"{more:,} more rows; `--format json` has all.")
     if table.note:
         yield from ("", markdown.escape(table.note))

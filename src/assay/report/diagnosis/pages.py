@@ -20,13 +20,13 @@ def look_as_text(look: Look) -> str:
 
 def look_as_markdown(look: Look) -> str:
     """The page of a finding for the docs."""
-    parts = [f"# {look.code}: {look.title}", f"A finding of `assay diagnose`, under {look.area}."]
+    parts = [f"# {look.code}: {look.title}", f"A finding of `assay diagnose`, in the area {look.area}."]
     parts += [f"**{name}.** {text}" for name, text in _sections(look.page)]
     return "\n\n".join([*parts, f"**What to do.** {look.advice}"]) + "\n"
 
 
 def looks_as_text(looks: Iterable[Look]) -> str:
-    """A line for each finding."""
+    """One line per finding."""
     return "".join(f"{look.code}  {look.area:<8} {look.title}\n" for look in looks)
 
 

@@ -1,4 +1,4 @@
-"""A diagnosis for the terminal, as JSON and Markdown; the page of a finding. Computes nothing."""
+"""Render a diagnosis for the terminal. Computes nothing."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 _INDENT = " " * 9
 _STYLES = {"problem": "bold red", "warning": "bold yellow", "note": "bold", "fine": "green"}
-_GAP = 2  # blanks between columns
-GIVES_WAY: dict[Kind, int] = {"text": 12, "passage": 16}  # columns that can be narrower than what stands in them
+_GAP = 2  # spaces between columns
+GIVES_WAY: dict[Kind, int] = {"text": 12, "passage": 16}  # narrowest width of columns that can wrap or be cut
 
 
 def render_text(diagnosis: Diagnosis) -> str:
-    """A page for the terminal: what was found, the gravest first; what is fine; and what was not looked at."""
+    """The findings, most severe first; then what is fine, and what was not checked."""
     width = terminal_width()
     parts = [_wrapped(headline(diagnosis), "", width)]
     parts += ["\n" + "".join(_finding_lines(finding, width)) for finding in diagnosis if finding.severity != "fine"]
     fine = [f"{finding.measured} [{finding.code}]" for finding in diagnosis if finding.severity == "fine"]
-    parts += _listed("Looked at, and nothing found:", fine, width)
-    parts += _listed("Not looked at:", list(not_looked_at(diagnosis)), width)
+    parts += _listed("Checked, nothing found:", fine, width)
+    parts += _listed("Not checked:", list(not_looked_at(diagnosis)), width)
     parts += ["\n", *(_wrapped(note, "", width) for note in notes_of(diagnosis))]
     return "".join(parts)
 
@@ -42,7 +42,7 @@ def _finding_lines(finding: DiagnosisFinding, width: int) -> Iterator[str]:
     yield printed(Text(head.rstrip("\n"), style=_STYLES[finding.severity]), width)
     for text in (
         finding.measured,
-        f"How sure: {finding.sure}",
+        f"Confidence: {finding.sure}",
         f"What to do: {finding.advice}" if finding.advice else "",
     ):
         if text:
@@ -54,13 +54,13 @@ def _finding_lines(finding: DiagnosisFinding, width: int) -> Iterator[str]:
         yield from _table_lines(table, width)
         more = len(table.rows) - table.shown
         if more > 0:
-            yield f"  and {more:,} more; --format json has all\n"
+            yield f"  {more:,} more rows; --format json has all.\n"
         if table.note:
             yield _wrapped(table.note, "  ", width)
 
 
 def _table_lines(table: Table, width: int) -> Iterator[str]:
-    """The table, or where it would not fit its rows one by one, each figure with its name."""
+    """The table or, if it does not fit, a list with the column name before each cell."""
     rows = [cells_of(table, row) for row in table.rows[: table.shown]]
     widths = _widths(table.columns, rows, width - 2)
     if widths is not None:
@@ -72,7 +72,7 @@ def _table_lines(table: Table, width: int) -> Iterator[str]:
 
 
 def _widths(columns: Sequence[Column], rows: list[list[str]], width: int) -> list[int] | None:
-    """How wide each column is; None if they do not fit. Figures are never broken; heads, ids and texts give way."""
+    """The column widths; None if they do not fit. Headers, ids and texts can shrink, figures cannot."""
     from rich.cells import cell_len
 
     widths, narrowest = [], []
@@ -114,15 +114,3 @@ def _wrapped(text: str, first: str, width: int, after: str | None = None) -> str
     indent = " " * len(first) if after is None else after
     lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=indent) or [first]
     return "\n".join(lines) + "\n"
-
-
-# Cells
-
-
-# JSON
-
-
-# Markdown
-
-
-# Pages about findings

@@ -1,4 +1,4 @@
-"""What every form of a diagnosis says. Escapes nothing and computes nothing."""
+"""Texts and cells shared by all output formats of a diagnosis. Escapes nothing and computes nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST = 200  # characters of a cell
 
 
 def headline(diagnosis: Diagnosis) -> str:
-    """How many findings of which kind there are about what."""
+    """The inputs, and the number of findings by severity."""
     runs, queries = len(diagnosis.systems), diagnosis.queries
     found = [
         f"{count} {noun_for(count, severity)}" for severity, count in diagnosis.counts.items() if severity != "fine"
@@ -23,24 +23,23 @@ def headline(diagnosis: Diagnosis) -> str:
     return (
         f"{runs} {noun_for(runs, 'run')}, {number_of(queries, 'query')}, "
         f"{number_of(diagnosis.judgments, 'judgment')}: {', '.join(found)}; "
-        f"{fine} looked at "
-        f"and fine, {missing} not looked at."
+        f"{fine} fine, {missing} not checked."
     )
 
 
 def notes_of(diagnosis: Diagnosis) -> Iterator[str]:
-    """What holds for all findings."""
+    """Notes that apply to all findings."""
     settings = diagnosis.settings
     yield (
         f"Measures: {', '.join(diagnosis.measures)}; baseline: {show_id(diagnosis.baseline)}; first {settings.k} "
         f"documents, pool depth "
-        f"{settings.pool_depth}; alpha {settings.alpha:g} for each finding by itself; seed {settings.seed}."
+        f"{settings.pool_depth}; alpha {settings.alpha:g} for each finding separately; seed {settings.seed}."
     )
-    yield "`assay explain CODE` says how a finding is measured, and what it cannot tell."
+    yield "`assay explain CODE` describes how a finding is measured and what its limits are."
 
 
 def not_looked_at(diagnosis: Diagnosis) -> Iterator[str]:
-    """One line for each look that was not possible, those with the same reason together."""
+    """One line per check that was not possible, grouped by reason."""
     reasons = list(dict.fromkeys(missing.reason for missing in diagnosis.not_looked_at))
     for missing in sorted(diagnosis.not_looked_at, key=lambda missing: reasons.index(missing.reason)):
         end = "" if missing.reason.endswith("?") else "."
@@ -48,7 +47,7 @@ def not_looked_at(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def cells_of(table: Table, row: Iterable[Cell]) -> list[str]:
-    """The cells of a row as texts that can be shown."""
+    """The cells of a row as text."""
     return [_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)]
 
 

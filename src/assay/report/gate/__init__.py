@@ -1,4 +1,4 @@
-"""The decision of a gate, in every form. Decides nothing."""
+"""Render the decision of a gate. Decides nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gate's decision as JSON, as annotations of GitHub, as JUnit XML and as Markdown."""
+"""A gate's decision as JSON, GitHub annotations, JUnit XML and Markdown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_json(gate: Gate) -> str:
-    """One object; the schema stands in docs/schemas/gate-1.json."""
+    """One object; the schema is docs/schemas/gate-1.json."""
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "status": gate.status,
@@ -69,7 +69,7 @@ def _decision_object(decision: Decision) -> dict[str, Any]:
 
 
 def render_github(gate: Gate) -> str:
-    """A workflow command for each rule, target and doubt, which GitHub shows beside the run: error, warning or notice."""
+    """A workflow command for each rule, target and caution; GitHub shows it as an error, warning or notice."""
     lines = [_annotation(_GITHUB_LEVELS[gate.status], "assay gate", headline(gate))]
     lines += [
         _annotation(
@@ -88,10 +88,9 @@ def _annotation(level: str, title: str, words: str) -> str:
 
 
 def render_junit(gate: Gate) -> str:
-    """A test suite with a case for each rule and target, as most CI servers read it.
+    """A JUnit test suite with a case for each rule and target.
 
-    What fails is a failure; what cannot be decided is an error, so that no server shows it green while the command ends
-    with 3.
+    An inconclusive rule is an error, not a pass, because the command exits with 3.
     """
     cases = list(reasons_of(gate, full=True))
     failures, errors = (sum(case.status == wanted for case in cases) for wanted in ("fail", "inconclusive"))
@@ -139,7 +138,7 @@ def _xml(text: str) -> str:
 
 
 def render_markdown(gate: Gate) -> str:
-    """A summary ready for a pull request."""
+    """A summary for a pull request."""
     rule = ["---" if name in TEXTS else "---:" for name in HEAD]
     rows = [list(map(markdown.escape, cells_of(decision))) for decision in gate.decisions]
     table = ["| " + " | ".join(row) + " |" for row in [list(HEAD), rule, *rows]] if rows else []

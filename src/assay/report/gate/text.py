@@ -1,4 +1,4 @@
-"""The decision of a gate for the terminal, as JSON, as annotations of GitHub, as JUnit XML and as Markdown. Decides nothing."""
+"""Render the decision of a gate for the terminal. Decides nothing."""
 
 from __future__ import annotations
 
@@ -17,11 +17,8 @@ _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
 _INDENT = len("inconclusive") + 2
 
 
-# The terminal
-
-
 def render_text(gate: Gate) -> str:
-    """The decision, a table of the rules, why each came out so, and what makes it doubtful."""
+    """The decision, a table of the rules, the reason for each, and cautions."""
     from rich.text import Text
 
     width = terminal_width()
@@ -39,7 +36,7 @@ def render_text(gate: Gate) -> str:
 
 
 def _hanging(label: str, style: str, words: str, width: int) -> str:
-    """A label in a column of its own, and the words beside it."""
+    """A label, then the words in an indented column."""
     from rich.table import Table
     from rich.text import Text
 
@@ -55,7 +52,7 @@ def _table(gate: Gate) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    several = len({decision.queries for decision in gate.decisions}) > 1  # else the number stands in the first line
+    several = len({decision.queries for decision in gate.decisions}) > 1  # otherwise the headline has the number
     shown = [name for name in HEAD if several or name != "queries"]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for name in shown:
@@ -66,18 +63,3 @@ def _table(gate: Gate) -> Table:
         cells = dict(zip(HEAD, cells_of(decision), strict=True))
         table.add_row(*(Text(cells[name], style=_STYLES.get(cells[name], "")) for name in shown))
     return table
-
-
-# JSON
-
-
-# GitHub
-
-
-# JUnit
-
-
-# Markdown
-
-
-# Words

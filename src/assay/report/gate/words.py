@@ -1,4 +1,4 @@
-"""What every form of a gate's decision says. Escapes nothing and decides nothing."""
+"""Texts and cells shared by all output formats of a gate. Escapes nothing and decides nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _VERBS = {
     "fail": ("fails", "fail"),
     "inconclusive": ("is inconclusive", "are inconclusive"),
 }
-_LONGEST = 10_000  # characters of a sentence; ids in it were cut before
+_LONGEST = 10_000  # characters of a sentence; ids in it are already cut
 
 
 def headline(gate: Gate) -> str:
@@ -33,18 +33,18 @@ def headline(gate: Gate) -> str:
 
 
 def notes_of(gate: Gate) -> Iterator[str]:
-    """What was done, in words."""
+    """The method and conventions."""
     if gate.decisions:
         percent = f"{100 * (1 - gate.alpha):g}%"
         yield (
-            f"Difference = candidate - baseline, query by query. Bounds are one-sided at {percent} (t), each on its own; all "
-            f"rules must pass."
+            f"Difference = candidate - baseline, query by query. Each bound is one-sided at {percent} (t), not corrected for "
+            f"the number of rules; all rules must pass."
         )
     yield gate.conventions
 
 
 class RuleReason(Struct, frozen=True):
-    """A rule or target, and why it came out so."""
+    """The status of a rule or target, and the reason."""
 
     status: Status
     name: str
@@ -53,13 +53,13 @@ class RuleReason(Struct, frozen=True):
 
 
 def reasons_of(gate: Gate, *, full: bool = False) -> Iterator[RuleReason]:
-    """All rules and targets; with `full`, the figures of a rule stand in its words."""
+    """The reason for each rule and target; `full` adds the figures of a rule."""
     for decision in gate.decisions:
         figures = _figures(decision) if full else ""
         yield RuleReason(decision.status, shown(str(decision.rule)), figures + decision.words)
     for target in gate.targets:
         warns = target.target_status == "warn"
-        words = shown(target.words) + (", within a tenth of the goal: a warning" if warns else "")
+        words = shown(target.words) + (", within a tenth of the goal (warning)" if warns else "")
         yield RuleReason(target.status, shown(f"target {target.measure}"), words, warns)
 
 
@@ -70,7 +70,7 @@ def _figures(decision: Decision) -> str:
 
 
 def cells_of(decision: Decision) -> list[str]:
-    """The figures of a rule, a text for each column of `HEAD`."""
+    """The cells of a rule, in the order of `HEAD`."""
     bounds = "-" if decision.lower is None else f"{decision.lower:+.4f} {decision.upper:+.4f}"
     return [
         shown(str(decision.rule)),
@@ -88,10 +88,10 @@ def _number(value: float | None, form: str) -> str:
 
 
 def sentence(words: str) -> str:
-    """The words with a full stop."""
+    """The words with a full stop at the end."""
     return words if words.endswith(("?", ".")) else f"{words}."
 
 
 def shown(text: str) -> str:
-    """A text whose control characters are escaped."""
+    """The text with control characters escaped."""
     return show_id(text, _LONGEST)
