@@ -121,5 +121,5 @@ def test_a_code_that_is_nearly_right_is_guessed() -> None:
 
 
 def test_a_code_is_given_once() -> None:
-    with pytest.raises(ValueError, match="there are two rules with the code RUN001"):
+    with pytest.raises(ValueError, match="two rules have the code RUN001"):
         rule("RUN001", "file", "note", "", fix="")(lambda facts: ())
