@@ -138,5 +138,5 @@ def test_control_c_says_that_it_can_go_on(tmp_path):
         _, said = process.communicate(timeout=30)
 
     assert 130 == process.returncode
-    assert b"Interrupted. What is finished lies in out; the same command goes on from there.\n" in said
+    assert b"Interrupted. Finished steps are in out; run the same command again to resume.\n" in said
     assert b"Traceback" not in said

@@ -24,7 +24,7 @@ def test_the_list_says_what_there_is_and_what_is_here(place):
 
     assert 0 == done.returncode
     assert (
-        "minilm       all-MiniLM-L6-v2 in 8 bits: small and fast, English (the default)\n"
+        "minilm       all-MiniLM-L6-v2 in 8 bits: small and fast, English (default)\n"
         "             24 MB, 384 dimensions, texts up to 256 tokens, Apache-2.0; not here\n"
     ) == "".join(done.stdout.splitlines(keepends=True)[:2])
 
