@@ -137,7 +137,7 @@ def test_without_network_and_model_the_lexical_mode_runs(tmp_path, offline, name
     )
     assert f"Benchmark of {name} (test)" in done.stdout
     words = " ".join(done.stdout.split())
-    assert "vector has no results: the model minilm is not on this machine and could not be fetched" in words
+    assert "vector has no results: the model minilm is not installed and could not be fetched" in words
     assert "run: assay models get minilm" in words
     assert "hybrid has no results: its part vector cannot run." in words
     report = json.loads((tmp_path / f"benchmark-{name}" / "BenchmarkReport.json").read_bytes())

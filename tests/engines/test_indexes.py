@@ -34,11 +34,11 @@ def test_ids_come_back_byte_for_byte_and_in_their_order(tmp_path):
 
 
 def test_an_index_that_is_not_there_is_told_from_one_under_other_settings(tmp_path):
-    with pytest.raises(RetrievalError, match="there is no finished index; build it first"):
+    with pytest.raises(RetrievalError, match="no finished index. Build it first"):
         open_index(tmp_path, SETTINGS)
     with building(tmp_path, SETTINGS) as build:
         build.finish([])
-    with pytest.raises(RetrievalError, match="built under other settings; build it again"):
+    with pytest.raises(RetrievalError, match="built with other settings. Build it again"):
         open_index(tmp_path, {"engine": "y"})
 
 

@@ -16,6 +16,7 @@ from assay.retrieval.base import Progress
 from assay.retrieval.models import DEFAULT_MODEL, MODELS, Model, find_model, get_model, model_folder, model_state
 
 SCHEMA = "assay/models/1"
+_STATES = {"here": "installed", "damaged": "damaged", "not here": "not installed"}
 
 
 @click.group("models", epilog="Example: assay models get minilm")
@@ -40,7 +41,7 @@ def list_models(output_format: str) -> None:
         write(
             f"{model.name:<{width}}{model.summary}{default}\n"
             f"{'':<{width}}{_megabytes(model.size)}, {model.dimensions} dimensions, texts up to {model.max_length} "
-            f"tokens, {model.licence}; {model_state(model.name)}\n"
+            f"tokens, {model.licence}; {_STATES[model_state(model.name)]}\n"
         )
 
 
@@ -70,7 +71,7 @@ def path(name: str) -> None:
     found = find_model(name)
     if found is None:
         raise MissingModelError(
-            f"the model {name} is {model_state(name)} (it would be in {model_folder(name)}). "
+            f"the model {name} is {_STATES[model_state(name)]} (its folder is {model_folder(name)}). "
             f"Get it with: assay models get {name}."
         )
     write(f"{found.folder}\n")

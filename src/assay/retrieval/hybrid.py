@@ -1,4 +1,4 @@
-"""Runs of several modes as one: any fusion of the registry. Searches nothing itself."""
+"""Fuse the runs of several modes with any fusion method. Searches nothing itself."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from assay.tables import Run
 
 
 def hybrid(runs: Sequence[Run], method: str = "rrf", *, depth: int | None = None, **options: Any) -> Run:
-    """One run from those of several modes, under the name "hybrid"; reciprocal rank fusion with k = 60 unless told otherwise.
+    """Fuse runs into one run named "hybrid"; by default with reciprocal rank fusion and k = 60.
 
-    `options` are those of `assay.fuse`: norm, weights, and the method's parameters.
+    `options` are those of `assay.fuse`: norm, weights and the parameters of the method.
 
     >>> words = Run.from_columns(["q", "q"], ["a", "b"], [9.0, 8.0])
     >>> vectors = Run.from_columns(["q", "q"], ["b", "c"], [0.7, 0.6])
