@@ -44,7 +44,7 @@ def test_the_only_mode_is_the_best():
 
 
 def test_the_best_over_all_says_which_others_are_not_shown_to_be_worse():
-    uneven = [0.48 + 0.3 * (-1) ** (number // 2) for number in range(20)]  # 0.48 in the mean
+    uneven = [0.48 + 0.3 * (-1) ** (number // 2) for number in range(20)]  # mean 0.48
     given = scores(low=[value * 0.5 for value in around(0.4)], near=uneven, top=around(0.5))
     found = best_overall(given, {"AP": ("top",)}, compare_scores(given))
 

@@ -1,4 +1,4 @@
-"""What of a recipe can run on this machine, in which order, and what is said of the rest."""
+"""Which modes of a recipe can run on this machine, in which order, and why the others cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recipes: what they may say, and what is said about a wrong one, with its line."""
+"""Recipes: what they may contain, and errors with their line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of a benchmark: on the terminal, in Markdown and on the page; hostile names through all of it."""
+"""Benchmark reports on the terminal, in Markdown and in HTML; with hostile names."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def timing(milliseconds) -> ModeTiming:
 
 
 def report(**changes) -> BenchmarkReport:
-    """Three modes; hybrid is the best by one measure, and shares the first place by the other."""
+    """Three modes; hybrid is best by one measure and ties for first by the other."""
     whole = BenchmarkReport(
         experiment="20260101T000000Z-abcdef12",
         created="2026-01-01T00:00:00Z",
@@ -147,7 +147,7 @@ def report(**changes) -> BenchmarkReport:
 
 
 def renamed(name: str) -> BenchmarkReport:
-    """The same with this name wherever a name can be."""
+    """The report with this name in every place that has a name."""
     whole = report()
     text = json.dumps(name)[1:-1]
     data = msgspec.json.encode(whole).decode()

@@ -1,4 +1,4 @@
-"""A step holds as long as its input and its files are what they were."""
+"""A step stays finished while its inputs and files are unchanged."""
 
 from __future__ import annotations
 

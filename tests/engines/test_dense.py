@@ -1,4 +1,4 @@
-"""Search by vectors with the real small model: meaning found, bits that depend on model and text alone, kills survived."""
+"""Vector search with the real small model: relevance, reproducible bits, and resuming after a kill."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_documents_are_found_by_what_they_mean(minilm, tmp_path):
     assert ("p", "q") == run.queries
     assert "claim" == ranking(run, "q")[0]
     assert "cake" == ranking(run, "p")[0]
-    assert {"claim", "cake", "dog"} == set(ranking(run, "q"))  # what has no text is not found
+    assert {"claim", "cake", "dog"} == set(ranking(run, "q"))  # documents without text are not found
 
 
 def test_a_vector_depends_on_its_text_alone(minilm):
-    """In a batch, an int8 model would scale the numbers of one text by those of its neighbours."""
+    """In a batch, an int8 model would scale the activations of a text by those of the others."""
     texts = [document.whole for document in ANSWERS[:3]] + ["word " * 400]
     with Encoder(minilm, max_length=256) as encoder:
         together, backwards = encoder.encode(texts), encoder.encode(texts[::-1])
@@ -148,7 +148,7 @@ def test_an_encoding_that_is_killed_goes_on_where_it_stopped_and_gives_the_same_
     whole = search(Dense(), MANY, {"q": "birds"}, tmp_path / "whole", depth=300)
 
     assert -signal.SIGKILL == done.returncode
-    assert ("encoding", 0, 172) in told  # 128 of 300 were kept
+    assert ("encoding", 0, 172) in told  # 128 of 300 were cached
     assert run_as_bytes(whole, "trec")[0] == run_as_bytes(resumed, "trec")[0]
 
 
@@ -202,7 +202,7 @@ def test_a_model_of_ones_own_is_a_folder(minilm, fresh_cache, tmp_path):
     own.index(corpus(ANSWERS), tmp_path / "index", lambda *step: told.append(step))
 
     assert "dog" == ranking(own.search(tmp_path / "index", {"q": "dog"}, 1))[0]
-    assert "encoding" not in {step for step, *_ in told}  # the same model under another name: its vectors are there
+    assert "encoding" not in {step for step, *_ in told}  # the same model under another name reuses its vectors
     assert "query: " == own.settings["query_prefix"]
 
 

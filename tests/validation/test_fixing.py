@@ -1,4 +1,4 @@
-"""Repairs: what has one reading is repaired and said, what has two is left."""
+"""Repairs: unambiguous problems are fixed and reported, ambiguous ones are left unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from validation.cases import GOOD_QRELS, GOOD_RUN, QRELS_CASES, RUN_CASES
 
 @pytest.fixture
 def fixed(tmp_path: Path):
-    """The repaired text, and what was done with how many lines."""
+    """The repaired text, and the number of lines per repair."""
 
     def fix(content: bytes | str, repair=fix_run) -> tuple[str, dict[str, int]]:
         source, target = tmp_path / "old", tmp_path / "new"
@@ -83,7 +83,7 @@ def test_the_blanks_between_columns_stay(fixed) -> None:
 
 
 def test_a_number_is_put_into_its_own_column(fixed) -> None:
-    """The rank 7 stands in the id and in the score too."""
+    """The rank 7 is also the id and the score."""
     assert "7 Q0 7 1 7 7\n" == fixed("7 Q0 7 9 7 7\n")[0]
 
 
@@ -112,7 +112,7 @@ def test_what_is_no_text_in_columns_is_not_repaired(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [case[1] for case in RUN_CASES if case[0] not in {"RUN001"}])
 def test_no_repair_makes_it_worse(tmp_path: Path, content: bytes) -> None:
-    """Errors may go, none may come, and what was valid has the same value afterwards."""
+    """No new errors, and a valid run keeps its value."""
     source, target = tmp_path / "a.run", tmp_path / "b.run"
     source.write_bytes(content)
     fix_run(source, target)
@@ -121,7 +121,7 @@ def test_no_repair_makes_it_worse(tmp_path: Path, content: bytes) -> None:
     assert {f.code for f in after.findings if f.severity == "error"} <= {f.code for f in before.findings}
     if before.valid:
         assert value(source) == value(target)
-    assert [] == [r.what for r in fix_run(target, tmp_path / "c.run").made]  # once is enough
+    assert [] == [r.what for r in fix_run(target, tmp_path / "c.run").made]  # a second repair finds nothing
 
 
 def value(run: Path) -> float | None:

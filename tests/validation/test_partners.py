@@ -1,4 +1,4 @@
-"""What validation says about a run beside its judgments and topics."""
+"""Validation of a run against its judgments and topics."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def unreadable_file(flaw: Flaw, role: str) -> str | None:
 def empty_file(flaw: Flaw, role: str) -> str | None:
     """Empty file.
 
-    Why: There is nothing to search, to ask or to judge.
+    Why: A benchmark needs documents, queries and judgments.
     Example: queries.tsv has a header and no other line.
     """
     return flaw.what if flaw.kind == "empty" else None
@@ -394,7 +394,7 @@ def query_id_with_blanks(query: Query) -> str | None:
 def unknown_query(facts: CollectionFacts) -> Iterator[About]:
     """Judged query missing from the queries.
 
-    Why: No system can be asked it, so all of them get 0 for it. This is an error if all judged queries are missing.
+    Why: Without its text no system can search for it, so all get 0. This is an error if all judged queries are missing.
     Example: qrels/test.tsv judges query 12; queries.jsonl ends with query 11.
     """
     if facts.queries is None or facts.qrels is None:

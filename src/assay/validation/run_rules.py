@@ -333,7 +333,7 @@ def note_ties(rows: QueryRows, facts: RunFacts) -> None:
     "RUN031",
     "query",
     "note",
-    "{count} {query has|queries have} scores that are equal as 32-bit floats",
+    "{count} {query has|queries have} different scores that are equal as 32-bit floats",
     fix="Use --scores float32 to reproduce trec_eval 9, which treats these scores as ties and orders them by document "
     "id.",
 )

@@ -85,7 +85,7 @@ def not_utf8(chunk: Chunk) -> list[FindingExample]:
 def control_characters(chunk: Chunk) -> list[FindingExample]:
     r"""Control characters.
 
-    Why: They are invisible, but make it a different id. They come from binary data or terminal colours.
+    Why: They are invisible, but change the id. They come from binary data or terminal colours.
     Example: d\x1b[0m1 is not d1.
     """
     if not chunk.data.translate(None, _NO_CONTROLS):
@@ -177,8 +177,8 @@ def inner_marks(chunk: Chunk) -> list[FindingExample]:
 def invisible_characters(chunk: Chunk) -> list[FindingExample]:
     """Invisible characters.
 
-    Why: No-break spaces, zero-width and similar characters look like nothing or like a space, but do not separate
-    columns and make it a different id.
+    Why: No-break spaces, zero-width and similar characters look like nothing or like a space, but they do not separate
+    columns, and they change the id.
     Example: d1 followed by a zero-width space is not d1.
     """
     if chunk.data.isascii() or not _INVISIBLE.search(decoded(chunk.data).removeprefix("\ufeff")):
