@@ -1,4 +1,4 @@
-"""A small collection that every benchmark here searches: recipes and questions about them."""
+"""The small collection of these tests: recipes and questions about them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ modes = ["lexical", "bm25s"]
 
 
 def write_kitchen(folder: Path) -> Path:
-    """The collection and a recipe over it that needs no model; gives the recipe."""
+    """Write the collection and a recipe that needs no model; returns the recipe."""
     write_collection(folder / "kitchen")
     (folder / "benchmark.toml").write_text(RECIPE)
     return folder / "benchmark.toml"

@@ -44,20 +44,20 @@ def test_the_only_mode_is_the_best():
 
 
 def test_the_best_over_all_says_which_others_are_not_shown_to_be_worse():
-    uneven = [0.48 + 0.3 * (-1) ** (number // 2) for number in range(20)]  # 0.48 in the mean
+    uneven = [0.48 + 0.3 * (-1) ** (number // 2) for number in range(20)]  # mean 0.48
     given = scores(low=[value * 0.5 for value in around(0.4)], near=uneven, top=around(0.5))
     found = best_overall(given, {"AP": ("top",)}, compare_scores(given))
 
     assert ("top", ("near",), {"top": 1}) == (found.mode, found.not_worse, found.measures_won)
     assert 0.5 == pytest.approx(found.value)
-    assert "top has the highest AP (0.5000), but near is not shown to be worse." == found.words
+    assert "top has the highest AP (0.5000), but near is not significantly worse." == found.words
 
 
 def test_the_best_beyond_chance():
     given = scores(low=[value / 10 for value in around(2, 1)], top=around(0.5))
     found = best_overall(given, {}, compare_scores(given))
 
-    assert ((), "top has the highest AP (0.5000), and is better than the other mode beyond chance.") == (
+    assert ((), "top has the highest AP (0.5000), and is significantly better than the other mode.") == (
         found.not_worse,
         found.words,
     )
@@ -68,33 +68,30 @@ def test_modes_that_are_equal_are_all_the_best():
     found = best_overall(given, {}, compare_scores(given))
 
     assert ("vector", ("approximate",), ("approximate",)) == (found.mode, found.equal, found.not_worse)
-    assert "vector and approximate are equal: both have AP 0.5000." == found.words
+    assert "vector and approximate tie: both have AP 0.5000." == found.words
 
 
 def test_equal_modes_before_others():
     given = scores(a=around(0.5), low=[value / 10 for value in around(2, 1)], b=around(0.5))
     found = best_overall(given, {}, compare_scores(given))
-    assert (
-        "a and b are equal with the highest AP (0.5000), and are better than the other mode beyond chance."
-        == found.words
-    )
+    assert "a and b tie for the highest AP (0.5000), and are significantly better than the other mode." == found.words
 
     uneven = [0.48 + 0.3 * (-1) ** (number // 2) for number in range(20)]
     given = scores(a=around(0.5), near=uneven, b=around(0.5), c=around(0.5))
     found = best_overall(given, {}, compare_scores(given))
     assert ("b", "c") == found.equal
-    assert "a, b and c are equal with the highest AP (0.5000), but near is not shown to be worse." == found.words
+    assert "a, b and c tie for the highest AP (0.5000), but near is not significantly worse." == found.words
 
 
 def test_an_equal_mode_that_was_not_shown_to_be_better_is_heeded():
-    """Two modes with one mean: only the steady one beats the third beyond chance."""
+    """Two modes with one mean: only the steady one is significantly better than the third."""
     low, steady = [0.4] * 20, around(0.5)
     wild = [0.5 + 0.45 * (-1) ** number for number in range(20)]
     given = scores(steady=steady, wild=wild, low=low)
     found = best_overall(given, {}, compare_scores(given))
 
     assert ("steady", ("wild",), ("wild", "low")) == (found.mode, found.equal, found.not_worse)
-    assert "but low is not shown to be worse" in found.words
+    assert "but low is not significantly worse" in found.words
 
 
 def test_what_the_table_says_of_a_pair_is_what_the_choice_says():
@@ -108,9 +105,7 @@ def test_what_the_table_says_of_a_pair_is_what_the_choice_says():
 
 
 def test_one_mode_alone_and_none_with_a_value():
-    assert (
-        "a has the highest AP (0.5000); no other mode has run." == best_overall(scores(a=around(0.5)), {}, None).words
-    )
+    assert "a has the highest AP (0.5000); no other mode ran." == best_overall(scores(a=around(0.5)), {}, None).words
     assert (
         "a has the highest AP (0.5000); b and c found nothing."
         == best_overall(scores(a=around(0.5)), {}, None, empty=("b", "c")).words
@@ -139,7 +134,7 @@ def test_under_a_limit_slow_modes_are_left_out():
     assert "hybrid" == best_within(20, means, times, "AP").mode
     assert None is best_within(0.5, means, times, "AP").mode
     assert (
-        "No mode stays within 0.5 ms per query; too slow: lexical (1.00 ms), vector (8.00 ms), hybrid (20.0 ms)."
+        "No mode is within 0.5 ms per query; too slow: lexical (1.00 ms), vector (8.00 ms), hybrid (20.0 ms)."
         == best_within(0.5, means, times, "AP").words
     )
 
@@ -149,6 +144,6 @@ def test_of_equal_modes_under_a_limit_the_fastest_is_chosen():
 
     assert ("approximate", ()) == (found.mode, found.too_slow)
     assert (
-        "Within 10 ms per query vector and approximate are equal with the highest AP (0.6000); approximate is the fastest."
+        "Within 10 ms per query, vector and approximate tie for the highest AP (0.6000); approximate is the fastest."
         == found.words
     )

@@ -1,4 +1,4 @@
-"""A message about a recipe names the line, whatever stands above it."""
+"""Messages about a recipe name the right line, whatever comes before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A benchmark that is killed goes on where it stopped, and comes to the same report."""
+"""A killed benchmark resumes where it stopped and produces the same report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WITH_VECTORS = RECIPE.replace('"bm25s", "both"]', '"bm25s", "vector", "both"]').
 
 
 def model_folder() -> Path | None:
-    """Where the default model is, if it is on this machine and can be used."""
+    """The folder of the default model, if it is installed and works."""
     try:
         import onnxruntime  # noqa: F401
 
@@ -37,7 +37,7 @@ def model_folder() -> Path | None:
 
 
 def command(folder: Path, models: Path | None) -> tuple[list[str], dict[str, str]]:
-    """The command, and an environment whose cache of vectors begins empty in each folder."""
+    """The command, and an environment with an empty vector cache per folder."""
     environment = {**os.environ, "ASSAY_OFFLINE": "1", "ASSAY_CACHE": str(folder.with_suffix(".cache"))}
     if models is not None:
         environment["ASSAY_MODELS"] = str(models)
@@ -45,7 +45,7 @@ def command(folder: Path, models: Path | None) -> tuple[list[str], dict[str, str
 
 
 def run(folder: Path, models: Path | None) -> None:
-    """To the end."""
+    """Run to the end."""
     given, environment = command(folder, models)
     done = subprocess.run(given, cwd=folder.parent, env=environment, capture_output=True, check=False)
 
@@ -53,7 +53,7 @@ def run(folder: Path, models: Path | None) -> None:
 
 
 def killed(folder: Path, models: Path | None, seconds: float) -> bool:
-    """Whether it was killed: after so many seconds, if it was not finished by then."""
+    """Kill it after this many seconds; returns whether it was still running."""
     given, environment = command(folder, models)
     with subprocess.Popen(
         given, cwd=folder.parent, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -67,7 +67,7 @@ def killed(folder: Path, models: Path | None, seconds: float) -> bool:
 
 
 def found_in(folder: Path) -> dict[str, object]:
-    """All files of a finished benchmark but what hangs on time: reports without it, runs and judgments as they are."""
+    """All files of a finished benchmark, with reports stripped of everything that depends on time."""
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
@@ -84,7 +84,7 @@ def found_in(folder: Path) -> dict[str, object]:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether there is a report: then all files that its manifest vouches for are there, and are what it says."""
+    """Whether there is a report; if so, all files in its manifest must exist unchanged."""
     return (folder / "ExperimentManifest.json").exists()
 
 
@@ -103,7 +103,7 @@ def test_killed_at_ten_random_moments_it_comes_to_the_same_report(tmp_path):
     while kills < KILLS:
         attempt += 1
         folder = tmp_path / f"attempt-{attempt}"
-        for _ in range(KILLS):  # again and again in the same folder, until it is finished in between
+        for _ in range(KILLS):  # repeatedly in the same folder, until it finishes
             if kills == KILLS or not killed(folder, models, draw.uniform(0.1, 1.0) * whole):
                 break
             kills += 1
@@ -138,5 +138,5 @@ def test_control_c_says_that_it_can_go_on(tmp_path):
         _, said = process.communicate(timeout=30)
 
     assert 130 == process.returncode
-    assert b"Interrupted. What is finished lies in out; the same command goes on from there.\n" in said
+    assert b"Interrupted. Finished steps are in out; run the same command again to resume.\n" in said
     assert b"Traceback" not in said

@@ -1,4 +1,4 @@
-"""The page of a benchmark in a browser without a network, on a desk and on a telephone."""
+"""The page of a benchmark in an offline browser, on desktop and phone."""
 
 from __future__ import annotations
 

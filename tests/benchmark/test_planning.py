@@ -1,4 +1,4 @@
-"""What of a recipe can run on this machine, in which order, and what is said of the rest."""
+"""Which modes of a recipe can run on this machine, in which order, and why the others cannot."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def test_without_a_model_the_lexical_mode_runs_and_the_others_say_what_is_missin
     vector, hybrid = found.missing
     assert ["lexical"] == [mode.name for mode in found.modes]
     assert ("vector", "hybrid") == (vector.name, hybrid.name)
-    assert "the model minilm is not on this machine and could not be fetched" in vector.reason
+    assert "the model minilm is not installed and could not be fetched" in vector.reason
     assert "assay models get minilm" in vector.remedy
-    assert "it is made of vector, which cannot run." == hybrid.reason
+    assert "its part vector cannot run." == hybrid.reason
 
 
 def test_without_its_package_a_mode_says_what_to_install_and_nothing_is_fetched(without_models, monkeypatch):
@@ -56,7 +56,7 @@ def test_without_its_package_a_mode_says_what_to_install_and_nothing_is_fetched(
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     vector, _ = plan("").missing
 
-    assert ("search by vectors needs one more package.", "pip install 'assay-ir[dense]'") == (
+    assert ("vector search needs one more package.", "pip install 'assay-ir[dense]'") == (
         vector.reason,
         vector.remedy,
     )
@@ -77,7 +77,7 @@ def test_the_missing_part_of_a_hybrid_is_not_listed_if_nobody_asked_for_it(witho
     found = plan('modes = ["lexical", "hybrid"]')
 
     assert ["hybrid"] == [mode.name for mode in found.missing]
-    assert "it is made of vector, which cannot run" in found.missing[0].reason
+    assert "its part vector cannot run" in found.missing[0].reason
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_the_missing_part_of_a_hybrid_is_not_listed_if_nobody_asked_for_it(witho
         ),
         (
             '[[mode]]\nname = "both"\nkind = "hybrid"\nmodes = ["lexical", "both"]',
-            "r.toml:4: mode 'both': modes: it is a part of itself: both of both.",
+            "r.toml:4: mode 'both': modes: a mode cannot be a part of itself (both -> both).",
         ),
         (
             '[[mode]]\nname = "words"\nkind = "lexical"\nlanguage = "englisch"',
-            "r.toml:4: mode 'words': language: there is no analyser for 'englisch'; did you mean 'english'?",
+            "r.toml:4: mode 'words': language: no analyser for 'englisch'; did you mean 'english'?",
         ),
         (
             '[[mode]]\nname = "both"\nkind = "hybrid"\nmethod = "rrf"\nk = -1',
@@ -125,11 +125,11 @@ def test_the_missing_part_of_a_hybrid_is_not_listed_if_nobody_asked_for_it(witho
         ),
         (
             '[[mode]]\nname = "near"\nkind = "vector"\nmodel = "minilmm"',
-            "r.toml:4: mode 'near': model: there is no model called 'minilmm'; did you mean 'minilm'?",
+            "r.toml:4: mode 'near': model: no model called 'minilmm'; did you mean 'minilm'?",
         ),
         (
             '[[mode]]\nname = "near"\nkind = "vector"\nquery_prefix = 3',
-            "r.toml:4: mode 'near': query_prefix cannot be 3; it takes a text.",
+            "r.toml:4: mode 'near': query_prefix cannot be 3; it takes a string.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Recipes: what they may say, and what is said about a wrong one, with its line."""
+"""Recipes: what they may contain, and errors with their line."""
 
 from __future__ import annotations
 
@@ -78,47 +78,47 @@ def test_a_mode_that_only_a_hybrid_needs_runs_for_it():
     ("text", "message"),
     [
         ("depth = 10\ndepht = 5", "r.toml:2: depht: no such key; did you mean 'depth'?"),
-        ("\n\ndepth = 0", "r.toml:3: depth: 0 is not a whole number from 1."),
-        ("depth = true", "r.toml:1: depth: True is not a whole number from 1."),
+        ("\n\ndepth = 0", "r.toml:3: depth: 0 is not a whole number of at least 1."),
+        ("depth = true", "r.toml:1: depth: True is not a whole number of at least 1."),
         ("collection = 3", "r.toml:1: collection: 3 is not text; write it in quotes."),
-        ("latency_limit = -1", "r.toml:1: latency_limit: -1 is not a number of milliseconds over 0."),
+        ("latency_limit = -1", "r.toml:1: latency_limit: -1 is not a positive number of milliseconds."),
         (
             'measures = [\n "nDGC@10",\n]',
             "r.toml:1: measures: no measure called 'nDGC'; did you mean 'nDCG'?",
         ),
-        ('measures = "AP"', 'r.toml:1: measures: \'AP\' is not a list of texts; write measures = ["nDCG@10", "AP"].'),
+        ('measures = "AP"', 'r.toml:1: measures: \'AP\' is not a list of strings; write measures = ["nDCG@10", "AP"].'),
         ("columns = 3", "r.toml:1: columns: 3 is not a table; write [columns] and names below it."),
         (
             "[columns.corpus]\nid = 3",
             "r.toml:2: columns.corpus.id: the id of corpus is the name of a field, or a list of names.",
         ),
         ('\n[columns]\nsku = "id"', "r.toml:3: columns.sku: corpus has no 'sku'. It has id, title, text."),
-        ("[files]\ncorpus = 3", "r.toml:2: files.corpus: 3 is not the name of a file; write it in quotes."),
-        ('[files]\nqueris = "q.tsv"', "r.toml:2: files.queris: there is no such file; did you mean 'queries'?"),
+        ("[files]\ncorpus = 3", "r.toml:2: files.corpus: 3 is not a file name; write it in quotes."),
+        ('[files]\nqueris = "q.tsv"', "r.toml:2: files.queris: no such role; did you mean 'queries'?"),
         ('modes = ["lexcal"]', "r.toml:1: modes: no mode called 'lexcal'; did you mean 'lexical'?"),
-        ('modes = ["lexical", "lexical"]', "r.toml:1: modes: 'lexical' stands there twice; keep one of them."),
+        ('modes = ["lexical", "lexical"]', "r.toml:1: modes: 'lexical' is listed twice; remove one."),
         (
             '[[mode]]\nname = "x"\nkind = "bm26s"',
             "r.toml:3: mode.kind: no kind of mode called 'bm26s'; did you mean 'bm25s'?",
         ),
         (
             '[[mode]]\nkind = "bm25s"\nname = "../x"',
-            "r.toml:3: mode.name: '../x' cannot name a file; use letters, digits and . _ + - only.",
+            "r.toml:3: mode.name: '../x' cannot be used in a file name; use letters, digits and . _ + - only.",
         ),
         (
             '[[mode]]\nname = "bm25s"\n[[mode]]\nname = "bm25s"',
-            "r.toml:4: mode.name: two modes are called 'bm25s'; name them apart.",
+            "r.toml:4: mode.name: two modes are called 'bm25s'; rename one.",
         ),
         (
             'modes = ["lexical"]\n[[mode]]\nname = "bm25s"',
-            "r.toml:2: mode: 'bm25s' is not in `modes`, so it would not run; add it, or remove this table.",
+            "r.toml:2: mode: 'bm25s' is not in `modes`, so it would not run. Add it to `modes`, or remove this table.",
         ),
         (
             "mode = 3",
-            'r.toml:1: mode: modes of your own are tables: [[mode]] with name = "..." and kind = "..." below.',
+            'r.toml:1: mode: custom modes are tables: [[mode]] with name = "..." and kind = "..." below.',
         ),
-        ("depth = 1\ndepth =\n", "r.toml:2: is no TOML: Invalid value in column 8."),
-        ("depth = 1\nmodes = [", "r.toml:2: is no TOML: Invalid value at the end of the file."),
+        ("depth = 1\ndepth =\n", "r.toml:2: is not valid TOML: Invalid value in column 8."),
+        ("depth = 1\nmodes = [", "r.toml:2: is not valid TOML: Invalid value at the end of the file."),
     ],
 )
 def test_a_complaint_names_file_line_and_key(text, message):
@@ -161,7 +161,7 @@ def test_a_recipe_of_an_editor_on_windows(tmp_path):
     path = tmp_path / "r.toml"
     path.write_bytes(b'\xef\xbb\xbfcollection = "shop"\r\nmodes = ["lexical"]\r\ndepth = 0\r\n')
 
-    with pytest.raises(InputError, match=r"r\.toml:3: depth: 0 is not a whole number from 1\."):
+    with pytest.raises(InputError, match=r"r\.toml:3: depth: 0 is not a whole number of at least 1\."):
         read_recipe(path)
 
 

@@ -1,4 +1,4 @@
-"""What is shown of a benchmark: on the terminal, in Markdown and on the page; hostile names through all of it."""
+"""Benchmark reports on the terminal, in Markdown and in HTML; with hostile names."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def timing(milliseconds) -> ModeTiming:
 
 
 def report(**changes) -> BenchmarkReport:
-    """Three modes; hybrid is the best by one measure, and shares the first place by the other."""
+    """Three modes; hybrid is best by one measure and ties for first by the other."""
     whole = BenchmarkReport(
         experiment="20260101T000000Z-abcdef12",
         created="2026-01-01T00:00:00Z",
@@ -147,7 +147,7 @@ def report(**changes) -> BenchmarkReport:
 
 
 def renamed(name: str) -> BenchmarkReport:
-    """The same with this name wherever a name can be."""
+    """The report with this name in every place that has a name."""
     whole = report()
     text = json.dumps(name)[1:-1]
     data = msgspec.json.encode(whole).decode()
@@ -182,13 +182,13 @@ def test_the_terminal_shows_the_table_the_choice_and_what_marks_mean():
     assert ["nDCG@10", "0.3200", "0.2800", "▼", "0.3800", "▲", "hybrid"] == lines[4].split()
     assert ["ms", "per", "query", "0.50", "12.0", "13.5", "lexical"] == lines[7].split()
     text = " ".join(" ".join(lines).split())
-    assert "Best over all: hybrid it is." in text
+    assert "Best overall: hybrid it is." in text
     assert (
-        "▲ ▼ better or worse than lexical beyond chance (t test, p corrected by Holm over 4 comparisons, alpha 0.05)"
+        "▲ ▼ significantly better or worse than lexical (t test, Holm correction over 4 comparisons, alpha 0.05)"
         in text
     )
     assert (
-        "Another mode is ahead on some kinds of query, which is not tested: lexical where queries have 1 to 3 words"
+        "Another mode leads in some segments (not tested for significance): lexical where queries have 1 to 3 words"
         in text
     )
 
@@ -213,7 +213,7 @@ def test_no_mode_is_said_to_be_ahead_on_segments_that_ask_for_caution():
     (example,) = report().choice.segments
     told = report(choice=replace(report().choice, segments=(replace(example, caution="It is partly luck."),)))
 
-    assert [] == [line for line in choices(told) if "Another mode is ahead" in line]
+    assert [] == [line for line in choices(told) if "Another mode leads" in line]
     assert "| query length | 1 to 3 | 30 |" in render_markdown(told)
 
 
@@ -224,7 +224,7 @@ def test_a_limit_and_modes_that_did_not_run_are_told():
 
     assert "Within 5 ms lexical." in list(choices(told))
     for render in (render_text, render_markdown, RENDERERS["markdown"]):
-        assert "dense has no figures: no model. Get it." in render(told).replace("\\", "")
+        assert "dense has no results: no model. Get it." in render(told).replace("\\", "")
 
 
 def test_of_equal_modes_the_fastest_is_named_and_the_table_says_that_they_are_equal():
@@ -235,16 +235,16 @@ def test_of_equal_modes_the_fastest_is_named_and_the_table_says_that_they_are_eq
     )
     equal = report(modes=(vector, same), best={}, choice=replace(report().choice, overall=overall))
 
-    assert "Best over all: they are equal. vector is faster: 12.0 ms per query." == next(choices(equal))
+    assert "Best overall: they are equal. vector is faster: 12.0 ms per query." == next(choices(equal))
     assert ["all equal", "all equal"] == [row.best for row in benchmark_table(equal).rows]
-    assert "Best over all: they are equal." == next(choices(replace(equal, timing={})))
+    assert "Best overall: they are equal." == next(choices(replace(equal, timing={})))
     three = replace(
         equal,
         modes=(lexical, vector, same),
         choice=replace(equal.choice, overall=replace(overall, equal=("hybrid", "lexical"))),
     )
-    assert "Best over all: they are equal. lexical is the fastest: 0.50 ms per query." == next(choices(three))
-    assert [] == [line for line in choices(three) if "Another mode is ahead" in line]
+    assert "Best overall: they are equal. lexical is the fastest: 0.50 ms per query." == next(choices(three))
+    assert [] == [line for line in choices(three) if "Another mode leads" in line]
 
 
 def aimed(mode, status, **targets):
@@ -266,7 +266,7 @@ def test_targets_are_told_mode_by_mode_with_what_was_missed():
         ),
     )
     lines = [
-        "Targets (web): lexical unknown: it has nothing to reach, all uplifts are over it.",
+        "Targets (web): lexical unknown: no targets, because all uplifts are relative to it.",
         "Targets (web): vector fail: RR fail, 0.2800 of 0.3500 (good): 0.0700 short; AP warn, 0.3200 of 0.3500 (good): 0.0300 short.",
         "Targets (web): hybrid pass: 2 of 2 targets.",
     ]
@@ -299,7 +299,7 @@ def test_one_mode_has_no_comparison_and_nothing_in_bold():
 
     assert "▲" not in render_text(alone)
     assert "**0.3200**" not in render_markdown(alone)
-    assert "Differences to" not in render_html(alone)
+    assert "Differences from" not in render_html(alone)
 
 
 def test_values_that_are_not_there_are_shown_as_such():
@@ -309,7 +309,7 @@ def test_values_that_are_not_there_are_shown_as_such():
 
     for text in (render_text(without), render_markdown(without), render_html(without)):
         assert "–" in text
-        assert "No mode is the best by nDCG@10" in text
+        assert "No best mode by nDCG@10" in text
 
 
 def test_charts_have_words_and_data():
@@ -317,7 +317,7 @@ def test_charts_have_words_and_data():
 
     assert ["means", "differences", "quality-and-time"] == list(charts)
     assert "nDCG@10: lexical 0.3200, vector 0.2800, hybrid 0.3800." in charts["means"].words
-    assert "3 of 4 differences to lexical are more than chance after correction." in charts["differences"].words
+    assert "3 of 4 differences from lexical are significant after correction." in charts["differences"].words
     assert 3 == len(charts["quality-and-time"].spec["data"]["values"])
 
 

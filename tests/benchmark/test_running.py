@@ -1,4 +1,4 @@
-"""A whole benchmark over a small collection: what lies in its folder, and what is done again when something changes."""
+"""A whole benchmark on a small collection: the files in its folder, and what reruns when something changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytest.importorskip("bm25s")
 
 @pytest.fixture(scope="module", autouse=True)
 def plain_pages():
-    """Pages are not rendered here, since nobody looks at them."""
+    """Skip rendering pages, which these tests do not check."""
     with pytest.MonkeyPatch.context() as patch:
         for files in ("evaluation_files", "benchmark_files"):
             patch.setattr(
@@ -54,7 +54,7 @@ def files_in(folder):
     return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
-# What is found
+# Results
 
 
 def test_the_folder_holds_all_that_was_found(whole):
@@ -135,7 +135,7 @@ def test_the_folder_can_be_moved(whole, tmp_path):
     assert [] == [check for check in verify(tmp_path / "moved").checks if check.holds is False]
 
 
-# Again
+# Running again
 
 
 def test_two_runs_of_a_recipe_give_the_same_bytes(whole, kitchen, tmp_path):
@@ -265,7 +265,7 @@ def test_a_benchmark_that_cannot_go_on_leaves_no_report(kitchen, tmp_path, monke
 
 
 def ask(kitchen, words):
-    """The same collection, whose queries are other words."""
+    """The same collection, with this text for every query."""
     queries = [{"_id": query, "text": words} for query in QUERIES]
     (kitchen.parent / "kitchen" / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in queries))
 
@@ -284,7 +284,7 @@ def test_a_mode_that_finds_nothing_has_no_figures_and_the_others_have(kitchen, t
 
     assert ["bm25s", "both"] == [mode.name for mode in report.modes]
     assert report.modes[0].metrics == report.modes[1].metrics
-    assert "bm25s and both are equal: " in report.choice.overall.words
+    assert "bm25s and both tie: " in report.choice.overall.words
     assert (
         "bm25s has the highest AP"
         in (alone := run(kitchen, "alone", modes=read_recipe(kitchen).modes[:2]).choice.overall).words
@@ -367,9 +367,7 @@ def test_a_segments_file_that_is_not_there_is_refused_with_what_can_be_named(kit
 def test_segments_of_other_queries_are_refused(kitchen, tmp_path):
     (tmp_path / "s.csv").write_text("query,kind\n51,a\n52,b\n")
 
-    with pytest.raises(
-        InputError, match=r"s.csv: sorts none of the queries that are searched: it has 51, 52, the coll"
-    ):
+    with pytest.raises(InputError, match=r"s.csv: has no query of the collection: it has 51, 52, the coll"):
         run(kitchen, "out", segments=str(tmp_path / "s.csv"))
 
 
@@ -401,5 +399,5 @@ def test_nothing_can_run(kitchen, tmp_path, monkeypatch):
     monkeypatch.delenv("ASSAY_MODELS", raising=False)
     kitchen.write_text('collection = "kitchen"\nmodes = ["vector"]\n')
 
-    with pytest.raises(InputError, match=r"none of the modes can run\. vector: .*assay models get minilm"):
+    with pytest.raises(InputError, match=r"no mode can run\. vector: .*assay models get minilm"):
         run(kitchen, "out")

@@ -1,4 +1,4 @@
-"""A step holds as long as its input and its files are what they were."""
+"""A step stays finished while its inputs and files are unchanged."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_folder_with_other_things_is_refused(folder):
     folder.mkdir()
     (folder / "thesis.tex").write_text("")
 
-    with pytest.raises(InputError, match=r"holds other files and no benchmark \(thesis.tex\). Name a new folder"):
+    with pytest.raises(InputError, match=r"contains other files \(thesis.tex\) and no benchmark. Choose a new folder"):
         found(folder)
 
 
@@ -128,7 +128,7 @@ def test_a_folder_with_a_report_of_something_else_is_refused(folder, report):
     folder.mkdir()
     (folder / "BenchmarkReport.json").write_bytes(report)
 
-    with pytest.raises(InputError, match=r"holds other files and no benchmark \(BenchmarkReport.json\)"):
+    with pytest.raises(InputError, match=r"contains other files \(BenchmarkReport.json\) and no benchmark"):
         found(folder)
 
 

@@ -118,7 +118,10 @@ def test_a_recipe_that_init_wrote_runs_as_it_is(here, offline):
 def test_init_writes_over_nothing_unless_told_to(here):
     done = assay("benchmark", "init", cwd=here)
 
-    assert (2, "Error: benchmark.toml: is there already; --force writes over it.\n") == (done.returncode, done.stderr)
+    assert (2, "Error: benchmark.toml: file already exists. Overwrite it with --force.\n") == (
+        done.returncode,
+        done.stderr,
+    )
     assert RECIPE == (here / "benchmark.toml").read_text()
     assert 0 == assay("benchmark", "init", "--force", cwd=here).returncode
     assert RECIPE != (here / "benchmark.toml").read_text()
@@ -134,9 +137,9 @@ def test_without_network_and_model_the_lexical_mode_runs(tmp_path, offline, name
     )
     assert f"Benchmark of {name} (test)" in done.stdout
     words = " ".join(done.stdout.split())
-    assert "vector has no figures: the model minilm is not on this machine and could not be fetched" in words
+    assert "vector has no results: the model minilm is not installed and could not be fetched" in words
     assert "run: assay models get minilm" in words
-    assert "hybrid has no figures: it is made of vector, which cannot run." in words
+    assert "hybrid has no results: its part vector cannot run." in words
     report = json.loads((tmp_path / f"benchmark-{name}" / "BenchmarkReport.json").read_bytes())
     assert (["lexical"], ["vector", "hybrid"]) == (
         [mode["name"] for mode in report["modes"]],
@@ -173,16 +176,16 @@ def test_a_folder_whose_files_and_fields_are_named_on_the_command_line(here):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("no.toml",), "Error: no.toml: no such recipe; `assay benchmark init` writes one.\n"),
-        (("kitchen",), "Error: kitchen: is a folder; a recipe is a TOML file. For a collection, say --collection kitchen.\n"),
+        (("no.toml",), "Error: no.toml: no such recipe. `assay benchmark init` writes one.\n"),
+        (("kitchen",), "Error: kitchen: is a folder; a recipe is a TOML file. To search a collection, use --collection kitchen.\n"),
         (("--modes", "lexicl"), "Error: no mode called 'lexicl'; did you mean 'lexical'?\n"),
-        (("--modes", ","), "Error: a benchmark needs at least one mode, such as lexical.\n"),
+        (("--modes", ","), "Error: no modes given. A benchmark needs at least one, such as lexical.\n"),
         (("benchmark.toml", "-m", "nDGC"), "Error: no measure called 'nDGC'; did you mean 'nDCG'?\n"),
         (("benchmark.toml", "--targets", "trec-rg"), "Error: no targets called 'trec-rg'; did you mean 'trec-rag'?"),
         (
             ("benchmark.toml", "--output", "kitchen"),
-            "Error: kitchen: holds other files and no benchmark (corpus.jsonl, qrels, queries.jsonl). "
-            "Name a new folder with --output.\n",
+            "Error: kitchen: contains other files (corpus.jsonl, qrels, queries.jsonl) and no benchmark. "
+            "Choose a new folder with --output.\n",
         ),
     ],
 )  # fmt: skip

@@ -37,10 +37,10 @@ def test_findings_look_as_those_of_runs_do(folder: Path) -> None:
 .: not valid (1 error, 2 warnings, 1 note)
 collection, split all, 2 documents, 2 queries, 3 judgments
 
-error    corpus.jsonl: 1 line is no JSON [COL004]
-         - line 2: the line is not valid JSON: Unterminated string starting at: column 23 of
-           '{"_id": "d2", "text": "Pour.'
-         Each line is one JSON object: repair or remove these lines.
+error    corpus.jsonl: 1 line is not a JSON object [COL004]
+         - line 2: the line is no JSON: Unterminated string starting at: column 23 of '{"_id": "d2",
+           "text": "Pour.'
+         Write one JSON object per line: repair or remove these lines.
 
 warning  corpus.jsonl: 1 document has neither title nor text [COL022]
          - line 3: document d3
@@ -72,7 +72,7 @@ def test_annotations_stand_in_the_file_concerned(folder: Path, form: str) -> Non
     shown = assay("collections", "check", ".", "--format", form, cwd=folder).stdout
 
     if form == "github":
-        assert shown.startswith("::error file=corpus.jsonl,line=2,title=COL004 A line that is no JSON object::")
+        assert shown.startswith("::error file=corpus.jsonl,line=2,title=COL004 Invalid JSON::")
     else:
         place = json.loads(shown)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
         assert {"artifactLocation": {"uri": "corpus.jsonl"}, "region": {"startLine": 2}} == place
@@ -89,7 +89,7 @@ def test_findings_never_go_over_a_file_of_the_collection(folder: Path) -> None:
     before = (folder / "corpus.jsonl").read_bytes()
     done = assay("collections", "check", ".", "-o", "corpus.jsonl", cwd=folder)
 
-    assert (2, "Error: corpus.jsonl: this is a file that is read; name another one to write to.\n") == (
+    assert (2, "Error: corpus.jsonl: cannot write to a file of the collection. Choose another name.\n") == (
         done.returncode,
         done.stderr,
     )
@@ -129,7 +129,7 @@ def test_wrong_usage(folder: Path, arguments: list[str], message: str) -> None:
 def test_a_finding_can_be_explained() -> None:
     done = assay("explain", "col031")
 
-    assert done.stdout.startswith("COL031  Judgments for a document that there is not (warning)\n")
+    assert done.stdout.startswith("COL031  Judged document missing from the corpus (warning)\n")
 
 
 def test_the_embedded_collections_are_listed() -> None:

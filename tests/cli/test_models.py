@@ -24,8 +24,8 @@ def test_the_list_says_what_there_is_and_what_is_here(place):
 
     assert 0 == done.returncode
     assert (
-        "minilm       all-MiniLM-L6-v2 in 8 bits: small and fast, English (the default)\n"
-        "             24 MB, 384 dimensions, texts up to 256 tokens, Apache-2.0; not here\n"
+        "minilm       all-MiniLM-L6-v2 in 8 bits: small and fast, English (default)\n"
+        "             24 MB, 384 dimensions, texts up to 256 tokens, Apache-2.0; not installed\n"
     ) == "".join(done.stdout.splitlines(keepends=True)[:2])
 
 
@@ -43,7 +43,7 @@ def test_offline_it_says_what_to_do_and_exits_with_2(place):
     done = assay("models", "get", env=place)
 
     assert (2, "") == (done.returncode, done.stdout)
-    assert done.stderr.startswith("Error: the model minilm is not on this machine and could not be fetched:\n")
+    assert done.stderr.startswith("Error: the model minilm is not installed and could not be fetched:\n")
     assert "assay models get minilm --from FOLDER." in done.stderr
 
 
@@ -52,7 +52,7 @@ def test_path_fetches_nothing(place, tmp_path):
 
     assert 2 == done.returncode
     assert (
-        f"Error: the model gte-small is not here (it would be in {tmp_path}/cache/models/gte-small). "
+        f"Error: the model gte-small is not installed (its folder is {tmp_path}/cache/models/gte-small). "
         "Get it with: assay models get gte-small.\n"
     ) == done.stderr
 
@@ -61,7 +61,7 @@ def test_a_name_that_is_not_known(place):
     done = assay("models", "get", "gte-smal", env=place)
 
     assert 2 == done.returncode
-    assert "there is no model called 'gte-smal'; did you mean 'gte-small'?" in done.stderr
+    assert "no model called 'gte-smal'; did you mean 'gte-small'?" in done.stderr
 
 
 def test_get_path_and_a_damaged_file_with_the_real_model(tmp_path):
@@ -91,4 +91,4 @@ def test_a_folder_that_is_not_there_is_told_even_where_the_model_is(tmp_path):
     done = assay("models", "get", "minilm", "--from", tmp_path / "nowhere")
 
     assert 2 == done.returncode
-    assert "there is no such folder to get the model minilm from" in done.stderr
+    assert "no such folder to get the model minilm from" in done.stderr

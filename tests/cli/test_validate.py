@@ -30,12 +30,12 @@ def test_a_page_of_findings(write, tmp_path):
     assert 1 == done.returncode
     assert (
         "a.run: not valid (1 error, 0 warnings, 0 notes)\n"
-        "run in trec, 7 lines, 7 rows, 3 queries\n"
+        "run (trec), 7 lines, 7 rows, 3 queries\n"
         "\n"
-        "error    1 document stands more than once in a query [RUN020]\n"
-        "         - line 7, query 3: a with score 1; before with score 2 in line 6\n"
-        "         Re-run the generation so that each document is listed once. Chunks of the same document:\n"
-        "         collapse them first. --fix drops rows that are the same in all but the rank.\n"
+        "error    1 document is listed more than once for a query [RUN020]\n"
+        "         - line 7, query 3: a with score 1; already in line 6 with score 2\n"
+        "         List each document once per query. If the rows are passages of the same document, collapse\n"
+        "         them first (`assay runs collapse`). --fix removes duplicates with the same score.\n"
     ) == done.stdout
 
 
@@ -71,8 +71,8 @@ def test_whatever_can_be_opened_gets_json(write, content):
 def test_a_compressed_run_and_standard_input(write):
     run = write("a.run.gz", gzip.compress(GOOD_RUN.encode()))
 
-    assert "valid, nothing to say" in assay("runs", "validate", run).stdout
-    assert "valid, nothing to say" in assay("runs", "validate", "-", stdin=GOOD_RUN.encode()).stdout
+    assert "valid, no findings" in assay("runs", "validate", run).stdout
+    assert "valid, no findings" in assay("runs", "validate", "-", stdin=GOOD_RUN.encode()).stdout
 
 
 def test_the_json_is_what_its_schema_says(write, schema):
@@ -97,9 +97,7 @@ def test_annotations_for_github(write, tmp_path):
     done = assay("runs", "validate", "a,b.run", "--format", "github", cwd=tmp_path)
     error = done.stdout.splitlines()[0]
 
-    assert error.startswith(
-        "::error file=a%2Cb.run,line=6,title=RUN009 A line has more or fewer columns than it should::"
-    )
+    assert error.startswith("::error file=a%2Cb.run,line=6,title=RUN009 Wrong number of columns::")
     assert "3 Q0 100%25\\x1b 1" in error
 
 
@@ -120,7 +118,7 @@ def test_a_repaired_copy(write, tmp_path):
 
     assert 1 == done.returncode
     assert "b.run: 5 repairs\n  - blank lines removed (lines 2, 4, 6, 8, 10)\n" in done.stdout
-    assert "It is now not valid (1 error, 0 warnings, 0 notes)." in done.stdout
+    assert "The repaired copy is not valid (1 error, 0 warnings, 0 notes)." in done.stdout
     assert GOOD_RUN + "3 Q0 a 1\n" == (tmp_path / "b.run").read_text()
 
 
@@ -128,15 +126,15 @@ def test_judgments(write):
     done = assay("qrels", "validate", write("a.qrels", GOOD_QRELS.replace("d 2", "d E")), "--grades", "E=2")
 
     assert 0 == done.returncode
-    assert "2 judged queries: fewer than 50 [QRL041]" in done.stdout
+    assert "only 2 judged queries; 50 or more are recommended [QRL041]" in done.stdout
 
 
 def test_explain():
     page, everything, unknown = assay("explain", "run004"), assay("explain"), assay("explain", "RUN999")
 
-    assert page.stdout.startswith("RUN004  Blank lines (note)\n\nWhy: they hold nothing")
+    assert page.stdout.startswith("RUN004  Blank lines (note)\n\nWhy: A blank line may mark")
     assert "What to do: Harmless here" in page.stdout
-    assert "RUN020  error    A document stands more than once in the ranking of a query\n" in everything.stdout
+    assert "RUN020  error    Duplicate document in a query\n" in everything.stdout
     assert (2, "") == (unknown.returncode, unknown.stdout)
     assert "no rule has the code 'RUN999'" in unknown.stderr
 

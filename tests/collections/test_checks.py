@@ -188,7 +188,7 @@ def test_unknown_documents_that_are_not_relevant_are_a_note(make) -> None:
     found = check_collection(make({J: QRELS + "q1\td9\t0\n"})).findings
 
     assert ["note"] == [finding.severity for finding in found if finding.code == "COL031"]
-    assert "1 judged document is not in the corpus (relevant: none)" in [finding.message for finding in found]
+    assert "1 judged document is not in the corpus (none relevant)" in [finding.message for finding in found]
 
 
 @pytest.mark.parametrize(
@@ -197,12 +197,12 @@ def test_unknown_documents_that_are_not_relevant_are_a_note(make) -> None:
         (
             "q1 0 D-1 1\nq2 0 D-3 1\n",
             "COL031",
-            "none of the 2 judged documents is in the corpus, which begins with d1, d2, d3",
+            "none of the 2 judged documents is in the corpus, which starts with d1, d2, d3",
         ),
         (
             "1 0 d1 1\n2 0 d3 1\n",
             "COL030",
-            "none of the 2 judged queries is among the queries, which begin with q1, q2",
+            "none of the 2 judged queries is in the queries, which start with q1, q2",
         ),
     ],
 )

@@ -260,7 +260,7 @@ def test_the_letters_of_esci_are_numbers_and_that_is_said(make) -> None:
     collection = open_collection(folder)
 
     assert [3.0, 2.0, 1.0, 0.0] == collection.qrels.rel.tolist()
-    assert ["the grades are letters and are read as E = 3, S = 2, C = 1, I = 0"] == [
+    assert ["the grades are letters, read as E = 3, S = 2, C = 1, I = 0"] == [
         finding.message for finding in collection.findings if finding.code == "COL032"
     ]
 
@@ -277,7 +277,7 @@ def test_a_collection_with_an_error_is_refused_with_file_and_line(make) -> None:
 
     with pytest.raises(InputError) as error:
         open_collection(folder)
-    assert f"{folder}/corpus.jsonl:4: 1 line is no JSON" in str(error.value)
+    assert f"{folder}/corpus.jsonl:4: 1 line is not a JSON object" in str(error.value)
     assert f"More about it: assay collections check {folder}" in str(error.value)
     assert 4 == error.value.line
 
@@ -287,7 +287,7 @@ def test_what_is_missing_is_said_with_what_is_there(lay) -> None:
 
     with pytest.raises(InputError) as error:
         open_collection(folder)
-    assert "there are no documents: looked for corpus.jsonl" in str(error.value)
+    assert "no documents found: looked for corpus.jsonl" in str(error.value)
     assert "In the folder are README.md, qrels/, queries.jsonl" in str(error.value)
 
 
@@ -352,5 +352,5 @@ def test_real_collections(shared_data: Path, name: str, documents: int, queries:
 
 
 def test_judgments_without_texts_are_not_a_collection(shared_data: Path) -> None:
-    with pytest.raises(InputError, match=r"there are no documents: looked for corpus\.jsonl"):
+    with pytest.raises(InputError, match=r"no documents found: looked for corpus\.jsonl"):
         open_collection(shared_data / "collections" / "esci_us_judgments", split="derived")

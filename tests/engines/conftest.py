@@ -1,4 +1,4 @@
-"""The real small model, fetched once for all tests."""
+"""The real small model, downloaded once for all tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.retrieval.models import ModelFiles, get_model
 
 @pytest.fixture(scope="session")
 def model_cache(tmp_path_factory) -> Path:
-    """A cache with the default model; one for all workers of a session."""
+    """A cache with the default model, shared by all workers of a session."""
     root = tmp_path_factory.getbasetemp()
     folder = (root.parent if root.name.startswith("popen-") else root) / "assay-cache"
     with pytest.MonkeyPatch.context() as patch:
@@ -27,14 +27,14 @@ def model_cache(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def minilm(model_cache, monkeypatch) -> ModelFiles:
-    """The default model, in a cache that all tests share."""
+    """The default model, in a cache shared by all tests."""
     monkeypatch.setenv("ASSAY_CACHE", str(model_cache))
     return get_model()
 
 
 @pytest.fixture
 def fresh_cache(minilm, monkeypatch, tmp_path) -> Path:
-    """A cache of this test alone, which has the model and no vectors yet."""
+    """A cache for one test, with the model but no vectors."""
     folder = tmp_path / "cache"
     (folder / "models").mkdir(parents=True)
     (folder / "models" / "minilm").symlink_to(minilm.folder)

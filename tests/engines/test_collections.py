@@ -1,4 +1,4 @@
-"""Real collections: the figures that each engine reaches, the same run each time, and within their time."""
+"""Real collections: the values of each engine, reproducible runs, and time limits."""
 
 from __future__ import annotations
 

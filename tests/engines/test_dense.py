@@ -1,4 +1,4 @@
-"""Search by vectors with the real small model: meaning found, bits that depend on model and text alone, kills survived."""
+"""Vector search with the real small model: relevance, reproducible bits, and resuming after a kill."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_documents_are_found_by_what_they_mean(minilm, tmp_path):
     assert ("p", "q") == run.queries
     assert "claim" == ranking(run, "q")[0]
     assert "cake" == ranking(run, "p")[0]
-    assert {"claim", "cake", "dog"} == set(ranking(run, "q"))  # what has no text is not found
+    assert {"claim", "cake", "dog"} == set(ranking(run, "q"))  # documents without text are not found
 
 
 def test_a_vector_depends_on_its_text_alone(minilm):
-    """In a batch, an int8 model would scale the numbers of one text by those of its neighbours."""
+    """In a batch, an int8 model would scale the activations of a text by those of the others."""
     texts = [document.whole for document in ANSWERS[:3]] + ["word " * 400]
     with Encoder(minilm, max_length=256) as encoder:
         together, backwards = encoder.encode(texts), encoder.encode(texts[::-1])
@@ -148,7 +148,7 @@ def test_an_encoding_that_is_killed_goes_on_where_it_stopped_and_gives_the_same_
     whole = search(Dense(), MANY, {"q": "birds"}, tmp_path / "whole", depth=300)
 
     assert -signal.SIGKILL == done.returncode
-    assert ("encoding", 0, 172) in told  # 128 of 300 were kept
+    assert ("encoding", 0, 172) in told  # 128 of 300 were cached
     assert run_as_bytes(whole, "trec")[0] == run_as_bytes(resumed, "trec")[0]
 
 
@@ -202,7 +202,7 @@ def test_a_model_of_ones_own_is_a_folder(minilm, fresh_cache, tmp_path):
     own.index(corpus(ANSWERS), tmp_path / "index", lambda *step: told.append(step))
 
     assert "dog" == ranking(own.search(tmp_path / "index", {"q": "dog"}, 1))[0]
-    assert "encoding" not in {step for step, *_ in told}  # the same model under another name: its vectors are there
+    assert "encoding" not in {step for step, *_ in told}  # the same model under another name reuses its vectors
     assert "query: " == own.settings["query_prefix"]
 
 
@@ -210,9 +210,7 @@ def test_a_model_that_is_not_there_is_said_plainly(tmp_path, monkeypatch):
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
 
     assert find_model("minilm") is None
-    with pytest.raises(
-        MissingModelError, match=r"the model minilm is not on this machine\. Get it with: assay models get"
-    ):
+    with pytest.raises(MissingModelError, match=r"the model minilm is not installed\. Get it with: assay models get"):
         Dense().index(corpus(ANSWERS), tmp_path / "index")
 
 
@@ -220,18 +218,18 @@ def test_a_model_that_is_no_model_is_refused(tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"no model")
     (tmp_path / "tokenizer.json").write_text("{}")
 
-    with pytest.raises(RetrievalError, match="the model cannot be loaded"):
+    with pytest.raises(RetrievalError, match="cannot load the model"):
         Dense(model=f"{tmp_path}/").index(corpus(ANSWERS), tmp_path / "index")
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"model": "minilmm"}, "there is no model called 'minilmm'; did you mean 'minilm'?"),
+        ({"model": "minilmm"}, "no model called 'minilmm'; did you mean 'minilm'?"),
         ({"model": 3}, "model cannot be 3; it takes a name or a folder."),
-        ({"max_length": 2}, "max_length cannot be 2; it takes a whole number of tokens, from 3."),
-        ({"pooling": "max"}, "pooling cannot be 'max'; there are mean and first."),
-        ({"connectivity": 1}, "connectivity cannot be 1; it takes a whole number, from 2."),
+        ({"max_length": 2}, "max_length cannot be 2; it takes a whole number of at least 3 tokens."),
+        ({"pooling": "max"}, "pooling cannot be 'max'; it takes mean or first."),
+        ({"connectivity": 1}, "connectivity cannot be 1; it takes a whole number of at least 2."),
     ],
 )
 def test_what_cannot_be_set_is_refused(settings, words):

@@ -1,4 +1,4 @@
-"""Vectors kept on disk: what was written is found again, bit for bit; what was cut off or changed is not."""
+"""The vector cache: written vectors are found again, bit for bit; truncated or changed ones are not."""
 
 from __future__ import annotations
 

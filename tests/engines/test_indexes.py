@@ -1,4 +1,4 @@
-"""An index is finished or not there: builders that fail, are killed, or come twice."""
+"""An index is complete or absent: builders that fail, are killed, or run twice."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_ids_come_back_byte_for_byte_and_in_their_order(tmp_path):
 
 
 def test_an_index_that_is_not_there_is_told_from_one_under_other_settings(tmp_path):
-    with pytest.raises(RetrievalError, match="there is no finished index; build it first"):
+    with pytest.raises(RetrievalError, match=r"no finished index\. Build it first"):
         open_index(tmp_path, SETTINGS)
     with building(tmp_path, SETTINGS) as build:
         build.finish([])
-    with pytest.raises(RetrievalError, match="built under other settings; build it again"):
+    with pytest.raises(RetrievalError, match=r"built with other settings\. Build it again"):
         open_index(tmp_path, {"engine": "y"})
 
 
@@ -83,7 +83,7 @@ def test_an_index_that_is_damaged_is_built_anew(mode, tmp_path):
     engine = make_retriever(mode)
     engine.index(corpus(), tmp_path)
 
-    def files():  # tantivy names them anew each time
+    def files():  # tantivy gives them new names each time
         found = (path for path in (tmp_path / "index").rglob("*") if path.is_file() and path.suffix != ".lock")
         return sorted(found, key=lambda path: (path.suffix, path.name))
 
@@ -91,7 +91,7 @@ def test_an_index_that_is_damaged_is_built_anew(mode, tmp_path):
         path = files()[number]
         whole, damaged = path.read_bytes(), tmp_path / "damaged"
         damaged.write_bytes(whole[: len(whole) // 2] + b"?")
-        damaged.replace(path)  # tantivy may still map the old file, and cutting that one would kill this process
+        damaged.replace(path)  # tantivy may still map the old file; truncating it would kill this process
         engine.index(corpus(), tmp_path)
 
         assert ["heat"] == ranking(engine.search(tmp_path, {"q": "heat"}, 5))
@@ -119,7 +119,7 @@ except RetrievalError as error:
 
 
 def said_on_a_full_disk(mode, documents, folder):
-    """What is said where files cannot grow beyond a limit, which stands for a full disk."""
+    """The error if files cannot grow beyond a limit, which simulates a full disk."""
     code = FULL_DISK.format(mode=mode, documents=documents, tests=str(Path(__file__).parents[1]), folder=str(folder))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
 

@@ -1,4 +1,4 @@
-"""BM25 on tantivy and on bm25s: words found, scores by hand, queries as data, ties, hostile ids."""
+"""BM25 on tantivy and bm25s: hits, scores by hand, queries without syntax, ties, hostile ids."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_query_is_data_not_syntax(engine, text, tmp_path):
 
 @both
 def test_not_is_a_word_like_any_other(engine, tmp_path):
-    """An operator would take the document with "lift" away."""
+    """As an operator it would exclude the document with "lift"."""
     assert ["drag", "lift"] == ranking(search(engine, WINGS, {"q": "drag NOT lift"}, tmp_path))
 
 
@@ -232,11 +232,11 @@ def test_other_languages_have_their_own_words(engine, tmp_path):
 
 def test_what_cannot_be_set_is_refused(tmp_path):
     for make, words in [
-        (lambda: TantivyBM25(language="englisch"), "there is no analyser for 'englisch'; did you mean 'english'?"),
-        (lambda: BM25s(method="bm25"), "there is no BM25 called 'bm25'; did you mean 'bm25l'?"),
-        (lambda: BM25s(k1=-1), "k1 cannot be -1; it takes a number from 0."),
+        (lambda: TantivyBM25(language="englisch"), "no analyser for 'englisch'; did you mean 'english'?"),
+        (lambda: BM25s(method="bm25"), "no BM25 variant called 'bm25'; did you mean 'bm25l'?"),
+        (lambda: BM25s(k1=-1), "k1 cannot be -1; it takes a number of at least 0."),
         (lambda: BM25s(b=1.5), "b cannot be 1.5; it takes a number from 0 to 1."),
-        (lambda: BM25s(delta="x"), "delta cannot be 'x'; it takes a number from 0."),
+        (lambda: BM25s(delta="x"), "delta cannot be 'x'; it takes a number of at least 0."),
         (lambda: search(TantivyBM25(), WINGS, {"q": "lift"}, tmp_path, depth=0), "depth cannot be 0; it takes a whole"),
     ]:
         with pytest.raises(RetrievalError) as refusal:

@@ -1,4 +1,4 @@
-"""The corpus goes through and is not kept: in a process of its own, whose peak is looked at."""
+"""The corpus is streamed, not kept: measured by the peak memory of a separate process."""
 
 from __future__ import annotations
 

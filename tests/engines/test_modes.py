@@ -1,4 +1,4 @@
-"""Modes by name: what can be set, what is refused, and hybrids of other modes' runs."""
+"""Modes by name: settings, errors, and hybrids of other modes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_any_fusion_of_the_registry_will_do():
 def test_the_order_of_modes_is_that_of_their_weights():
     heavy = make_fused("hybrid", {"modes": ["vector", "lexical"], "method": "weighted", "weights": [1, 0]})
 
-    assert ["a", "b", "c", "a"] == heavy.fuse(RUNS).doc.tolist()  # p has only the run by words, which weighs nothing
+    assert ["a", "b", "c", "a"] == heavy.fuse(RUNS).doc.tolist()  # p is only in the lexical run, whose weight is 0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""For every rule a file that breaks it, and where: (code, content, line of the first example, how often)."""
+"""A file that breaks each rule: (code, content, line of the first example, count)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LONG_RUN = "".join(f"1 Q0 d{n} {n} {100 - n} x\n" for n in range(1, 41))
 
 
 def after(text: str) -> bytes:
-    """A line behind a good run."""
+    """A good run followed by this text."""
     return (GOOD_RUN + text).encode()
 
 
@@ -38,13 +38,13 @@ RUN_CASES: list[tuple[str, bytes, int | None, int]] = [
     ("RUN013", after("3 Q0 a 1 0x1A x\n3 Q0 b 2 1_000 x\n3 Q0 c 3 9,5 x\n3 Q0 d 4 ٩٩ x\n"), 6, 4),
     ("RUN014", after("3 Q0 a 1 1e39 x\n"), 6, 1),
     ("RUN020", after("3 Q0 a 1 2.0 x\n3 Q0 b 2 1.5 x\n3 Q0 a 3 1.0 x\n"), 8, 1),
-    ("RUN020", after("1 Q0 a 4 1.0 x\n"), 6, 1),  # of a query that has ended before
+    ("RUN020", after("1 Q0 a 4 1.0 x\n"), 6, 1),  # a query that has already ended
     ("RUN021", after("3 Q0 a first 2.0 x\n3 Q0 b 2.5 1.0 x\n"), 6, 2),
     ("RUN022", after("3 Q0 a 1 2.0 x\n3 Q0 b 1 1.0 x\n"), 7, 1),
     ("RUN023", after("3 Q0 a 0 2.0 x\n3 Q0 b 1 1.0 x\n"), 6, 1),
     ("RUN024", after("3 Q0 a 1 2.0 x\n3 Q0 b 3 1.0 x\n"), 7, 1),
     ("RUN025", after("3 Q0 a 1 1.0 x\n3 Q0 b 2 2.0 x\n"), 7, 1),
-    ("RUN025", after("3 Q0 a 1 1.0 x\n3 Q0 b 1 3.0 x\n3 Q0 c 2 2.0 x\n"), 8, 1),  # not beside each other
+    ("RUN025", after("3 Q0 a 1 1.0 x\n3 Q0 b 1 3.0 x\n3 Q0 c 2 2.0 x\n"), 8, 1),  # not adjacent
     ("RUN030", after("3 Q0 a 1 1.0 x\n3 Q0 b 2 1.0 x\n"), 6, 1),
     ("RUN031", after("3 Q0 a 1 0.123456789 x\n3 Q0 b 2 0.123456788 x\n"), 6, 1),
     ("RUN032", after("3 Q0 a 1 1.0 x\n3 Q0 b 2 1.0 x\n"), 6, 1),
@@ -107,6 +107,6 @@ QRELS_CASES: list[tuple[str, bytes, int | None, int]] = [
     ("QRL069", (GOOD_QRELS + "3 0 d 1\t\n").encode(), 6, 1),
 ]
 
-# Rules that need another file, an option or an evaluation: test_partners.py has their stories.
+# Rules that need another file, an option or an evaluation are tested in test_partners.py.
 ELSEWHERE = {"RUN040", "RUN050", "RUN051", "RUN052", "RUN053", "RUN054", "RUN055", "RUN056", "RUN057", "RUN058"}
 ELSEWHERE |= {"RUN059", "RUN072", "RUN070", "QRL052", "QRL053", "QRL054", "QRL058"}

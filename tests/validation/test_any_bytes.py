@@ -1,4 +1,4 @@
-"""Whatever the bytes are, validation answers, and calls valid just what evaluation reads."""
+"""Validation handles any bytes, and a file is valid exactly if evaluation can read it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PIECES = [
 
 
 def broken(texts: list[bytes]) -> st.SearchStrategy[bytes]:
-    """A text with a few bytes put in, taken out or repeated."""
+    """A text with a few bytes inserted, removed or repeated."""
 
     def broke(text: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
         for place, cut, piece in changes:

@@ -1,4 +1,4 @@
-"""Repairs: what has one reading is repaired and said, what has two is left."""
+"""Repairs: unambiguous problems are fixed and reported, ambiguous ones are left unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from validation.cases import GOOD_QRELS, GOOD_RUN, QRELS_CASES, RUN_CASES
 
 @pytest.fixture
 def fixed(tmp_path: Path):
-    """The repaired text, and what was done with how many lines."""
+    """The repaired text, and the number of lines per repair."""
 
     def fix(content: bytes | str, repair=fix_run) -> tuple[str, dict[str, int]]:
         source, target = tmp_path / "old", tmp_path / "new"
@@ -35,22 +35,22 @@ def test_a_good_run_stays_as_it_is(fixed) -> None:
 @pytest.mark.parametrize(
     ("content", "what", "count"),
     [
-        (GOOD_RUN.encode("utf-16"), "UTF-16 written as UTF-8", 1),
-        (b"\xef\xbb\xbf" + GOOD_RUN.encode(), "a byte order mark removed", 1),
-        (GOOD_RUN.replace("\n", "\r").encode(), "carriage returns written as line feeds", 1),
-        (GOOD_RUN.replace("\n", " \n").encode(), "blanks at the ends of lines removed", 5),
+        (GOOD_RUN.encode("utf-16"), "UTF-16 converted to UTF-8", 1),
+        (b"\xef\xbb\xbf" + GOOD_RUN.encode(), "byte order mark removed", 1),
+        (GOOD_RUN.replace("\n", "\r").encode(), "carriage returns converted to line feeds", 1),
+        (GOOD_RUN.replace("\n", " \n").encode(), "whitespace around lines removed", 5),
         (GOOD_RUN.replace("\n", "\n\n").encode(), "blank lines removed", 5),
-        (GOOD_RUN.rstrip("\n").encode(), "a line end added to the last line", 1),
-        (b"qid iter docno rank score tag\n" + GOOD_RUN.encode(), "the header line removed", 1),
-        (GOOD_RUN.replace("9.5", "٩.٥").encode(), "digits written in ASCII", 1),
-        ((GOOD_RUN + "2 Q0 e 3 3.0 x\n").encode(), "rows that stood twice removed", 1),
+        (GOOD_RUN.rstrip("\n").encode(), "line end added to the last line", 1),
+        (b"qid iter docno rank score tag\n" + GOOD_RUN.encode(), "header line removed", 1),
+        (GOOD_RUN.replace("9.5", "٩.٥").encode(), "non-ASCII digits converted", 1),
+        ((GOOD_RUN + "2 Q0 e 3 3.0 x\n").encode(), "duplicate rows removed", 1),
         (
             GOOD_RUN.replace("d 1 4", "d 0 4").replace("e 2 3", "e 1 3").encode(),
-            "documents numbered 1, 2, 3 by rank and score",
+            "ranks renumbered 1, 2, 3",
             2,
         ),
-        (GOOD_RUN.replace("c 3", "c 7").encode(), "documents numbered 1, 2, 3 by rank and score", 1),
-        (GOOD_RUN.replace("b 2", "b 1").encode(), "documents numbered 1, 2, 3 by rank and score", 1),
+        (GOOD_RUN.replace("c 3", "c 7").encode(), "ranks renumbered 1, 2, 3", 1),
+        (GOOD_RUN.replace("b 2", "b 1").encode(), "ranks renumbered 1, 2, 3", 1),
     ],
 )
 def test_what_has_one_reading_is_repaired(fixed, content: bytes, what: str, count: int) -> None:
@@ -83,12 +83,12 @@ def test_the_blanks_between_columns_stay(fixed) -> None:
 
 
 def test_a_number_is_put_into_its_own_column(fixed) -> None:
-    """The rank 7 stands in the id and in the score too."""
+    """The rank 7 is also the id and the score."""
     assert "7 Q0 7 1 7 7\n" == fixed("7 Q0 7 9 7 7\n")[0]
 
 
 def test_repeated_judgments_are_removed_and_conflicts_left(fixed) -> None:
-    assert (GOOD_QRELS, {"rows that stood twice removed": 1}) == fixed(GOOD_QRELS + "1 0 a 1\n", fix_qrels)
+    assert (GOOD_QRELS, {"duplicate rows removed": 1}) == fixed(GOOD_QRELS + "1 0 a 1\n", fix_qrels)
     assert (GOOD_QRELS + "1 0 a 0\n", {}) == fixed(GOOD_QRELS + "1 0 a 0\n", fix_qrels)
 
 
@@ -96,7 +96,7 @@ def test_the_file_itself_is_not_replaced(tmp_path: Path) -> None:
     source = tmp_path / "a.run"
     source.write_text(GOOD_RUN + "\n")
 
-    with pytest.raises(InputError, match="would replace the one it was made from"):
+    with pytest.raises(InputError, match="the repaired copy would overwrite the original"):
         fix_run(source, source)
     assert GOOD_RUN + "\n" == source.read_text()
 
@@ -112,7 +112,7 @@ def test_what_is_no_text_in_columns_is_not_repaired(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [case[1] for case in RUN_CASES if case[0] not in {"RUN001"}])
 def test_no_repair_makes_it_worse(tmp_path: Path, content: bytes) -> None:
-    """Errors may go, none may come, and what was valid has the same value afterwards."""
+    """No new errors, and a valid run keeps its value."""
     source, target = tmp_path / "a.run", tmp_path / "b.run"
     source.write_bytes(content)
     fix_run(source, target)
@@ -121,7 +121,7 @@ def test_no_repair_makes_it_worse(tmp_path: Path, content: bytes) -> None:
     assert {f.code for f in after.findings if f.severity == "error"} <= {f.code for f in before.findings}
     if before.valid:
         assert value(source) == value(target)
-    assert [] == [r.what for r in fix_run(target, tmp_path / "c.run").made]  # once is enough
+    assert [] == [r.what for r in fix_run(target, tmp_path / "c.run").made]  # a second repair finds nothing
 
 
 def value(run: Path) -> float | None:

@@ -1,4 +1,4 @@
-"""Every file of the malformed corpus gets the right findings with the right line numbers, and no wrong value in silence."""
+"""Every malformed file gets the right findings and line numbers, and never silently a wrong value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay import evaluate, validate_qrels, validate_run
 from assay.errors import AssayError
 from conftest import shared_data_folder
 
-# What has to be said about each file: code and line, errors and warnings. Notes may say more.
+# The expected errors and warnings of each file: code and line. Notes are not listed.
 # Judgments of two queries are always fewer than fifty (QRL041).
 FINDINGS: dict[str, list[tuple[str, int | None]]] = {
     "good.run": [],
@@ -107,7 +107,7 @@ def cases() -> list[dict]:
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case["name"])
 def test_no_file_gives_a_wrong_value_in_silence(shared_data: Path, case: dict) -> None:
-    """It is refused, or gets the value of trec_eval 10 (which reads less), or validation says what makes the difference."""
+    """It is rejected, gets the value of trec_eval 10 (which reads less), or a finding explains the difference."""
     qrels, run = (shared_data / "malformed" / case[kind] for kind in ("qrels", "run"))
     found = [*validate_run(run, qrels=qrels).findings, *validate_qrels(qrels).findings]
     try:

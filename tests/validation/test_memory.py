@@ -1,4 +1,4 @@
-"""A run is validated query by query: its memory is not that of the file."""
+"""A run is validated query by query, so memory does not grow with the file."""
 
 from __future__ import annotations
 
@@ -32,4 +32,4 @@ def test_memory_does_not_grow_with_the_lines(tmp_path: Path) -> None:
 
     small, large = peak(20, 500), peak(1000, 500)
 
-    assert large < small + 15  # the file of the large one is 13 MB, and its rows as Python's objects 60 MB
+    assert large < small + 15  # the large file has 13 MB, and its rows as Python objects 60 MB

@@ -1,4 +1,4 @@
-"""What validation says about a run beside its judgments and topics."""
+"""Validation of a run against its judgments and topics."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def test_queries_in_three_files(write) -> None:
     topics = write("topics.tsv", "1\tone\n2\ttwo\n4\tfour\n")
     found = validate_run(write("a.run", GOOD_RUN + "3 Q0 a 1 2.0 x\n"), qrels=QRELS, queries=topics)
 
-    assert ["1 query of the run is not judged: 3"] == said(found, "RUN051")
+    assert ["1 query in the run is not judged: 3"] == said(found, "RUN051")
     assert ["1 topic is missing from the run: 4"] == said(found, "RUN052")
-    assert ["1 query of the run is not among the topics: 3"] == said(found, "RUN053")
+    assert ["1 query in the run is not in the topics: 3"] == said(found, "RUN053")
     assert (
         ("run, qrels and queries", 2, ("1", "2")),
         ("run only", 1, ("3",)),
@@ -65,7 +65,7 @@ def test_query_ids_that_are_nearly_the_same(write, ours: str, theirs: str, why: 
     found = validate_run(write("a.run", f"{ours} Q0 a 1 1.0 x\n"), qrels=parse_qrels(f"{theirs} 0 a 1\n"))
     finding = next(f for f in found.findings if f.code == "RUN054")
 
-    assert f"'{ours}' here, '{theirs}' there: {why}" == finding.examples[0].text
+    assert f"'{ours}' here, '{theirs}' in the other file ({why})" == finding.examples[0].text
     assert not found.valid
 
 
@@ -84,7 +84,7 @@ def test_document_ids_that_are_nearly_the_same(write, ours: str, theirs: str, wh
     found = validate_run(write("a.run", f"1 Q0 {ours} 1 1.0 x\n"), qrels=parse_qrels(f"1 0 {theirs} 1\n"))
     finding = next(f for f in found.findings if f.code == "RUN055")
 
-    assert f"{ours} here, {theirs} judged: {why}" == finding.examples[0].text
+    assert f"{ours} in the run, {theirs} in the qrels ({why})" == finding.examples[0].text
     assert 1 == finding.line
 
 
@@ -97,7 +97,7 @@ def test_documents_that_are_both_there_are_two(write) -> None:
 def test_nothing_in_common(write) -> None:
     found = validate_run(write("a.run", GOOD_RUN), qrels=parse_qrels("301 0 a 1\n302 0 b 1\n"))
 
-    assert ["run and judgments have no query in common: 1, 2 here, 301, 302 there"] == said(found, "RUN056")
+    assert ["the run (1, 2) and the judgments (301, 302) have no query in common"] == said(found, "RUN056")
     assert not found.valid
 
 
@@ -105,7 +105,10 @@ def test_what_nobody_has_judged(write) -> None:
     found = validate_run(write("a.run", "1 Q0 x 1 2.0 t\n1 Q0 y 2 1.5 t\n1 Q0 a 3 1.0 t\n"), qrels=QRELS)
     finding = next(f for f in found.findings if f.code == "RUN057")
 
-    assert ("warning", "not judged: 67% of the first 10, 67% of the first 100") == (finding.severity, finding.message)
+    assert ("warning", "documents not judged: 67% of the top 10, 67% of the top 100") == (
+        finding.severity,
+        finding.message,
+    )
 
 
 def test_how_far_ties_decide_figures(write) -> None:
@@ -119,7 +122,7 @@ def test_ties_across_a_cutoff(write) -> None:
     run = "".join(f"1 Q0 d{n} {n} {1.0 if n > 8 else 20.0 - n} t\n" for n in range(1, 13))
     found = validate_run(write("a.run", run))
 
-    assert ["1 query has documents of equal score, across rank 10 in 1"] == said(found, "RUN030")
+    assert ["1 query has tied scores (across rank 10 in 1)"] == said(found, "RUN030")
 
 
 def test_judgments_that_cannot_be_read_are_a_finding(write) -> None:
@@ -177,8 +180,8 @@ def test_judgments_and_topics(write) -> None:
     found = validate_qrels(write("a.qrels", GOOD_QRELS + "03 0 a 1\n5 0 a 1\n"), queries=write("t.tsv", "1\n2\n3\n4\n"))
 
     assert ["2 topics have no judgments: 3, 4"] == said(found, "QRL052")
-    assert ["2 judged queries are not among the topics: 03, 5"] == said(found, "QRL053")
-    assert ["1 query id matches a topic only when written in another way"] == said(found, "QRL054")
+    assert ["2 judged queries are not in the topics: 03, 5"] == said(found, "QRL053")
+    assert ["1 query id would match a topic if written the same way"] == said(found, "QRL054")
 
 
 def test_topics_that_cannot_be_read_are_a_finding(write) -> None:

@@ -1,4 +1,4 @@
-"""Every rule finds what it is for, where it is, and nothing in a good file."""
+"""Every rule finds its problem on the right line, and nothing in a good file."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def test_judgments_that_break_a_rule(tmp_path: Path, code: str, content: bytes, 
 def test_every_rule_has_a_case() -> None:
     cases = {case[0] for case in RUN_CASES + QRELS_CASES} | ELSEWHERE
 
-    assert cases == {rule.code for rule in all_rules() if rule.kind != "collection"}  # those: tests/collections
+    assert cases == {rule.code for rule in all_rules() if rule.kind != "collection"}  # tested in tests/collections
 
 
 @pytest.mark.parametrize("content", [content for _, content, _, _ in RUN_CASES])
 def test_a_run_is_valid_just_if_it_can_be_read(tmp_path: Path, content: bytes) -> None:
-    """What validation calls an error is what evaluation refuses, and nothing else."""
+    """Validation reports an error exactly if evaluation rejects the file."""
     path = written(tmp_path, "a.run", content)
     valid = validate_run(path).valid
     try:
@@ -85,7 +85,7 @@ def test_a_run_in_windows_lines_is_good(tmp_path: Path) -> None:
 
 
 def test_ranks_are_not_missed_where_a_row_cannot_be_read(tmp_path: Path) -> None:
-    """The gap is ours, not the file's."""
+    """The gap comes from the unreadable row, not from the file."""
     assert ["RUN011"] == validate_run(written(tmp_path, "a.run", GOOD_RUN.replace("8.0", "nan"))).codes()
 
 
@@ -121,5 +121,5 @@ def test_a_code_that_is_nearly_right_is_guessed() -> None:
 
 
 def test_a_code_is_given_once() -> None:
-    with pytest.raises(ValueError, match="there are two rules with the code RUN001"):
+    with pytest.raises(ValueError, match="two rules have the code RUN001"):
         rule("RUN001", "file", "note", "", fix="")(lambda facts: ())

@@ -1,4 +1,4 @@
-"""The report of a benchmark as a value, from evaluations, a comparison and timings. Reads and writes nothing."""
+"""Build the report of a benchmark from evaluations, a comparison and timings. Reads and writes no files."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def build_benchmark(
     reports: Sequence[EvaluationReport],
     evaluations: Sequence[Evaluation],
 ) -> BenchmarkReport:
-    """All that a benchmark has found: runs, their evaluation reports and their values, mode by mode.
+    """The report of a benchmark: `searched`, `reports` and `evaluations` have one entry per mode.
 
-    `empty` are modes that found nothing for any query.
+    `empty` lists modes that found nothing for any query.
     """
     recipe = prepared.recipe
     scores = SystemScores.from_evaluations(evaluations)
@@ -83,7 +83,7 @@ def build_benchmark(
 
 
 def _by_difficulty(prepared: Prepared, scores: SystemScores) -> list[Segmentation]:
-    """Queries by how well the first mode does on them, if that was asked for: known only when it has searched."""
+    """Queries grouped by the value of the first mode, if requested; needs its scores."""
     return [by_difficulty(scores, scores.systems[0])] if prepared.recipe.segments == "difficulty" else []
 
 
@@ -144,7 +144,7 @@ def _mode(searched: Searched, report: EvaluationReport) -> ModeResult:
 
 
 def evaluation_folder(name: str) -> str:
-    """Where the evaluation report of a mode lies, below the folder of the benchmark."""
+    """The evaluation report of a mode, relative to the benchmark folder."""
     return f"evaluations/{name}"
 
 
@@ -162,7 +162,7 @@ def _comparison(comparison: Comparison) -> ComparisonRecord:
 
 
 def _pair(pair: Mapping[str, object]) -> PairRecord:
-    """What is kept of a pair, with nothing for what is no number, since JSON has no NaN."""
+    """The record of a pair, with None for NaN and infinity, which JSON cannot store."""
     known = {name: pair[name] for name in PairRecord.__struct_fields__}
     finite = {
         name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in known.items()

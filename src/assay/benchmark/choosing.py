@@ -1,4 +1,4 @@
-"""Which mode to use: over all queries, for each kind of query, and among those that are fast enough. Pure functions."""
+"""Choose the mode to use: overall, per segment of queries, and within a latency limit. Pure functions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from assay.records.benchmark import BestMode, LatencyChoice, SegmentChoice
 from assay.report.benchmark.words import milliseconds
 from assay.words import plural
 
-FEW_QUERIES = 10  # in a segment: below, the best mode is mostly chance
+FEW_QUERIES = 10  # in a segment; with fewer, the best mode is mostly chance
 
 Means = Mapping[str, float | None]  # by mode
 
 
 def best_of(means: Means) -> tuple[str, ...]:
-    """The modes with the highest mean: one, or several that are equal; none where nothing has a value.
+    """The modes with the highest mean: several if tied, none if no mode has a value.
 
     >>> best_of({"lexical": 0.4, "vector": 0.5, "hybrid": 0.5, "none": None})
     ('vector', 'hybrid')
@@ -32,7 +32,7 @@ def best_of(means: Means) -> tuple[str, ...]:
 
 
 def best_by_measure(means: Mapping[str, Means], rewards: Mapping[str, bool]) -> dict[str, tuple[str, ...]]:
-    """For each measure the best modes; none where a higher value is not better, or all modes are equal.
+    """The best modes by measure; none if higher is not better, or if all modes tie.
 
     >>> best_by_measure({"AP": {"a": 0.1, "b": 0.2}, "num_ret": {"a": 9.0, "b": 5.0}}, {"AP": True, "num_ret": False})
     {'AP': ('b',), 'num_ret': ()}
@@ -50,19 +50,19 @@ def best_overall(
     comparison: Comparison | None,
     empty: Sequence[str] = (),
 ) -> BestMode | None:
-    """The best mode by the first measure, or several that are equal; and which others were not shown to be worse.
+    """The best mode or tied modes by the first measure, and the modes that are not significantly worse.
 
-    `comparison` is of all modes with the first one; it decides wherever it can, so that a report never says two things.
-    `empty` are modes that have no scores since they found nothing.
+    `comparison` compares all modes with the first; its verdicts are used where it has them, so that the report does not
+    contradict itself. `empty` lists modes without scores because they found nothing.
     """
     means = _means(scores, 0)
     leading = best_of(means)
     if not leading:
         return None
-    mode = leading[0]  # of several that are equal the one that was named first
+    mode = leading[0]  # of tied modes, the one named first
     value = means[mode]
     near = set() if comparison is None else {other for each in leading for other in _not_worse(each, comparison)}
-    near |= set(leading)  # also where a test over the queries that both have a value for tells them apart
+    near |= set(leading)  # even if a test over their shared queries finds a difference
     not_worse = tuple(system for system in scores.systems if system in near and system != mode)
     won = {system: sum(system in modes for modes in best.values()) for system in scores.systems}
     return BestMode(
@@ -76,7 +76,7 @@ def best_overall(
 
 
 def best_by_segment(scores: SystemScores, segmentations: Iterable[Segmentation]) -> tuple[SegmentChoice, ...]:
-    """The best mode by the first measure for the queries of each segment."""
+    """The best mode by the first measure in each segment."""
     found = []
     for segmentation in segmentations:
         for segment in segmentation.segments:
@@ -99,10 +99,10 @@ def best_by_segment(scores: SystemScores, segmentations: Iterable[Segmentation])
 
 
 def best_within(limit: float, means: Means, times: Mapping[str, float], measure: str) -> LatencyChoice:
-    """The best of the modes whose median time per query stays within the limit; of several that are equal the fastest.
+    """The best mode whose median time per query is within the limit; if several tie, the fastest.
 
     >>> best_within(5, {"lexical": 0.4, "vector": 0.5}, {"lexical": 1.0, "vector": 9.0}, "nDCG@10").words
-    'Within 5 ms per query lexical has the highest nDCG@10 (0.4000); too slow: vector (9.00 ms).'
+    'Within 5 ms per query, lexical has the highest nDCG@10 (0.4000); too slow: vector (9.00 ms).'
     """
     slow = tuple(mode for mode in means if times.get(mode, math.inf) > limit)
     fast = {mode: mean for mode, mean in means.items() if mode not in slow}
@@ -111,16 +111,16 @@ def best_within(limit: float, means: Means, times: Mapping[str, float], measure:
     said = ", ".join(f"{show_id(mode)} ({milliseconds(times[mode])} ms)" for mode in slow if mode in times)
     left_out = f"; too slow: {said}" if said else ""
     if not best:
-        words = f"No mode stays within {limit:g} ms per query{left_out}."
+        words = f"No mode is within {limit:g} ms per query{left_out}."
     else:
         said = f"{_leading_in_words(best, measure)} ({fast[best[0]]:.4f})"
         apart = f"; {show_id(fastest)} is the fastest" if fastest is not None and len(best) > 1 else ""
-        words = f"Within {limit:g} ms per query {said}{apart}{left_out}."
+        words = f"Within {limit:g} ms per query, {said}{apart}{left_out}."
     return LatencyChoice(limit=limit, mode=fastest, too_slow=slow, words=words)
 
 
 def _means(scores: SystemScores, measure: int, chosen: np.ndarray | None = None) -> dict[str, float]:
-    """The mean of each system, over its queries with a value; not a number where it has none."""
+    """The mean of each system over its queries with a value; NaN if it has none."""
     found = {}
     for column, system in enumerate(scores.systems):
         values = scores.column(measure, column)
@@ -131,7 +131,7 @@ def _means(scores: SystemScores, measure: int, chosen: np.ndarray | None = None)
 
 
 def _not_worse(mode: str, comparison: Comparison) -> Iterator[str]:
-    """Modes of which no test says that the best one is better, corrected over as many comparisons as are shown."""
+    """Modes that are not significantly worse than this one, with the same correction as in the report."""
     scores = comparison.scores
     known = {
         pair.baseline if pair.system == mode else pair.system: pair.verdict
@@ -151,22 +151,22 @@ def _best_in_words(
     several = len(leading) > 1
     if several and not others:
         each = "both" if len(leading) == 2 else "all"
-        return f"{_listed(leading)} are equal: {each} have {measure} {value:.4f}."
+        return f"{_listed(leading)} tie: {each} have {measure} {value:.4f}."
     said = f"{_leading_in_words(leading, measure)} ({value:.4f})"
     if not others:
-        return f"{said}; {_listed(empty)} found nothing." if empty else f"{said}; no other mode has run."
+        return f"{said}; {_listed(empty)} found nothing." if empty else f"{said}; no other mode ran."
     near = [mode for mode in not_worse if mode not in leading]
     if not near:
         which = {1: "the other mode", 2: "both others"}.get(others, f"all {others} others")
-        return f"{said}, and {'are' if several else 'is'} better than {which} beyond chance."
+        return f"{said}, and {'are' if several else 'is'} significantly better than {which}."
     names = " and ".join(map(show_id, near)) if len(near) < 3 else ", ".join(map(show_id, near))
-    return f"{said}, but {names} {plural('{is|are}', len(near))} not shown to be worse."
+    return f"{said}, but {names} {plural('{is|are}', len(near))} not significantly worse."
 
 
 def _leading_in_words(leading: Sequence[str], measure: str) -> str:
     if len(leading) == 1:
         return f"{show_id(leading[0])} has the highest {measure}"
-    return f"{_listed(leading)} are equal with the highest {measure}"
+    return f"{_listed(leading)} tie for the highest {measure}"
 
 
 def _listed(modes: Sequence[str]) -> str:

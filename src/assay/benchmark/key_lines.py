@@ -1,6 +1,6 @@
-"""On which line of a TOML file a key stands, for messages. Understands no values; `tomllib` does that.
+"""Find the line of each key in a TOML file, for error messages. Values are left to `tomllib`.
 
-Paths are as the value that `tomllib` gives is walked: ("depth",), or ("mode", 0, "k1") in the first table of [[mode]].
+Paths follow the value that `tomllib` returns: ("depth",), or ("mode", 0, "k1") in the first [[mode]] table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _KEY = r"""(?:"[^"\n]*"|'[^'\n]*'|[A-Za-z0-9_-]+)"""
 _DOTTED = rf"{_KEY}(?:\s*\.\s*{_KEY})*"
 _TABLE = re.compile(rf"\[(?P<many>\[)?\s*(?P<name>{_DOTTED})\s*\]")
 _PAIR = re.compile(rf"(?P<name>{_DOTTED})\s*=")
-# What may hold a line's end, a bracket or a number sign that means something else; the longest quotes come first.
+# Strings and comments, whose line ends, brackets and # have no meaning, and brackets; the longest quotes come first.
 _PART = re.compile(
     r'"""(?:\\.|[^\\])*?"""' r"|'''.*?'''" r'|"(?:\\.|[^"\\\n])*"' r"|'[^'\n]*'" r"|#[^\n]*" r"|[\[{]" r"|[\]}]" r"|\n",
     re.DOTALL,
@@ -46,7 +46,7 @@ def key_lines(text: str) -> dict[Path, int]:
 
 
 def line_of(lines: dict[Path, int], path: Path) -> int | None:
-    """The line of a key, or of the nearest thing around it that has one."""
+    """The line of a key, or of the nearest table around it."""
     for end in range(len(path), 0, -1):
         if path[:end] in lines:
             return lines[path[:end]]
@@ -54,7 +54,7 @@ def line_of(lines: dict[Path, int], path: Path) -> int | None:
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Keys with their values, and heads of tables, each with its first line."""
+    """Key-value pairs and table headers, each with its first line."""
     start, depth = 0, 0
     for part in _PART.finditer(text):
         sign = part[0]

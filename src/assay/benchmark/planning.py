@@ -1,4 +1,4 @@
-"""From the modes of a recipe to what can run on this machine, in the order in which it must run. Searches nothing."""
+"""Plan the modes of a recipe: which can run on this machine, and in which order. Searches nothing."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ Way = TypeVar("Way", Retriever, Hybrid)
 
 
 class PlannedMode(Struct, frozen=True):
-    """A mode that can run: by a retriever of its own, or as a fusion of modes before it."""
+    """A mode that can run: with its own retriever, or as a fusion of earlier modes."""
 
     mode: Mode
-    shown: bool  # False: it runs only because a hybrid is made of it
+    shown: bool  # False if it runs only as a part of a hybrid
     way: Retriever | Hybrid
-    settings: dict[str, Any]  # all that decides its result, besides what is searched
+    settings: dict[str, Any]  # everything that decides its result, except the collection
 
     @property
     def name(self) -> str:
-        """What tables and files call it."""
+        """Its name in tables and files."""
         return self.mode.name
 
 
 class BenchmarkPlan(Struct, frozen=True):
-    """What will run, parts before hybrids, and what cannot."""
+    """The modes that run, parts before hybrids, and those that cannot."""
 
     modes: tuple[PlannedMode, ...]
     missing: tuple[MissingMode, ...]
 
 
 def plan_modes(recipe: Recipe, progress: Progress | None = None) -> BenchmarkPlan:
-    """What of a recipe can run here; a model that is not on this machine is fetched.
+    """Plan the modes of a recipe, and download missing models.
 
-    A mode whose package or model cannot be had is left out, and hybrids of it with it; wrong settings are refused.
+    A mode without its package or model is left out, as are hybrids of it. Invalid settings raise an error.
     """
     shown = {mode.name for mode in recipe.modes}
     planned: dict[str, PlannedMode] = {}
@@ -65,18 +65,18 @@ def plan_modes(recipe: Recipe, progress: Progress | None = None) -> BenchmarkPla
 
 
 def parts_of(mode: Mode) -> tuple[str, ...]:
-    """The modes that a hybrid is made of; none for a mode that searches itself."""
+    """The parts of a hybrid; none for other modes."""
     return _fused(mode).modes if MODES[mode.kind].fuses else ()
 
 
 def _parts_first(recipe: Recipe) -> list[Mode]:
-    """All modes that must run, each behind its parts."""
+    """All modes that must run, each after its parts."""
     known = {mode.name: mode for mode in (*recipe.modes, *recipe.parts)}
     found: dict[str, Mode] = {}
 
     def visit(mode: Mode, above: tuple[str, ...]) -> None:
         if mode.name in above:
-            raise _refusal(mode, f"it is a part of itself: {' of '.join([*above, mode.name])}.", "modes")
+            raise _refusal(mode, f"a mode cannot be a part of itself ({' -> '.join([*above, mode.name])}).", "modes")
         if mode.name in found:
             return
         for part in parts_of(mode):
@@ -101,7 +101,7 @@ def _made(mode: Mode, progress: Progress | None) -> Retriever | Hybrid:
         return _fused(mode)
     way = _checked(mode, make_retriever)
     if kind.needs_model:
-        library_versions()  # nothing is fetched for a package that is not there
+        library_versions()  # fail before downloading if the package is missing
         get_model(str(mode.settings.get("model", DEFAULT_MODEL)), progress)
     return way
 
@@ -111,7 +111,7 @@ def _fused(mode: Mode) -> Hybrid:
 
 
 def _checked(mode: Mode, make: Callable[[str, Mapping[str, Any]], Way]) -> Way:
-    """What is made of a mode; a complaint comes with the setting to blame."""
+    """The retriever or fusion of a mode; errors name the setting at fault."""
     try:
         return make(mode.kind, mode.settings)
     except MissingExtraError:
@@ -121,7 +121,7 @@ def _checked(mode: Mode, make: Callable[[str, Mapping[str, Any]], Way]) -> Way:
 
 
 def _to_blame(mode: Mode, make: Callable[[str, Mapping[str, Any]], Way], complaint: str) -> str | None:
-    """The setting without which there would not be this complaint."""
+    """The setting without which this error would not occur."""
     for key in mode.settings:
         try:
             make(mode.kind, {name: value for name, value in mode.settings.items() if name != key})
@@ -133,14 +133,14 @@ def _to_blame(mode: Mode, make: Callable[[str, Mapping[str, Any]], Way], complai
 
 
 def _refusal(mode: Mode, complaint: str, key: str | None) -> InputError:
-    """With the name and the line of the setting; of the mode's table, where it is none or a default."""
+    """An error with the name and line of the setting, or else the line of the mode's table."""
     named = f"{key}: {complaint}" if key in mode.settings and not complaint.startswith(f"{key} ") else complaint
     line = mode.lines.get(key or "", mode.lines.get(""))
     return InputError(f"mode {show_id(mode.name)!r}: {named}", source=mode.source, line=line)
 
 
 def _missing(mode: Mode, words: str) -> MissingMode:
-    """What the error says, and what it says to do: the install line of a missing package, or the last of several lines."""
+    """Split an error into reason and remedy: the last of several lines, or the install command."""
     *lines, last = [line.strip() for line in words.splitlines()] or [""]
     if lines:
         return MissingMode(name=mode.name, kind=mode.kind, reason=" ".join(lines), remedy=last)
@@ -154,7 +154,7 @@ def _missing(mode: Mode, words: str) -> MissingMode:
 
 
 def _without_part(mode: Mode, part: MissingMode) -> MissingMode:
-    reason = f"it is made of {part.name}, which cannot run."
+    reason = f"its part {part.name} cannot run."
     return MissingMode(name=mode.name, kind=mode.kind, reason=reason, remedy="")
 
 

@@ -1,4 +1,4 @@
-"""All that is known of a benchmark before its first search: the collection, the modes, the measures. Searches nothing."""
+"""Prepare a benchmark: open the collection, plan the modes, check the measures. Searches nothing."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from assay.retrieval.base import Progress
 
 
 class Prepared(Struct, frozen=True):
-    """All that is known of a benchmark before its first search."""
+    """A benchmark that is ready to run."""
 
     recipe: Recipe
     plan: BenchmarkPlan
     collection: Collection
     files: Mapping[str, Digest]  # by role: corpus, queries, qrels
-    measures: tuple[str, ...]  # with those of the targets
+    measures: tuple[str, ...]  # including those of the targets
     targets: Targets | None
     segmentations: tuple[Segmentation, ...]
     command: tuple[str, ...]  # without secrets
 
     @property
     def key(self) -> str:
-        """What decides the report, but for time."""
+        """A digest of everything that decides the report, except time."""
         modes = [[mode.name, mode.mode.kind, mode.shown, mode.settings] for mode in self.plan.modes]
         recipe, collection = self.recipe, self.collection
         return digest(
@@ -52,7 +52,7 @@ class Prepared(Struct, frozen=True):
 
 
 def prepare(recipe: Recipe, *, command: Sequence[str] = (), progress: Progress | None = None) -> Prepared:
-    """Look at everything that can be wrong before something is searched; fetches models that are not there yet."""
+    """Check everything that can be wrong before searching, and download missing models."""
     targets = None if recipe.targets is None else read_targets(recipe.targets)
     measures = recipe.measures if targets is None else with_targets(recipe.measures, targets)
     labelled = _labelled(recipe.segments)
@@ -61,13 +61,13 @@ def prepare(recipe: Recipe, *, command: Sequence[str] = (), progress: Progress |
     )
     if not collection.queries:
         raise InputError(
-            "no query has both a text and a judgment: there is nothing to search for.", source=recipe.collection
+            "no query has both text and judgments, so there is nothing to search.", source=recipe.collection
         )
     _refuse_strange_segments(labelled, collection, recipe.segments)
     plan = plan_modes(recipe, progress)
     if not any(mode.shown for mode in plan.modes):
         reasons = " ".join(f"{each.name}: {each.reason} {each.remedy}".strip() for each in plan.missing)
-        raise InputError(f"none of the modes can run. {reasons}")
+        raise InputError(f"no mode can run. {reasons}")
     own = [Segmentation.from_labels(name, labels) for name, labels in labelled.items()]
     return Prepared(
         recipe=recipe,
@@ -82,13 +82,13 @@ def prepare(recipe: Recipe, *, command: Sequence[str] = (), progress: Progress |
 
 
 def _labelled(segments: str | None) -> Mapping[str, Mapping[str, str]]:
-    """The columns of a file of segments; none for a name: length and relevant are always there, difficulty comes later."""
+    """The columns of a segments file; none for built-in segments, which are computed elsewhere."""
     if segments is None or segments in BUILT_IN:
         return {}
     if segments != "-" and not Path(segments).exists():
         hint = did_you_mean(segments, BUILT_IN) or "."
         raise InputError(
-            f"no such file{hint} Segments are a CSV file, or one of {', '.join(BUILT_IN)}.", source=segments
+            f"no such file{hint} Segments take a CSV file, or one of {', '.join(BUILT_IN)}.", source=segments
         )
     return read_segments(segments)
 
@@ -99,14 +99,14 @@ def _refuse_strange_segments(
     queries = {query for labels in labelled.values() for query in labels}
     if queries and queries.isdisjoint(collection.queries):
         raise InputError(
-            f"sorts none of the queries that are searched: it has {some_of(sorted(queries))}, the collection has "
+            f"has no query of the collection: it has {some_of(sorted(queries))}, the collection has "
             f"{some_of(list(collection.queries))}.",
             source=source,
         )
 
 
 def _digests(collection: Collection) -> dict[str, Digest]:
-    """The files of a collection by their content; those that come with assay by their path below it."""
+    """Path, digest and size of each file of the collection."""
     found = {}
     for role, path in collection.files.items():
         content = content_of(str(path))
@@ -115,7 +115,7 @@ def _digests(collection: Collection) -> dict[str, Digest]:
 
 
 def shown_path(path: str | Path) -> str:
-    """A file as it is called in reports: what comes with assay by its path there, on every machine the same."""
+    """A path as shown in reports; for embedded collections the same on every machine."""
     return Path(path).relative_to(EMBEDDED).as_posix() if Path(path).is_relative_to(EMBEDDED) else str(path)
 
 
@@ -125,7 +125,7 @@ def is_embedded(recipe: Recipe) -> bool:
 
 
 def _usual_segmentations(collection: Collection) -> list[Segmentation]:
-    """What queries can always be sorted by: how long they are, and how much there is to be found."""
+    """The segmentations every report has: by query length and by number of relevant documents."""
     relevant = dict.fromkeys(collection.qrels.queries, 0)
     for number, grade in zip(collection.qrels.query.tolist(), collection.qrels.rel.tolist(), strict=True):
         relevant[collection.qrels.queries[number]] += grade > 0

@@ -1,4 +1,4 @@
-"""The recipe of a benchmark: which collection, which modes, which measures. Opens no collection and searches nothing.
+"""The recipe of a benchmark: collection, modes and measures. Opens no collection and searches nothing.
 
     collection = "insurance"
     modes = ["lexical", "tuned", "vector", "hybrid"]
@@ -8,7 +8,7 @@
     kind = "bm25s"
     k1 = 0.9
 
-A mode without a table of its own is the kind of that name with its defaults. Every complaint names file, line and key.
+A mode without a [[mode]] table is the kind of that name with default settings. Errors name the file, line and key.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ DEFAULT_MODES = ("lexical", "vector", "hybrid")
 DEFAULT_DEPTH, DEFAULT_SEED, DEFAULT_REPEATS = 1000, 1, 3
 RECIPE_FILE = "benchmark.toml"
 
-_MODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # it names files, and stands in every line of a run
+_MODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # used in file names and in every line of a run
 _MODE_KEYS = ("name", "kind")
 
 
 class Mode(Struct, frozen=True, eq=False, repr_omit_defaults=True):
-    """One way to search, under the name that tables and files give it."""
+    """A named way to search."""
 
     name: str
     kind: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    source: str | None = None  # the file that it stands in, for messages
+    source: str | None = None  # the file that defines it, for messages
     lines: Mapping[str, int] = field(default_factory=dict)  # of its settings; "" is its table
 
-    def __eq__(self, other: object) -> bool:  # where it stands changes nothing
+    def __eq__(self, other: object) -> bool:  # ignores where it is defined
         if not isinstance(other, Mode):
             return NotImplemented
         return (self.name, self.kind, self.settings) == (other.name, other.kind, other.settings)
@@ -57,48 +57,48 @@ class Mode(Struct, frozen=True, eq=False, repr_omit_defaults=True):
 
 
 class Recipe(Struct, frozen=True):
-    """What a benchmark is to do."""
+    """What a benchmark should do."""
 
-    collection: str = DEFAULT_COLLECTION  # a folder, or the name of one that comes with assay
+    collection: str = DEFAULT_COLLECTION  # a folder, or the name of an embedded collection
     split: str | None = None
     modes: tuple[Mode, ...] = tuple(Mode(name, name) for name in DEFAULT_MODES)
     depth: int = DEFAULT_DEPTH  # documents per query
-    measures: tuple[str, ...] = DEFAULT_MEASURES  # the first one decides which mode is the best
-    targets: str | None = None  # a file, or the name of a profile that comes with assay
+    measures: tuple[str, ...] = DEFAULT_MEASURES  # the first one decides the best mode
+    targets: str | None = None  # a file, or the name of a built-in profile
     seed: int = DEFAULT_SEED
-    repeats: int = DEFAULT_REPEATS  # passes over the queries that are timed
+    repeats: int = DEFAULT_REPEATS  # timed passes over the queries
     latency_limit: float | None = None  # milliseconds per query
-    segments: str | None = None  # a file that sorts queries into segments, or length, relevant, difficulty
-    columns: Mapping[str, Any] | None = None  # what fields are called, for each file: see `open_collection`
-    files: Mapping[str, str] | None = None  # files of a role whose names do not tell it
-    parts: tuple[Mode, ...] = ()  # modes of the recipe that run only where a hybrid is made of them
+    segments: str | None = None  # a CSV file, or length, relevant, difficulty
+    columns: Mapping[str, Any] | None = None  # names of fields by file: see `open_collection`
+    files: Mapping[str, str] | None = None  # role -> file, for files with unusual names
+    parts: tuple[Mode, ...] = ()  # modes that run only as parts of a hybrid
 
     def __post_init__(self) -> None:
         names = [mode.name for mode in self.modes]
         for name in names:
             if names.count(name) > 1:
-                raise InputError(f"two modes are called {name!r}; name them apart.")
+                raise InputError(f"two modes are called {name!r}; rename one.")
         if not names:
-            raise InputError(f"a benchmark needs at least one mode, such as {DEFAULT_MODES[0]}.")
+            raise InputError(f"no modes given. A benchmark needs at least one, such as {DEFAULT_MODES[0]}.")
 
     def but(self, **given: Any) -> Recipe:
-        """The same with what is given, and is not None, in place of its own."""
+        """A copy with the given values, except those that are None."""
         return replace(self, **{name: value for name, value in given.items() if value is not None})
 
 
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
-    """The recipe in a TOML file; files and folders that it names are looked for beside it."""
+    """Read a recipe from a TOML file. Paths in it are relative to its folder."""
     source = os.fspath(path)
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
+        text = Path(path).read_text(encoding="utf-8-sig")  # some editors write a byte order mark
     except FileNotFoundError:
-        raise InputError("no such recipe; `assay benchmark init` writes one.", source=source) from None
+        raise InputError("no such recipe. `assay benchmark init` writes one.", source=source) from None
     except IsADirectoryError:
         raise InputError(
-            f"is a folder; a recipe is a TOML file. For a collection, say --collection {source}.", source=source
+            f"is a folder; a recipe is a TOML file. To search a collection, use --collection {source}.", source=source
         ) from None
     except UnicodeDecodeError:
-        raise InputError("a recipe is text in UTF-8.", source=source) from None
+        raise InputError("is not UTF-8 text. Save the recipe as UTF-8.", source=source) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}.", source=source) from None
     recipe = parse_recipe(text, source=source)
@@ -114,19 +114,19 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
 
 
 def _comes_with_assay(name: str) -> bool:
-    """As everywhere: a folder called so has to be written as one, ./insurance."""
+    """Whether this names an embedded collection; write a folder of that name as ./insurance."""
     from assay.collections import embedded_collections
 
     return name in embedded_collections()
 
 
 def _beside(folder: Path, given: str) -> str:
-    """A path from the recipe's folder, if it leads somewhere; what is the name of something stays as it is."""
+    """A path relative to the folder of the recipe if it exists there; otherwise unchanged."""
     return str(folder / given) if (folder / given).exists() else given
 
 
 def _with_model_beside(mode: Mode, folder: Path) -> Mode:
-    """The mode, whose own model, a path such as ./my-model, is looked for beside the recipe."""
+    """The mode, with a model path such as ./my-model relative to the recipe."""
     model = mode.settings.get("model")
     if not isinstance(model, str) or "/" not in model:
         return mode
@@ -134,7 +134,7 @@ def _with_model_beside(mode: Mode, folder: Path) -> Mode:
 
 
 def parse_recipe(text: str, *, source: str = RECIPE_FILE) -> Recipe:
-    r"""A recipe from the text of a TOML file.
+    r"""Parse a recipe from TOML text.
 
     >>> parse_recipe('collection = "shop"\nmodes = ["lexical"]').modes
     (Mode(name='lexical', kind='lexical'),)
@@ -147,20 +147,20 @@ def parse_recipe(text: str, *, source: str = RECIPE_FILE) -> Recipe:
 
 
 def _no_toml(text: str, words: str, source: str) -> InputError:
-    """What the parser says, with its line where lines of others stand too."""
+    """The parser's error, with the line as in other messages."""
     place = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", words)
     if place is None:
-        return InputError(f"is no TOML: {words}.", source=source)
+        return InputError(f"is not valid TOML: {words}.", source=source)
     said = words[: place.start()]
     if place[1] is None:
         return InputError(
-            f"is no TOML: {said} at the end of the file.", source=source, line=len(text.splitlines()) or 1
+            f"is not valid TOML: {said} at the end of the file.", source=source, line=len(text.splitlines()) or 1
         )
-    return InputError(f"is no TOML: {said} in column {place[2]}.", source=source, line=int(place[1]))
+    return InputError(f"is not valid TOML: {said} in column {place[2]}.", source=source, line=int(place[1]))
 
 
 def parse_modes(names: Sequence[str], known: Sequence[Mode] = ()) -> tuple[Mode, ...]:
-    """Modes by their names: those of the recipe, else kinds with their defaults.
+    """The modes with these names: those defined in the recipe, or kinds with default settings.
 
     >>> [mode.kind for mode in parse_modes(["lexical", "hybrid"])]
     ['lexical', 'hybrid']
@@ -170,12 +170,12 @@ def parse_modes(names: Sequence[str], known: Sequence[Mode] = ()) -> tuple[Mode,
 
 
 def parse_measure_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names as they were written, bundles such as P.5,10 taken apart; refuses what is no measure."""
+    """The measure names as written, with bundles such as P.5,10 expanded; raises for unknown measures."""
     return tuple(request.label for request in parse_measures(names))
 
 
 def _plain_mode(name: str, others: Mapping[str, Mode]) -> Mode:
-    """The mode that has the name of its kind, and its defaults."""
+    """The mode named after its kind, with default settings."""
     from assay.retrieval.modes import MODES
 
     if name not in MODES:
@@ -185,11 +185,11 @@ def _plain_mode(name: str, others: Mapping[str, Mode]) -> Mode:
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
-    return did_you_mean(name, known) or f"; there are {', '.join(known)}."
+    return did_you_mean(name, known) or f"; available: {', '.join(known)}."
 
 
 def _columns_one_by_one(columns: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Each field on its own, with its path; at the end all together."""
+    """Each field separately, with its path, and finally all together."""
     for role, fields in columns.items():
         if isinstance(fields, dict):
             yield from (((role, field), {role: {field: names}}) for field, names in fields.items())
@@ -199,7 +199,7 @@ def _columns_one_by_one(columns: Mapping[str, Any]) -> Iterator[tuple[tuple[str,
 
 
 class _Reader:
-    """Checks the parts of a recipe; every complaint names the file, the line and the key."""
+    """Checks the parts of a recipe; errors name the file, line and key."""
 
     def __init__(self, text: str, source: str) -> None:
         self._lines, self._source = key_lines(text), source
@@ -257,22 +257,22 @@ class _Reader:
         given = self._table(key, value)
         for role, name in given.items():
             if role not in ROLES:
-                self._refuse((key, role), f"there is no such file{_hint(role, ROLES)}")
+                self._refuse((key, role), f"no such role{_hint(role, ROLES)}")
             if not isinstance(name, str) or not name:
-                self._refuse((key, role), f"{name!r} is not the name of a file; write it in quotes.")
+                self._refuse((key, role), f"{name!r} is not a file name; write it in quotes.")
         return given
 
     def _whole(self, low: int) -> Callable[[str, Any], int]:
         def check(key: str, value: Any) -> int:
             if not isinstance(value, int) or isinstance(value, bool) or value < low:
-                self._refuse((key,), f"{value!r} is not a whole number from {low}.")
+                self._refuse((key,), f"{value!r} is not a whole number of at least {low}.")
             return value
 
         return check
 
     def _milliseconds(self, key: str, value: Any) -> float:
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < math.inf:
-            self._refuse((key,), f"{value!r} is not a number of milliseconds over 0.")
+            self._refuse((key,), f"{value!r} is not a positive number of milliseconds.")
         return float(value)
 
     def _measures(self, key: str, value: Any) -> tuple[str, ...]:
@@ -284,20 +284,20 @@ class _Reader:
 
     def _texts(self, path: tuple[str | int, ...], value: Any, example: str) -> list[str]:
         if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
-            self._refuse(path, f"{value!r} is not a list of texts; write {example}.")
+            self._refuse(path, f"{value!r} is not a list of strings; write {example}.")
         return value
 
     # Modes
 
     def _modes(self, table: Mapping[str, Any]) -> tuple[tuple[Mode, ...], tuple[Mode, ...]]:
-        """The modes to be run, and those that are there for hybrids only."""
+        """The modes to run, and those that are only parts of hybrids."""
         own = tuple(self._tables(table.get("mode", [])))
         names = [mode.name for mode in own] or list(DEFAULT_MODES)
         if "modes" in table:
             names = self._texts(("modes",), table["modes"], 'modes = ["lexical", "vector"]')
         for name in names:
             if names.count(name) > 1:
-                self._refuse(("modes",), f"{name!r} stands there twice; keep one of them.")
+                self._refuse(("modes",), f"{name!r} is listed twice; remove one.")
         try:
             modes = parse_modes(names, own)
         except InputError as error:
@@ -307,7 +307,7 @@ class _Reader:
             if mode.name not in names and mode.name not in fused:
                 self._refuse(
                     ("mode", number),
-                    f"{mode.name!r} is not in `modes`, so it would not run; add it, or remove this table.",
+                    f"{mode.name!r} is not in `modes`, so it would not run. Add it to `modes`, or remove this table.",
                 )
         return modes, tuple(mode for mode in own if mode.name not in names)
 
@@ -315,7 +315,7 @@ class _Reader:
         from assay.retrieval.modes import MODES
 
         if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-            self._refuse(("mode",), 'modes of your own are tables: [[mode]] with name = "..." and kind = "..." below.')
+            self._refuse(("mode",), 'custom modes are tables: [[mode]] with name = "..." and kind = "..." below.')
         seen: set[str] = set()
         for number, table in enumerate(value):
             path = ("mode", number)
@@ -325,9 +325,11 @@ class _Reader:
                 self._refuse(key, f"no kind of mode called {kind!r}{_hint(str(kind), list(MODES))}")
             name = table.get("name", kind)
             if not isinstance(name, str) or not _MODE_NAME.fullmatch(name):
-                self._refuse((*path, "name"), f"{name!r} cannot name a file; use letters, digits and . _ + - only.")
+                self._refuse(
+                    (*path, "name"), f"{name!r} cannot be used in a file name; use letters, digits and . _ + - only."
+                )
             if name in seen:
-                self._refuse((*path, "name"), f"two modes are called {name!r}; name them apart.")
+                self._refuse((*path, "name"), f"two modes are called {name!r}; rename one.")
             seen.add(name)
             settings = {key: each for key, each in table.items() if key not in _MODE_KEYS}
             places = {key: line_of(self._lines, (*path, key)) for key in settings} | {"": line_of(self._lines, path)}

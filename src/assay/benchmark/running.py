@@ -1,12 +1,12 @@
-"""A benchmark from its recipe to its report: search, evaluate, compare, choose, write. Prints nothing.
+"""Run a benchmark from its recipe to its report: search, evaluate, compare, choose, write. Prints nothing.
 
-OUT/BenchmarkReport.json, .html     all of it, for programs and for people
-OUT/BenchmarkComparison.md          the same, for issues and READMEs
-OUT/ExperimentManifest.json         what was done, with what, on what; `assay verify OUT` checks all of it
+OUT/BenchmarkReport.json, .html     the whole report, for programs and for people
+OUT/BenchmarkComparison.md          the same as Markdown, for issues and READMEs
+OUT/ExperimentManifest.json         command, settings, versions and digests; `assay verify OUT` checks them
 OUT/runs/MODE.run                   one TREC run per mode
-OUT/qrels.txt                       the judgments, as they were used
-OUT/evaluations/MODE/               an evaluation report per mode
-OUT/work/                           indexes, and which steps are finished; may be removed
+OUT/qrels.txt                       the judgments used
+OUT/evaluations/MODE/               one evaluation report per mode
+OUT/work/                           indexes and the state of finished steps; can be deleted
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ from assay.retrieval.modes import MODES
 def run_benchmark(
     prepared: Prepared, folder: str | os.PathLike[str], progress: Progress | None = None
 ) -> BenchmarkReport:
-    """Do what is left to be done in the folder, and give the report; killed at any moment, it goes on where it stopped."""
+    """Run the unfinished steps of a benchmark in the folder and return the report; resumes after any interruption."""
     with workspace(folder) as space:
         space.begin(prepared.key, timestamp())
         if space.finished("report", prepared.key) is None:
-            space.drop(["report"])  # the old report goes before the first of its files is replaced
+            space.drop(["report"])  # remove the old report before replacing any of its files
         searched = search_all(_search(prepared), prepared.plan, space, progress)
         if not any(each.mode.shown and each.path for each in searched):
             raise InputError(f"no mode found a document for any of the {len(prepared.collection.queries):,} queries.")
@@ -72,7 +72,7 @@ def _search(prepared: Prepared) -> Search:
 
 
 def _reported(prepared: Prepared, space: Workspace, searched: Sequence[Searched], tell: Progress) -> BenchmarkReport:
-    """Evaluate all runs that are shown, and write what was found; the manifest, which vouches for all, comes last."""
+    """Evaluate the runs and write all reports; the manifest, which covers all files, comes last."""
     shown = sorted(
         (each for each in searched if each.mode.shown and each.path), key=lambda each: _place(prepared, each)
     )
@@ -109,12 +109,12 @@ def _reported(prepared: Prepared, space: Workspace, searched: Sequence[Searched]
 
 
 def _place(prepared: Prepared, searched: Searched) -> int:
-    """Modes are shown in the order of the recipe, whatever the order in which they must run."""
+    """The position of a mode in the recipe: the order of the report, not of execution."""
     return [mode.name for mode in prepared.recipe.modes].index(searched.mode.name)
 
 
 def _write_qrels(prepared: Prepared, space: Workspace) -> Path:
-    """The judgments as one file, so that the folder holds all that its numbers need: TREC's form if that can hold the ids."""
+    """Write the judgments as one file, so the folder is self-contained; as JSON Lines if ids contain whitespace."""
     try:
         path, data = "qrels.txt", qrels_as_bytes(prepared.collection.qrels, "trec")[0]
     except InputError:
@@ -126,7 +126,7 @@ def _write_qrels(prepared: Prepared, space: Workspace) -> Path:
 
 
 def _baseline(targets: Targets | None, shown: Sequence[str]) -> Baseline | None:
-    """What uplifts of the targets are over: the modes that the targets name, or else the first one."""
+    """The baseline for target uplifts: None if the targets name modes, otherwise the first mode."""
     over = {target.over for target in targets.measures} - {None} if targets else set()
     return None if over <= set(shown) else Baseline(name=shown[0], means={})
 
@@ -136,7 +136,7 @@ def _relative(space: Workspace, identity: Identity) -> Identity:
 
 
 def _below(space: Workspace, path: str) -> str:
-    """A path from the folder of the benchmark, so that it can be moved."""
+    """A path relative to the benchmark folder, so that the folder can be moved."""
     return os.path.relpath(path, space.folder) if Path(path).is_relative_to(space.folder) else path
 
 
@@ -146,7 +146,7 @@ def _findings(space: Workspace, measured: Measured, qrels: Path) -> tuple[Findin
 
 
 def _write_evaluation(space: Workspace, report: EvaluationReport, name: Name) -> EvaluationReport:
-    """Write the evaluation report of a mode, unless the same is written already but for the seconds that it took."""
+    """Write the evaluation report of a mode, unless an identical one exists (ignoring the time taken)."""
     step = f"evaluation {report.run.name}"
     folder = evaluation_folder(report.run.name)
     key = digest(name.id, msgspec.to_builtins(replace(report, seconds=0.0)))
@@ -162,7 +162,7 @@ def _write_evaluation(space: Workspace, report: EvaluationReport, name: Name) ->
 
 
 def _settings(prepared: Prepared, searched: Sequence[Searched]) -> DeclaredSettings:
-    """What the manifest says of the modes: every setting by mode, and what is in each index."""
+    """The settings for the manifest: every setting of each mode, and the digest of each index."""
     parameters = {
         f"{mode.name}.{name}": as_text(value if isinstance(value, str) else msgspec.json.encode(value).decode())
         for mode in prepared.plan.modes
@@ -197,15 +197,15 @@ def _write_benchmark(
         metadata={},
     )
     outputs = [*space.outputs(), *(digest_of(path, data) for path, data in files.items())]
-    files[MANIFEST_FILE] = encode_record(replace(manifest, outputs=tuple(outputs)))  # the last one
+    files[MANIFEST_FILE] = encode_record(replace(manifest, outputs=tuple(outputs)))  # written last
     space.finish("report", prepared.key, space.write(files))
 
 
 def read_benchmark(folder: str | os.PathLike[str]) -> BenchmarkReport:
-    """The report in a folder."""
+    """Read the report in a folder."""
     return read_record(
         Path(folder) / BENCHMARK_FILE,
         BenchmarkReport,
-        why=lambda _, error: f"does not have the shape of a benchmark's report: {error}.",
-        missing=f"there is no {BENCHMARK_FILE} here.",
+        why=lambda _, error: f"is not a valid benchmark report: {error}.",
+        missing=f"no {BENCHMARK_FILE} here.",
     )

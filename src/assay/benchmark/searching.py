@@ -1,4 +1,4 @@
-"""Run files from modes: index, search and time, each step once. Knows no measure."""
+"""Create the run file of each mode: index, search and time, each step once. Independent of measures."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from assay.retrieval.base import Progress, Retriever, Searcher, silent
 from assay.retrieval.modes import Hybrid
 from assay.tables import Run
 
-TIMED = 100  # queries at most: few enough to be quick
+TIMED = 100  # the most queries to time
 
 
 class Searched(Struct, frozen=True):
     """A mode with its run file."""
 
     mode: PlannedMode
-    path: str  # below the folder of the benchmark; empty where nothing was found for any query
+    path: str  # relative to the benchmark folder; empty if no query found anything
     sha256: str
     milliseconds: tuple[tuple[float, ...], ...]  # of each timed query, pass by pass
     index_seconds: float | None
     search_seconds: float
-    index: str | None  # digest of what is in its index; None for a fusion
+    index: str | None  # digest of its index; None for a fusion
 
     @property
     def timing(self) -> ModeTiming:
-        """What the times come to."""
+        """A summary of the times."""
         return ModeTiming(
             milliseconds=median(sum(self.milliseconds, ())),
             p95=float(np.percentile(self.milliseconds, 95)),
@@ -51,7 +51,7 @@ class Searched(Struct, frozen=True):
 
 
 class Search(Struct, frozen=True):
-    """What all modes of a benchmark are asked."""
+    """What all modes of a benchmark search."""
 
     collection: Collection
     corpus: str  # digest of the documents
@@ -62,11 +62,11 @@ class Search(Struct, frozen=True):
 
     @property
     def key(self) -> list[Any]:
-        """What decides a run besides the mode."""
+        """What decides a run, apart from the mode."""
         return [self.corpus, list(self.queries.items()), self.depth]
 
     def timed(self) -> list[str]:
-        """The texts of the queries that are timed: a seeded sample, or, where there are few, all of them."""
+        """The queries to time: a seeded sample, or all if there are few."""
         names = random.Random(self.seed).sample(sorted(self.queries), min(TIMED, len(self.queries)))
         return [self.queries[name] for name in names]
 
@@ -74,7 +74,7 @@ class Search(Struct, frozen=True):
 def search_all(
     search: Search, plan: BenchmarkPlan, space: Workspace, progress: Progress | None = None
 ) -> list[Searched]:
-    """The runs of all modes, in the order of the plan; what is finished already is left as it is."""
+    """The runs of all modes, in the order of the plan; finished steps are reused."""
     found: dict[str, Searched] = {}
     for mode in plan.modes:
         if isinstance(mode.way, Hybrid):
@@ -85,7 +85,7 @@ def search_all(
 
 
 def steps_of(searched: Sequence[Searched]) -> list[str]:
-    """The names of the steps behind these runs."""
+    """The names of the steps that made these runs."""
     return [f"{step} {each.mode.name}" for each in searched for step in ("search", "time")]
 
 
@@ -116,7 +116,7 @@ def _retrieved(
 
 
 def _index(search: Search, way: Retriever, folder: Path, progress: Progress | None) -> float:
-    """Build the index, or find it finished; gives the seconds that it took."""
+    """Build the index unless it exists; returns the seconds taken."""
     folder.mkdir(parents=True, exist_ok=True)
     start = perf_counter()
     way.index(search.collection.documents, folder, progress)
@@ -124,11 +124,11 @@ def _index(search: Search, way: Retriever, folder: Path, progress: Progress | No
 
 
 def _timed(search: Search, way: Retriever, folder: Path, progress: Progress | None) -> list[list[float]]:
-    """Milliseconds of each timed query, pass by pass: asked one at a time, with index and model open."""
+    """Milliseconds of each timed query, pass by pass: one query at a time, with index and model loaded."""
     texts, tell = search.timed(), progress or silent
     passes = []
     with way.open(folder) as searcher:
-        _asked(searcher, texts[0], search.depth)  # the first one finds nothing warm, and does not count
+        _asked(searcher, texts[0], search.depth)  # warm up; not counted
         for done in range(search.repeats):
             tell("timing", done, search.repeats)
             passes.append([_asked(searcher, text, search.depth) for text in texts])
@@ -137,7 +137,7 @@ def _timed(search: Search, way: Retriever, folder: Path, progress: Progress | No
 
 
 def _asked(searcher: Searcher, text: str, depth: int) -> float:
-    """The milliseconds that a query took."""
+    """The milliseconds that one query takes."""
     start = perf_counter()
     searcher.find([text], depth)
     return (perf_counter() - start) * 1000
@@ -157,7 +157,7 @@ def _fused(
         start = perf_counter()
         run = way.fuse(runs, search.depth)
         step = _write(space, mode.name, key, run, {"index_seconds": None, "search_seconds": perf_counter() - start})
-    # A hybrid asks its parts one after the other, then fuses: each query takes what its parts take for it and the fusion.
+    # A hybrid searches its parts one after the other, so a query takes the sum of their times plus the fusion.
     own = step.facts["search_seconds"] / len(search.queries) * 1000
     passes = zip(*(part.milliseconds for part in parts), strict=True)
     times = [[sum(each) + own for each in zip(*same, strict=True)] for same in passes]
@@ -176,7 +176,7 @@ def _write(space: Workspace, name: str, key: str, run: Run, facts: Mapping[str, 
 
 
 def _run_file(name: str, run: Run) -> dict[str, bytes]:
-    """The run as a TREC file; as JSON Lines where ids have blanks, which end a column of TREC files; none if it is empty."""
+    """The run as a TREC file, or as JSON Lines if ids contain whitespace; no file if it is empty."""
     if not len(run):
         return {}
     try:
@@ -192,7 +192,7 @@ def _searched(mode: PlannedMode, step: Step, times: Sequence[Sequence[float]], i
 
 
 def _named(progress: Progress | None, name: str) -> Progress | None:
-    """The same, with the mode before the step."""
+    """The same callback, with the mode in front of the step."""
     if progress is None:
         return None
 

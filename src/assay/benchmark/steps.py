@@ -1,10 +1,10 @@
-"""Steps that are done once: each is known by a digest of what goes into it, and holds as long as its files do.
+"""Resumable steps: each is identified by a digest of its inputs and stays finished while its files are unchanged.
 
-    OUT/work/state.json       which steps are finished: key, files with their digests, facts such as timings
-    OUT/work/indexes/         what modes build; named by what is in it, so that it can never be taken for another
+    OUT/work/state.json       the finished steps: key, files with their digests, facts such as timings
+    OUT/work/indexes/         the indexes of the modes, named by a digest of their content
 
-A step is entered into the state after its files are on the disk, and the state is replaced in one step. So a process
-that is killed at any moment leaves finished steps and nothing that looks like one. Knows nothing of searching.
+A step is recorded after its files are on disk, and the state file is replaced atomically, so a process killed at any
+moment leaves only finished steps. Independent of searching.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ STATE_SCHEMA = "assay/benchmark-state/2"
 class Step(Record, frozen=True, kw_only=True):
     """A finished step."""
 
-    key: str  # digest of all that went into it
-    outputs: dict[str, str] = msgspec.field(default_factory=dict)  # path below the folder -> sha256
-    facts: dict[str, Any] = msgspec.field(default_factory=dict)  # what else is known of it: counts, times
+    key: str  # digest of its inputs
+    outputs: dict[str, str] = msgspec.field(default_factory=dict)  # path relative to the folder -> sha256
+    facts: dict[str, Any] = msgspec.field(default_factory=dict)  # counts, times
 
 
 class State(Record, frozen=True, kw_only=True):
-    """What is finished in a folder."""
+    """The finished steps in a folder."""
 
     schema: str = STATE_SCHEMA
     key: str = ""  # of the whole benchmark
-    created: str = ""  # when it was begun
+    created: str = ""  # when it was started
     steps: dict[str, Step] = msgspec.field(default_factory=dict)
 
 
 def digest(*parts: Any) -> str:
-    """One digest for plain values, the same for the same values in any order of keys; another version has others.
+    """A digest of plain values and the version of assay, independent of the order of keys.
 
     >>> digest({"k1": 1.2, "b": 0.75}) == digest({"b": 0.75, "k1": 1.2})
     True
@@ -59,30 +59,30 @@ def digest(*parts: Any) -> str:
 
 
 class Workspace:
-    """The folder of a benchmark, and what is finished in it."""
+    """The folder of a benchmark and its finished steps."""
 
     def __init__(self, folder: Path, state: State) -> None:
         self.folder, self._state = folder, state
 
     @property
     def created(self) -> str:
-        """When the benchmark was begun, to be the same after it was interrupted."""
+        """When the benchmark was started; unchanged by an interruption."""
         return self._state.created
 
     def begin(self, key: str, created: str) -> None:
-        """Take up the benchmark of this key, or begin a new one; steps that the new one shares with the old one stay."""
+        """Resume the benchmark with this key, or start a new one; steps that both share are kept."""
         if self._state.key != key:
             self._write(msgspec.structs.replace(self._state, key=key, created=created))
 
     def finished(self, name: str, key: str) -> Step | None:
-        """The step, if it was finished with the same input and its files are what they were."""
+        """The step, if it was finished with the same inputs and its files are unchanged."""
         step = self._state.steps.get(name)
         if step is None or step.key != key:
             return None
         return step if all(self._holds(path, sha256) for path, sha256 in step.outputs.items()) else None
 
     def finish(self, name: str, key: str, outputs: Iterable[str] = (), facts: Mapping[str, Any] | None = None) -> Step:
-        """Enter a step whose files have been written; files of its last time that it no longer has are removed."""
+        """Record a step whose files are written, and remove files that only its previous version had."""
         digests = {path: content_of(str(self.folder / path)).sha256 for path in outputs}
         step = Step(key=key, outputs=digests, facts=dict(facts or {}))
         old = self._state.steps.get(name)
@@ -92,7 +92,7 @@ class Workspace:
         return step
 
     def drop(self, names: Iterable[str]) -> None:
-        """Take steps back: first out of the state, then their files."""
+        """Remove steps: first from the state, then their files."""
         dropped = {name: self._state.steps[name] for name in names if name in self._state.steps}
         if not dropped:
             return
@@ -101,29 +101,29 @@ class Workspace:
         self._remove(path for step in dropped.values() for path in step.outputs)
 
     def keep_only(self, names: Iterable[str]) -> None:
-        """Drop all steps but these: what an earlier recipe has left must not lie among the results of this one."""
+        """Drop all other steps, so that results of an earlier recipe do not remain in the folder."""
         wanted = set(names)
         self.drop([name for name in self._state.steps if name not in wanted])
 
     def outputs(self) -> list[Digest]:
-        """The files of all finished steps, by their path."""
+        """The files of all finished steps, sorted by path."""
         found = {path: sha256 for step in self._state.steps.values() for path, sha256 in step.outputs.items()}
         sizes = {path: (self.folder / path).stat().st_size for path in found}
         return [Digest(path=path, sha256=found[path], size=sizes[path]) for path in sorted(found)]
 
     def index_folder(self, name: str, key: str) -> Path:
-        """Where an index is built: named by what goes into it."""
+        """The folder of an index, named by a digest of its inputs."""
         return self.folder / WORK / "indexes" / f"{name}-{key[:16]}"
 
     def keep_indexes(self, kept: Iterable[tuple[str, str]]) -> None:
-        """Remove all indexes but these, by name and key."""
+        """Remove all indexes except these, given by name and key."""
         wanted = {self.index_folder(name, key) for name, key in kept}
         for path in self.folder.glob(f"{WORK}/indexes/*"):
             if path not in wanted:
                 shutil.rmtree(path, ignore_errors=True)
 
     def write(self, files: Mapping[str, bytes]) -> Sequence[str]:
-        """Write files, each whole; gives their paths."""
+        """Write each file atomically; returns the paths."""
         for path, data in files.items():
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             write_whole(self.folder / path, data)
@@ -138,7 +138,7 @@ class Workspace:
         for path in paths:
             place = self.folder / path
             if not Path(os.path.realpath(place)).is_relative_to(os.path.realpath(self.folder)):
-                continue  # a state that somebody wrote by hand
+                continue  # the state was edited by hand
             with suppress(OSError):
                 place.unlink()
             for parent in place.relative_to(self.folder).parents[:-1]:
@@ -152,17 +152,17 @@ class Workspace:
 
 @contextmanager
 def workspace(folder: str | os.PathLike[str]) -> Iterator[Workspace]:
-    """The folder of a benchmark, new or to be gone on with; refuses one that holds other things, or is in use."""
+    """Open the folder of a benchmark, new or existing; raises if it has other files or is in use."""
     root = Path(folder)
     if not os.fspath(folder):
-        raise InputError("no folder to write the benchmark to: the name is empty.")
+        raise InputError("the name of the output folder is empty. Name a folder with --output.")
     if root.exists() and not root.is_dir():
         raise InputError("is a file; a benchmark needs a folder.", source=os.fspath(folder))
     try:
         others = sorted(entry.name for entry in root.iterdir()) if root.exists() else []
         if others and not (root / WORK).is_dir() and not _is_benchmark(root):
             raise InputError(
-                f"holds other files and no benchmark ({some_of(others)}). Name a new folder with --output.",
+                f"contains other files ({some_of(others)}) and no benchmark. Choose a new folder with --output.",
                 source=os.fspath(folder),
             )
         (root / WORK).mkdir(parents=True, exist_ok=True)
@@ -174,7 +174,7 @@ def workspace(folder: str | os.PathLike[str]) -> Iterator[Workspace]:
 
 
 def _remove_leftovers(root: Path) -> None:
-    """Halves of files that a killed process has left; nobody else writes here now."""
+    """Remove partial files left by a killed process; safe while we hold the lock."""
     for folder in (root, root / WORK, root / "runs", *root.glob("evaluations/*"), *root.glob("evaluations/*/charts")):
         for path in folder.glob(".*.part"):
             path.unlink(missing_ok=True)
@@ -182,7 +182,7 @@ def _remove_leftovers(root: Path) -> None:
 
 @contextmanager
 def _only_one(folder: Path, shown: str) -> Iterator[None]:
-    """Refuse a second process in the same folder, where the system can tell; the lock goes with the process."""
+    """Lock the folder against a second process, if the system supports it; the lock ends with the process."""
     try:
         import fcntl
 
@@ -195,7 +195,7 @@ def _only_one(folder: Path, shown: str) -> Iterator[None]:
     except BlockingIOError:
         os.close(descriptor)
         raise InputError(
-            "another benchmark is running in this folder; wait for it, or name another one.", source=shown
+            "another benchmark is running in this folder. Wait for it, or choose another folder.", source=shown
         ) from None
     except OSError:  # a file system without locks
         pass
@@ -206,7 +206,7 @@ def _only_one(folder: Path, shown: str) -> Iterator[None]:
 
 
 def _read_state(path: Path) -> State | None:
-    """What is finished; None where the state is not there or is of another version."""
+    """The stored state; None if it is missing or from another version."""
     with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
         state = msgspec.json.decode(path.read_bytes(), type=State)
         if state.schema == STATE_SCHEMA:
@@ -215,13 +215,13 @@ def _read_state(path: Path) -> State | None:
 
 
 class _Schema(Record, frozen=True):
-    """Of a report nothing but what it is."""
+    """Just the schema name of a report."""
 
     schema: str
 
 
 def _is_benchmark(root: Path) -> bool:
-    """Whether the folder holds the report of a benchmark, of this version or another."""
+    """Whether the folder contains a benchmark report, of any version."""
     with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
         found = msgspec.json.decode((root / BENCHMARK_FILE).read_bytes(), type=_Schema)
         return found.schema.startswith(BENCHMARK_SCHEMA.rpartition("/")[0] + "/")
@@ -229,7 +229,7 @@ def _is_benchmark(root: Path) -> bool:
 
 
 def _state_without_work(root: Path) -> State:
-    """Nothing is finished; but the files of a report whose work is gone are known by its manifest, to be removed with it."""
+    """The state if work/ was deleted: no finished steps, but the old report's files, so that they can be removed."""
     if not _is_benchmark(root):
         return State()
     try:

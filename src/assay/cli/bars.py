@@ -1,4 +1,4 @@
-"""Bars on the terminal while something long is done, with the time that is left; nothing where nobody looks."""
+"""Progress bars on the terminal, with the time left."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-_EVERY = 0.05  # seconds between two looks at a bar: it is told more often than anyone can see
+_EVERY = 0.05  # seconds between two updates of a bar
 
 
 class Tell(Protocol):
-    """Told how far a step has come."""
+    """Reports the progress of a step."""
 
     def __call__(self, step: str, done: int, total: int | None) -> None:
-        """So many of so many are done; the total is None where it is not known."""
+        """`done` of `total` are finished; the total is None if unknown."""
 
 
 @contextmanager
 def progress_bars() -> Iterator[Tell | None]:
-    """A bar for the step that is at work, gone at the end; None where standard error is no terminal."""
+    """A bar for the current step, removed at the end; None if standard error is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -107,7 +107,7 @@ def measure_options(command: Command) -> Command:
     )(command)
 
 
-def format_option(formats: Iterable[str], help_text: str = "How to show the result.") -> Callable[[Command], Command]:
+def format_option(formats: Iterable[str], help_text: str = "Output format.") -> Callable[[Command], Command]:
     """--format; the command gets it as `output_format`."""
     return click.option(
         "--format",

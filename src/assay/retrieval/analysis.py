@@ -1,6 +1,6 @@
-"""Texts to terms: lower case, without stop words, stemmed. One analyser for all lexical engines: tantivy's.
+"""Split text into terms: lower case, without stop words, stemmed. All lexical engines use tantivy's analyser.
 
-A term is a run of letters and digits. Nothing of a query is read as syntax: operators, quotes and colons only part terms.
+A term is a run of letters and digits. Queries have no syntax: operators, quotes and colons only separate terms.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from assay.retrieval.base import writable_text
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer
 
-# Languages for which tantivy has both stop words and a stemmer. "none": neither.
+# Languages for which tantivy has both stop words and a stemmer; "none" uses neither.
 LANGUAGES = (
     *("english", "danish", "dutch", "finnish", "french", "german", "hungarian", "italian", "norwegian", "portuguese"),
     *("russian", "spanish", "swedish", "none"),
 )
-LONGEST_TERM = 255  # bytes, as in Lucene; what is longer is no word
+LONGEST_TERM = 255  # bytes, as in Lucene; longer terms are ignored
 
 
 def checked_language(language: object) -> str:
-    """A language that texts can be analysed in."""
+    """The language, if it is supported."""
     if language not in LANGUAGES:
         hint = did_you_mean(str(language), LANGUAGES)
-        raise RetrievalError(f"there is no analyser for {language!r}{hint or '.'} There are {', '.join(LANGUAGES)}.")
+        raise RetrievalError(f"no analyser for {language!r}{hint or '.'} Available: {', '.join(LANGUAGES)}.")
     return str(language)
 
 
 def analyser_settings(language: str) -> dict[str, object]:
-    """What the analyser does, for the record."""
+    """The settings of the analyser, for the manifest."""
     own = None if language == "none" else language
     return {
         "fields": "title and text as one",
@@ -55,7 +55,7 @@ def make_analyser(language: str) -> TextAnalyzer:
 
 
 def tantivy_library() -> Any:
-    """The package; what to install where it is not there."""
+    """The tantivy package; the error for a missing one says what to install."""
     try:
         import tantivy
     except ImportError:
@@ -64,7 +64,7 @@ def tantivy_library() -> Any:
 
 
 def terms_of(text: str, analyser: TextAnalyzer) -> list[str]:
-    """The terms of a text, in its order; none where it has only stop words or signs.
+    """The terms of a text in order; none if it has only stop words or punctuation.
 
     >>> terms_of('What is the "lift" of AND-wings?', make_analyser("english"))
     ['what', 'lift', 'wing']

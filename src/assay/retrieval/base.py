@@ -1,4 +1,4 @@
-"""What a retriever is, and what all of them share: each document once, the best rows in rank order, a run of them."""
+"""The retriever interface and what all retrievers share: removing duplicates, ranking hits, building runs."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from assay.tables import Floats, Ids, Integers, Run
 Made = TypeVar("Made", bound=type[Struct])
 
 DEFAULT_DEPTH = 1000
-STRIDE = 256  # documents between two words on progress
-_ASKED = 32  # queries asked together
+STRIDE = 256  # documents between two progress updates
+_ASKED = 32  # queries per batch
 
 
 class Progress(Protocol):
-    """Told how far a step has come; called often, so it must be cheap."""
+    """Reports the progress of a step; called often, so it must be cheap."""
 
     def __call__(self, step: str, done: int, total: int | None) -> None:
-        """So many of so many are done; the total is None where it is not known."""
+        """`done` of `total` are finished; the total is None if unknown."""
 
 
 class Retriever(Protocol):
@@ -34,25 +34,25 @@ class Retriever(Protocol):
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """All that decides the result, as plain JSON values: engine, version, parameters, model and its digest."""
+        """Everything that decides the result, as JSON values: engine, version, parameters, model and its digest."""
 
     def index(
         self, documents: Callable[[], Iterator[Document]], folder: Path, progress: Progress | None = None
     ) -> None:
-        """Build the index in a folder of its own; one that is finished there under the same settings is left as it is.
+        """Build the index in its own folder, unless a finished one with the same settings is there.
 
-        A folder belongs to one corpus: whoever calls sees to it that other documents have another folder. May be killed
-        at any moment and called again. Of documents with the same id the first counts.
+        Use one folder per corpus: documents are not compared. Building may be interrupted at any moment and repeated.
+        Of documents with the same id, the first counts.
         """
 
     def open(self, folder: Path) -> AbstractContextManager[Searcher]:
-        """The index in the folder, ready to be asked: `with retriever.open(folder) as searcher`."""
+        """Open the index in the folder: `with retriever.open(folder) as searcher`."""
 
     def search(self, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None) -> Run:
         """The best documents for each query, from the index in the folder.
 
-        The same to the last bit each time. Rows come by query and rank; equal scores by document id, descending, as the
-        default rules rank them, at the cut too. Queries without a hit are absent.
+        The result is the same each time, to the last bit. Rows are sorted by query and rank; ties by document id,
+        descending, as in the default rules, including ties at the cutoff. Queries without hits are absent.
         """
 
 
@@ -91,33 +91,33 @@ class Opens(Protocol):
     name: ClassVar[str]  # of its runs
 
     def open(self, folder: Path) -> AbstractContextManager[Searcher]:
-        """The index in the folder, ready to be asked."""
+        """Open the index in the folder."""
 
 
 class SearchesWhatItOpens:
-    """Searching as opening an index and asking it: what every retriever does once it can open one."""
+    """Implements `search` for retrievers that implement `open`."""
 
     def search(
         self: Opens, folder: Path, queries: Mapping[str, str], depth: int, progress: Progress | None = None
     ) -> Run:
-        """The best documents for each query, as Retriever has it."""
+        """The best documents for each query; see `Retriever.search`."""
         with self.open(folder) as searcher:
             return search_with(searcher, queries, depth, self.name, progress)
 
 
 class Searcher(Protocol):
-    """An index and all that it takes to ask it, open."""
+    """An open index, with everything needed to search it."""
 
     @property
     def ids(self) -> Ids:
-        """The ids of the documents, which hits name by their rows."""
+        """The document ids; hits refer to them by row."""
 
     def find(self, texts: Sequence[str], depth: int) -> list[Hits]:
-        """The best documents for each text, the same whatever is asked along with it."""
+        """The best documents for each text, independent of the other texts."""
 
 
 class Hits(Struct, frozen=True):
-    """What was found for one query: rows of the index and their scores, best first."""
+    """The hits for one query: rows of the index and their scores, best first."""
 
     row: Integers
     score: Floats
@@ -129,7 +129,7 @@ NO_HITS = Hits(np.empty(0, np.int64), np.empty(0))
 def search_with(
     searcher: Searcher, queries: Mapping[str, str], depth: int, name: str, progress: Progress | None = None
 ) -> Run:
-    """A run under this name: the best documents for each query, as Retriever has it."""
+    """A run with this name: the best documents for each query; see `Retriever.search`."""
     tell, depth, names = progress or silent, checked_depth(depth), list(queries)
     found: dict[str, Hits] = {}
     for begin in range(0, len(names), _ASKED):
@@ -141,7 +141,7 @@ def search_with(
 
 
 def distinct(documents: Iterable[Document]) -> Iterator[Document]:
-    """The documents without those whose id has come before."""
+    """The documents, without those whose id has already occurred."""
     seen: set[str] = set()
     for document in documents:
         if document.id not in seen:
@@ -150,7 +150,7 @@ def distinct(documents: Iterable[Document]) -> Iterator[Document]:
 
 
 def expected(documents: Callable[[], Iterator[Document]], progress: Progress | None) -> int | None:
-    """How many documents will come: counted where somebody looks at the progress, since only then it is worth a pass."""
+    """The number of documents, counted in an extra pass only if progress is shown."""
     if progress is None:
         return None
     count = 0
@@ -162,7 +162,7 @@ def expected(documents: Callable[[], Iterator[Document]], progress: Progress | N
 
 
 def best_hits(row: Integers, score: Floats, place: Integers, depth: int) -> Hits:
-    """The highest scores, falling; equal ones by `place`, the order of the document ids.
+    """The hits with the highest scores, best first; ties by `place`, the order of the document ids.
 
     >>> best_hits(np.array([4, 1, 0]), np.array([2.0, 2.0, 3.0]), np.array([0, 1, 2, 3, 4]), 2)
     Hits(row=array([0, 1]), score=array([3., 2.]))
@@ -176,7 +176,7 @@ def best_hits(row: Integers, score: Floats, place: Integers, depth: int) -> Hits
 
 
 def run_of(found: Mapping[str, Hits], ids: Ids, name: str) -> Run:
-    """A run of what was found for each query; queries without a hit are absent."""
+    """A run from the hits of each query; queries without hits are absent."""
     answered = {query: hits for query, hits in found.items() if len(hits.row)}
     sizes = [len(hits.row) for hits in answered.values()]
     queries = np.repeat(np.array([*answered, ""], object)[:-1], sizes).tolist()
@@ -186,16 +186,16 @@ def run_of(found: Mapping[str, Hits], ids: Ids, name: str) -> Run:
 
 
 def checked_depth(depth: Any) -> int:
-    """A depth that can be searched to."""
+    """The depth, if it is valid."""
     if not isinstance(depth, (int, np.integer)) or isinstance(depth, bool) or depth < 1:
-        raise RetrievalError(f"depth cannot be {depth!r}; it takes a whole number of documents, from 1.")
+        raise RetrievalError(f"depth cannot be {depth!r}; it takes a whole number of at least 1.")
     return int(depth)
 
 
 def writable_text(text: str) -> str:
-    """The text as engines can take it: bytes that are not UTF-8 become question marks."""
+    """The text in a form engines accept: bytes that are not UTF-8 become question marks."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def silent(step: str, done: int, total: int | None) -> None:
-    """Progress that nobody looks at."""
+    """Ignore progress."""

@@ -1,4 +1,4 @@
-"""Where models and embeddings are kept between runs: $ASSAY_CACHE, or the user's cache folder."""
+"""The cache for models and embeddings: $ASSAY_CACHE, or the user cache folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """The folder, whether it is there or not; it may be deleted at any time and is filled again."""
+    """The cache folder, which may not exist; it can be deleted at any time and is refilled."""
     given = os.environ.get("ASSAY_CACHE")
     return Path(given).expanduser() if given else _users_cache() / "assay"
 

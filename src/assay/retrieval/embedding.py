@@ -1,9 +1,9 @@
-"""Texts to vectors, by an ONNX model. A vector depends on the model and its text alone.
+"""Encode texts as vectors with an ONNX model. A vector depends only on the model and its text.
 
-Texts go through the model one at a time, several side by side. In a batch, an int8 model scales its activations by the
-largest of all texts, so that a vector would depend on its neighbours (cosine 0.990 to 0.993 to itself at worst over 200
-texts of Cranfield) and a run could not be resumed bit for bit. One at a time is also faster on a processor, since nothing
-is padded: 200 such texts took 2.1 s on 2 cores, against 3.1 s in batches of 16 by length and 4.0 s in batches as they came.
+Each text goes through the model alone, with several in parallel. In a batch, an int8 model scales its activations by
+the largest of all texts, so a vector would depend on its batch (cosine 0.990 to 0.993 with itself at worst over 200
+Cranfield texts), and a run could not be resumed bit for bit. Single texts are also faster on a CPU, because nothing is
+padded: 200 texts took 2.1 s on 2 cores, against 3.1 s in batches of 16 sorted by length and 4.0 s in unsorted batches.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from assay.retrieval.models import ModelFiles
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Vectors: TypeAlias = npt.NDArray[np.float32]  # (texts, dimensions), each of length 1
+    Vectors: TypeAlias = npt.NDArray[np.float32]  # (texts, dimensions), unit length
 else:
     Vectors = np.ndarray
 
@@ -32,20 +32,22 @@ POOLINGS = ("mean", "first")  # the mean over all tokens, or the first one ([CLS
 
 
 class Encoder:
-    """A model that is ready to encode. To be closed after use: `with Encoder(...) as encoder`."""
+    """A loaded model. Close it after use: `with Encoder(...) as encoder`."""
 
     def __init__(self, files: ModelFiles, *, max_length: int, pooling: str = "mean") -> None:
         if pooling not in POOLINGS:
-            raise RetrievalError(f"pooling cannot be {pooling!r}; there are {' and '.join(POOLINGS)}.")
+            raise RetrievalError(f"pooling cannot be {pooling!r}; it takes {' or '.join(POOLINGS)}.")
         runtime, tokenizers = _libraries()
         options = runtime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1  # one text, one thread; several texts at once
+        options.intra_op_num_threads = options.inter_op_num_threads = (
+            1  # one thread per text; several texts in parallel
+        )
         options.log_severity_level = 3
         try:
             self._session = runtime.InferenceSession(str(files.model), options, providers=["CPUExecutionProvider"])
             self._tokenizer = tokenizers.Tokenizer.from_file(str(files.tokenizer))
-        except Exception as error:  # the libraries raise what they like
-            raise RetrievalError(f"{files.folder}: the model cannot be loaded: {_gist(error)}") from None
+        except Exception as error:  # the libraries raise many kinds of exceptions
+            raise RetrievalError(f"{files.folder}: cannot load the model: {_gist(error)}") from None
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length)
         self._inputs = {value.name for value in self._session.get_inputs()}
@@ -62,11 +64,11 @@ class Encoder:
 
     @cached_property
     def dimensions(self) -> int:
-        """How many numbers a vector has."""
+        """The length of a vector."""
         return len(self._encode("a"))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """One vector for each text, of length 1."""
+        """One unit vector per text."""
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         return np.stack(list(self._pool.map(self._encode, texts)))
@@ -85,7 +87,7 @@ class Encoder:
 
 
 def library_versions() -> dict[str, str]:
-    """The versions of what encodes, for the record."""
+    """The versions of the libraries, for the manifest."""
     from importlib.metadata import version
 
     _libraries()
@@ -97,12 +99,12 @@ def _libraries() -> tuple[Any, Any]:
         import onnxruntime
         import tokenizers
     except ImportError:
-        raise MissingExtraError("search by vectors", "dense") from None
+        raise MissingExtraError("vector search", "dense") from None
     return onnxruntime, tokenizers
 
 
 def _processors() -> int:
-    """How many processors this process may use."""
+    """The number of processors available to this process."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system
@@ -110,5 +112,5 @@ def _processors() -> int:
 
 
 def _gist(error: Exception) -> str:
-    """The first line of an error's message; the others are a trace of the library's own."""
+    """The first line of an error message; the rest is the library's own trace."""
     return str(error).strip().partition("\n")[0]

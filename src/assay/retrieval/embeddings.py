@@ -1,7 +1,7 @@
-"""Vectors kept on disk by the digest of their text: what was encoded once is not encoded again. Knows no model.
+"""An on-disk cache of vectors, keyed by the digest of their text. Independent of the model.
 
-One file of records of equal size, which only grows: digest of the text, check sum, vector. A process that is killed while
-it writes leaves at most a record that is cut off or does not match its sum; neither is taken for a vector.
+One append-only file of fixed-size records: digest of the text, checksum, vector. A process killed while writing leaves
+at most a truncated record or one with a wrong checksum; both are ignored.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _AT_ONCE = 1024  # records read in one step
 
 
 def text_digest(text: str) -> bytes:
-    """What a vector is kept under."""
+    """The cache key of a text."""
     return hashlib.sha256(as_bytes(text)).digest()
 
 
 class EmbeddingStore:
-    """The vectors of one model in one folder; several processes may use it at once."""
+    """The cached vectors of one model; several processes may use it at once."""
 
     def __init__(self, folder: Path, dimensions: int) -> None:
         with writing(folder):
@@ -41,7 +41,7 @@ class EmbeddingStore:
         self._folder, self._path = folder, folder / _FILE
         self._record = np.dtype([("digest", f"V{_DIGEST}"), ("sum", "<u4"), ("vector", "<f4", (dimensions,))])
         self._rows: dict[bytes, int] = {}
-        self._read = 0  # records looked at
+        self._read = 0  # records read so far
         self._catch_up()
 
     def __contains__(self, digest: bytes) -> bool:
@@ -51,13 +51,13 @@ class EmbeddingStore:
         return len(self._rows)
 
     def vectors(self, digests: Sequence[bytes]) -> Vectors:
-        """The vectors of these texts; all of them must be there."""
+        """The vectors of these texts, all of which must be cached."""
         rows = [self._rows[digest] for digest in digests]
         found: Vectors = np.ascontiguousarray(self._records()["vector"][rows], np.float32)
         return found
 
     def add(self, digests: Sequence[bytes], vectors: Vectors) -> None:
-        """Keep these vectors."""
+        """Add vectors to the cache."""
         records = np.empty(len(digests), self._record)
         records["vector"] = vectors
         for row, digest in enumerate(digests):
@@ -65,20 +65,20 @@ class EmbeddingStore:
             records["sum"][row] = _sum(digest, records["vector"][row].tobytes())
         with locked_folder(self._folder), writing(self._folder), self._path.open("ab") as file:
             whole = file.tell() // self._record.itemsize * self._record.itemsize
-            file.truncate(whole)  # a record that a killed process has left half done
+            file.truncate(whole)  # a partial record left by a killed process
             file.write(records.tobytes())
             file.flush()
             os.fsync(file.fileno())
         self._catch_up()
 
     def _records(self) -> Any:
-        """All whole records of the file, which stay on the disk."""
+        """All complete records of the file, memory-mapped."""
         size = self._path.stat().st_size if self._path.exists() else 0
         whole = size // self._record.itemsize
         return np.memmap(self._path, self._record, "r", shape=(whole,)) if whole else np.empty(0, self._record)
 
     def _catch_up(self) -> None:
-        """Look at the records that have come since, of this process and of others."""
+        """Read the records added since, by this process or others."""
         size = self._record.itemsize
         if not self._path.exists():
             return

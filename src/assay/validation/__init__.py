@@ -1,1 +1,1 @@
-"""Check what is about to be scored: findings about runs and judgments, with what to do about each."""
+"""Check runs, judgments and collections before scoring: findings, and how to fix each of them."""

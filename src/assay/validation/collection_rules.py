@@ -1,11 +1,11 @@
 """Rules about collections: documents, queries and judgments that should belong together.
 
-What a function is given depends on where a rule is looked at:
+The scope of a rule decides what its function gets and returns:
 
     line      a place that cannot be read (`Flaw`), and the role of its file   -> what is wrong with it, or None
     query     one query                                                       -> what is wrong with it, or None
     document  one document                                                    -> what is wrong with it, or None
-    file      what is known at the end (`CollectionFacts`)                     -> findings about files (`About`)
+    file      the facts about the whole collection (`CollectionFacts`)         -> findings about files (`About`)
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ _ROLE_WORDS = {"corpus": "documents", "queries": "queries", "qrels": "judgments"
 
 
 class About(Struct, frozen=True):
-    """A finding in its own words, and the file that it is about."""
+    """A finding with its own message, and the file it is about."""
 
     file: str
     said: Said
 
 
 class CollectionFacts(Struct):
-    """What is known of a collection when all of it has been read."""
+    """Facts about a collection after reading all of it."""
 
     folder: str
     split: str
-    files: Mapping[str, str]  # role -> the file as messages show it; where there are several, their folder
-    missing: tuple[tuple[str, str], ...] = ()  # role, and what was looked for
-    doubtful: tuple[tuple[str, str, tuple[str, ...]], ...] = ()  # role, the file taken, those as likely
-    splits: tuple[str, ...] = ()  # those to choose from, where none was chosen
-    queries: dict[str, str] | None = None  # id -> text; None where they could not be read
+    files: Mapping[str, str]  # role -> the file as shown in messages; the folder if there are several
+    missing: tuple[tuple[str, str], ...] = ()  # role, and what was searched for
+    doubtful: tuple[tuple[str, str, tuple[str, ...]], ...] = ()  # role, the file used, other candidates
+    splits: tuple[str, ...] = ()  # the choices, if none was chosen
+    queries: dict[str, str] | None = None  # id -> text; None if they could not be read
     repeated_queries: Tally = field(default_factory=Tally)
     same_queries: Tally = field(default_factory=Tally)
     qrels: Qrels | None = None
-    letters: str = ""  # the grades that letters were given, if the judgments have letters
-    documents: int | None = None  # None where they could not be read
+    letters: str = ""  # the values of letter grades, if there are any
+    documents: int | None = None  # None if they could not be read
     some_documents: tuple[str, ...] = ()  # the first ids
     unknown: frozenset[str] = frozenset()  # judged documents that are not in the corpus
     repeated_documents: dict[str, Tally] = field(default_factory=dict)  # by file
@@ -62,17 +62,18 @@ class CollectionFacts(Struct):
     "file",
     "error",
     "a file is missing",
-    fix="Put the file into the folder under such a name, or say which file it is: --file ROLE=NAME, such as corpus=items.jsonl"
-    " (in Python: files={'corpus': 'items.jsonl'}).",
+    fix="Add the file to the folder, or name it: --file ROLE=NAME, such as corpus=items.jsonl (in Python: "
+    "files={'corpus': 'items.jsonl'}).",
 )
 def missing_file(facts: CollectionFacts) -> Iterator[About]:
-    """A part of the collection is missing: the documents, the queries or the judgments.
+    """Missing file.
 
-    Why: a benchmark needs all three. Files are recognised by their names, so that one may be there under another name.
-    Example: a folder with queries.jsonl and qrels/test.tsv, and no corpus.jsonl.
+    Why: A benchmark needs documents, queries and judgments. Files are recognised by name, so yours may be there under
+    another name.
+    Example: A folder with queries.jsonl and qrels/test.tsv but no corpus.jsonl.
     """
     for role, looked_for in facts.missing:
-        yield About(facts.folder, Said(f"there are no {_ROLE_WORDS[role]}: {looked_for.rstrip('.')}"))
+        yield About(facts.folder, Said(f"no {_ROLE_WORDS[role]} found: {looked_for.rstrip('.')}"))
 
 
 @rule(
@@ -83,20 +84,20 @@ def missing_file(facts: CollectionFacts) -> Iterator[About]:
     fix="Copy or download the file again, unpack it if it is an archive, or convert it to UTF-8 text.",
 )
 def unreadable_file(flaw: Flaw, role: str) -> str | None:
-    """A file that is no text, or is damaged, from some place on.
+    """Unreadable file.
 
-    Why: what comes behind that place is lost.
-    Example: corpus.jsonl.gz is cut off after half of its bytes.
+    Why: Everything after the damaged place is lost.
+    Example: corpus.jsonl.gz is cut off halfway.
     """
     return flaw.what if flaw.kind == "file" else None
 
 
-@rule("COL003", "line", "error", "the file is empty", fix="Find out why nothing was written, and write it again.")
+@rule("COL003", "line", "error", "the file is empty", fix="Find out why nothing was written, and write the file again.")
 def empty_file(flaw: Flaw, role: str) -> str | None:
-    """A file without data.
+    """Empty file.
 
-    Why: nothing can be searched, asked or judged.
-    Example: queries.tsv holds a header and no other line.
+    Why: A benchmark needs documents, queries and judgments.
+    Example: queries.tsv has a header and no other line.
     """
     return flaw.what if flaw.kind == "empty" else None
 
@@ -105,13 +106,13 @@ def empty_file(flaw: Flaw, role: str) -> str | None:
     "COL004",
     "line",
     "error",
-    "{count} {line is|lines are} no JSON",
-    fix="Each line is one JSON object: repair or remove these lines.",
+    "{count} {line is not a JSON object|lines are not JSON objects}",
+    fix="Write one JSON object per line: repair or remove these lines.",
 )
 def broken_json(flaw: Flaw, role: str) -> str | None:
-    """A line that is no JSON object.
+    """Invalid JSON.
 
-    Why: the document or the query of that line is lost, and systems are asked to find what they were not given.
+    Why: The document or query on that line is lost, and systems are asked to find what they were not given.
     Example: {"_id": "7", "text": "cut off
     """
     return flaw.what if flaw.kind == "json" else None
@@ -121,15 +122,16 @@ def broken_json(flaw: Flaw, role: str) -> str | None:
     "COL005",
     "line",
     "error",
-    "{count} {place does|places do} not have the fields that are needed",
-    fix="Rename the fields, or say what they are called: --columns corpus.id=NAME (in Python: "
-    "columns={'corpus': {'id': 'NAME'}}).",
+    "{count} {record does|records do} not have the required fields",
+    fix="Rename the fields, or say what they are called: --columns corpus.id=NAME (in Python: columns={'corpus': "
+    "{'id': 'NAME'}}).",
 )
 def wrong_columns(flaw: Flaw, role: str) -> str | None:
-    """No field for the id or for the text, a row of another width, or a value that is no text.
+    """Missing or invalid field.
 
-    Why: a text that is taken from another field makes another collection.
-    Example: a CSV file with the columns sku and name, of which neither is known to be the id.
+    Why: There is no field for the id or the text, a row has the wrong number of columns, or a value is not text. Text
+    taken from another field would make a different collection.
+    Example: A CSV file with the columns sku and name, neither of which is recognised as the id.
     """
     return flaw.what if flaw.kind == "columns" else None
 
@@ -139,12 +141,12 @@ def wrong_columns(flaw: Flaw, role: str) -> str | None:
     "line",
     "error",
     "{count} {text is|texts are} not UTF-8",
-    fix="Convert the file from its own encoding: iconv -f LATIN1 -t UTF-8 OLD > NEW.",
+    fix="Convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8 OLD > NEW.",
 )
 def not_utf8(flaw: Flaw, role: str) -> str | None:
-    r"""Bytes that are not UTF-8, or half a character.
+    r"""Not UTF-8.
 
-    Why: engines and models read UTF-8; others would refuse the text in the middle of indexing, or index other words.
+    Why: Engines and models read UTF-8. Other bytes make indexing fail, or are indexed as different words.
     Example: caf\xe9 in Latin-1.
     """
     return flaw.what if flaw.kind == "encoding" else None
@@ -154,18 +156,18 @@ def not_utf8(flaw: Flaw, role: str) -> str | None:
     "COL007",
     "file",
     "note",
-    "several files could be the same part",
-    fix="Remove or rename the others, or say which file it is: --file ROLE=NAME, such as corpus=items.jsonl"
-    " (in Python: files={'corpus': 'items.jsonl'}).",
+    "several files fit the same role",
+    fix="Remove or rename the others, or choose one: --file ROLE=NAME, such as corpus=items.jsonl (in Python: "
+    "files={'corpus': 'items.jsonl'}).",
 )
 def doubtful_file(facts: CollectionFacts) -> Iterator[About]:
-    """Several files could be the documents, or the queries.
+    """Several candidate files.
 
-    Why: you may have meant another one.
-    Example: corpus.jsonl and documents.tsv in one folder: the first is taken.
+    Why: You may have meant another one.
+    Example: corpus.jsonl and documents.tsv in one folder: the first is used.
     """
     for role, taken, others in facts.doubtful:
-        words = f"taken for the {_ROLE_WORDS[role]}; {some_of(list(others))} could be them too"
+        words = f"used as the {_ROLE_WORDS[role]}; {some_of(list(others))} would also fit"
         yield About(taken, Said(words, len(others)))
 
 
@@ -177,9 +179,9 @@ def doubtful_file(facts: CollectionFacts) -> Iterator[About]:
     fix="Choose one with --split (in Python: split=).",
 )
 def undecided_split(facts: CollectionFacts) -> Iterator[About]:
-    """Judgments for several splits, none of which is called test.
+    """No split chosen.
 
-    Why: figures of different splits are different figures, and nobody should have to guess whose they are.
+    Why: None of the splits is called test, and each split gives different results.
     Example: qrels/train.tsv and qrels/dev.tsv.
     """
     if facts.splits:
@@ -195,12 +197,12 @@ def undecided_split(facts: CollectionFacts) -> Iterator[About]:
     "line",
     "error",
     "{count} {query has|queries have} no id",
-    fix="Every query needs an id, text or a whole number: repair or remove these lines.",
+    fix="Give every query an id (text or a whole number), or remove these lines.",
 )
 def query_without_id(flaw: Flaw, role: str) -> str | None:
-    """A query without an id.
+    """Query without an id.
 
-    Why: nothing can be judged for it, and nothing retrieved.
+    Why: Nothing can be judged or retrieved for it.
     Example: {"text": "how to cook rice"} has no _id.
     """
     return flaw.what if flaw.kind == "id" and role == "queries" else None
@@ -210,14 +212,14 @@ def query_without_id(flaw: Flaw, role: str) -> str | None:
     "COL011",
     "file",
     "error",
-    "{count} {query id stands|query ids stand} more than once",
-    fix="Give each query an id of its own, or remove the lines that are too many.",
+    "{count} query {id appears|ids appear} more than once",
+    fix="Give each query its own id, or remove the extra lines.",
 )
 def repeated_query_id(facts: CollectionFacts) -> Iterator[About]:
-    """The same query id twice.
+    """Duplicate query id.
 
-    Why: the judgments are about one of the two, and nobody can say which.
-    Example: query 7 on line 7 and, with other words, on line 12.
+    Why: It is unclear which of the two the judgments are about.
+    Example: Query 7 on line 7 and, with different text, on line 12.
     """
     return _tallied("COL011", {facts.files.get("queries", ""): facts.repeated_queries})
 
@@ -227,12 +229,12 @@ def repeated_query_id(facts: CollectionFacts) -> Iterator[About]:
     "query",
     "warning",
     "{count} {query has|queries have} no text",
-    fix="Find the text in the source of the collection, or remove these queries from queries and judgments.",
+    fix="Find the text in the source of the collection, or remove these queries from the queries and the judgments.",
 )
 def query_without_text(query: Query) -> str | None:
-    """A query without words.
+    """Query without text.
 
-    Why: no system finds anything for it, so that all of them get 0 and look more alike than they are.
+    Why: No system finds anything for it, so all of them get 0 and look more similar than they are.
     Example: {"_id": "7", "text": ""}
     """
     return None if query.text.strip() else f"query {show_id(query.id)}"
@@ -242,15 +244,15 @@ def query_without_text(query: Query) -> str | None:
     "COL013",
     "file",
     "warning",
-    "{count} {query has|queries have} the words of an earlier one",
-    fix="Keep one of them and join their judgments, above all where one is for training and the other for testing.",
+    "{count} {query has|queries have} the same text as an earlier one",
+    fix="Keep one of them and merge their judgments, especially if one is for training and the other for testing.",
 )
 def same_query(facts: CollectionFacts) -> Iterator[About]:
-    """Two queries with the same words; case and blanks do not count.
+    """Duplicate query text.
 
-    Why: such a query counts twice in every mean; and if one of the two was used to train or to tune, its twin is no
-    test any more.
-    Example: query 3 "Cheap flights" and query 40 "cheap  flights".
+    Why: Such a query counts twice in every mean; letter case and spaces are ignored. If one copy was used for training
+    or tuning, the other is no longer a fair test.
+    Example: Query 3 "Cheap flights" and query 40 "cheap  flights".
     """
     return _tallied("COL013", {facts.files.get("queries", ""): facts.same_queries})
 
@@ -260,13 +262,13 @@ def same_query(facts: CollectionFacts) -> Iterator[About]:
     "file",
     "note",
     "queries without judgments are left out",
-    fix="Nothing, if they belong to another split; else judge them.",
+    fix="Nothing to do if they belong to another split; otherwise judge them.",
 )
 def unjudged_query(facts: CollectionFacts) -> Iterator[About]:
-    """Queries that this split has no judgments for.
+    """Query without judgments.
 
-    Why: they are left out, since nothing can be measured for them.
-    Example: queries.jsonl holds the queries of train and test, qrels/test.tsv judges those of test.
+    Why: Nothing can be measured for it in this split, so it is left out.
+    Example: queries.jsonl has the queries of train and test; qrels/test.tsv judges only those of test.
     """
     if facts.queries is None or facts.qrels is None:
         return
@@ -286,12 +288,12 @@ def unjudged_query(facts: CollectionFacts) -> Iterator[About]:
     "line",
     "error",
     "{count} {document has|documents have} no id",
-    fix="Every document needs an id, text or a whole number: repair or remove these lines.",
+    fix="Give every document an id (text or a whole number), or remove these lines.",
 )
 def document_without_id(flaw: Flaw, role: str) -> str | None:
-    """A document without an id.
+    """Document without an id.
 
-    Why: it can be neither judged nor retrieved.
+    Why: It can be neither judged nor retrieved.
     Example: {"title": "Rice", "text": "Rinse it twice."} has no _id.
     """
     return flaw.what if flaw.kind == "id" and role == "corpus" else None
@@ -301,14 +303,14 @@ def document_without_id(flaw: Flaw, role: str) -> str | None:
     "COL021",
     "file",
     "error",
-    "{count} {document id stands|document ids stand} more than once",
-    fix="Give each document an id of its own, or remove the lines that are too many.",
+    "{count} document {id appears|ids appear} more than once",
+    fix="Give each document its own id, or remove the extra lines.",
 )
 def repeated_document_id(facts: CollectionFacts) -> Iterator[About]:
-    """The same document id twice.
+    """Duplicate document id.
 
-    Why: an index holds both, a ranking may hold both, and the judgments are about one of them.
-    Example: document D12 on line 12 and, with another text, on line 900.
+    Why: An index and a ranking may contain both, but the judgments are about one of them.
+    Example: Document D12 on line 12 and, with different text, on line 900.
     """
     return _tallied("COL021", facts.repeated_documents)
 
@@ -318,12 +320,12 @@ def repeated_document_id(facts: CollectionFacts) -> Iterator[About]:
     "document",
     "warning",
     "{count} {document has|documents have} neither title nor text",
-    fix="Find the text in the source of the collection, or remove these documents from corpus and judgments.",
+    fix="Find the text in the source of the collection, or remove these documents from the corpus and the judgments.",
 )
 def document_without_text(document: Document) -> str | None:
-    """A document without words.
+    """Document without text.
 
-    Why: no system can find it. If it is judged relevant, recall cannot reach 1.
+    Why: No system can find it. If it is judged relevant, recall cannot reach 1.
     Example: {"_id": "471", "title": "", "text": ""}
     """
     return None if document.text.strip() or document.title.strip() else f"document {show_id(document.id)}"
@@ -333,14 +335,15 @@ def document_without_text(document: Document) -> str | None:
     "COL023",
     "file",
     "note",
-    "{count} {document has|documents have} the title and text of an earlier one",
-    fix="Nothing, if the source has them so. To be strict, keep one of each and give it the highest of their grades.",
+    "{count} {document has|documents have} the same title and text as an earlier one",
+    fix="Nothing to do if the source has these duplicates. To be strict, keep one of each and give it the highest of "
+    "their grades.",
 )
 def same_document(facts: CollectionFacts) -> Iterator[About]:
-    """Documents that are the same but for their id.
+    """Duplicate document.
 
-    Why: systems find them together; if only one of them is judged, the other counts as not relevant.
-    Example: one product under two numbers.
+    Why: Systems find both together; if only one is judged, the other counts as not relevant.
+    Example: One product under two numbers.
     """
     return _tallied("COL023", facts.same_documents)
 
@@ -349,13 +352,13 @@ def same_document(facts: CollectionFacts) -> Iterator[About]:
     "COL024",
     "document",
     "warning",
-    "{count} document {id has|ids have} blanks",
-    fix="Put another character in place of the blanks, in the judgments too; or keep runs as JSON, CSV or Parquet.",
+    "{count} document {id contains|ids contain} whitespace",
+    fix="Replace the whitespace, in the judgments too, or keep runs as JSON, CSV or Parquet.",
 )
 def document_id_with_blanks(document: Document) -> str | None:
-    """A blank inside the id of a document.
+    """Whitespace in a document id.
 
-    Why: the columns of a TREC run are parted by blanks, so that such an id cannot be written to one.
+    Why: Whitespace separates the columns of a TREC run, so such an id cannot be written to one.
     Example: "SKU 12 B".
     """
     return _with_blanks("document", document.id)
@@ -365,13 +368,13 @@ def document_id_with_blanks(document: Document) -> str | None:
     "COL015",
     "query",
     "warning",
-    "{count} query {id has|ids have} blanks",
-    fix="Put another character in place of the blanks, in the judgments too; or keep runs as JSON, CSV or Parquet.",
+    "{count} query {id contains|ids contain} whitespace",
+    fix="Replace the whitespace, in the judgments too, or keep runs as JSON, CSV or Parquet.",
 )
 def query_id_with_blanks(query: Query) -> str | None:
-    """A blank inside the id of a query.
+    """Whitespace in a query id.
 
-    Why: the columns of a TREC run are parted by blanks, so that such an id cannot be written to one.
+    Why: Whitespace separates the columns of a TREC run, so such an id cannot be written to one.
     Example: "topic 12".
     """
     return _with_blanks("query", query.id)
@@ -384,14 +387,14 @@ def query_id_with_blanks(query: Query) -> str | None:
     "COL030",
     "file",
     "warning",
-    "judged queries are not among the queries",
-    fix="Find the texts of these queries, or remove them from the judgments. If all are unknown, the ids are written in "
-    "another way, or the files belong to different collections.",
+    "judged queries are not in the queries",
+    fix="Add these queries, or remove them from the judgments. If all of them are missing, the ids may be "
+    "written differently, or the files belong to different collections.",
 )
 def unknown_query(facts: CollectionFacts) -> Iterator[About]:
-    """Judgments for a query that there is not.
+    """Judged query missing from the queries.
 
-    Why: no system can be asked it, and all of them get 0 for it. An error if there is no query in common.
+    Why: Without its text no system can search for it, so all get 0. This is an error if all judged queries are missing.
     Example: qrels/test.tsv judges query 12; queries.jsonl ends with query 11.
     """
     if facts.queries is None or facts.qrels is None:
@@ -402,10 +405,10 @@ def unknown_query(facts: CollectionFacts) -> Iterator[About]:
     lines = _first_lines(facts.qrels, [facts.qrels.queries[code] for code in facts.qrels.query.tolist()], set(unknown))
     examples = tuple(FindingExample("", lines.get(query), show_id(query)) for query in _by_line(unknown, lines)[:SHOWN])
     if len(unknown) == len(facts.qrels.queries):
-        words = f"none of the {len(unknown):,} judged queries is among the queries, which begin with "
+        words = f"none of the {len(unknown):,} judged queries is in the queries, which start with "
         said = Said(words + (some_of(list(facts.queries)) or "nothing"), len(unknown), examples, "error")
     else:
-        words = plural("{count} judged {query is|queries are} not among the queries", len(unknown))
+        words = plural("{count} judged {query is|queries are} not in the queries", len(unknown))
         said = Said(words, len(unknown), examples)
     yield About(facts.files["qrels"], said)
 
@@ -415,15 +418,15 @@ def unknown_query(facts: CollectionFacts) -> Iterator[About]:
     "file",
     "warning",
     "judged documents are not in the corpus",
-    fix="Complete the corpus, or remove these judgments. If all are unknown, the ids are written in another way, or the "
-    "files belong to different collections.",
+    fix="Complete the corpus, or remove these judgments. If all of them are missing, the ids may be written "
+    "differently, or the files belong to different collections.",
 )
 def unknown_document(facts: CollectionFacts) -> Iterator[About]:
-    """Judgments for a document that there is not.
+    """Judged document missing from the corpus.
 
-    Why: no system can find it; if it is relevant, recall cannot reach 1. A note if none of them is relevant, an error
-    if no judged document is there.
-    Example: qrels/test.tsv judges document D12, and corpus.jsonl has no D12.
+    Why: No system can find it. If it is relevant, recall cannot reach 1. This is a note if no missing document is
+    relevant, and an error if all judged documents are missing.
+    Example: qrels/test.tsv judges document D12, but corpus.jsonl has no D12.
     """
     qrels, unknown = facts.qrels, facts.unknown
     if facts.documents is None or qrels is None or not unknown:
@@ -434,11 +437,11 @@ def unknown_document(facts: CollectionFacts) -> Iterator[About]:
     judged = len(set(qrels.doc.tolist()))
     relevant = len({doc for doc, rel in zip(qrels.doc.tolist(), qrels.rel.tolist(), strict=True) if rel > 0} & unknown)
     if len(unknown) == judged:
-        words = f"none of the {judged:,} judged documents is in the corpus, which begins with "
+        words = f"none of the {judged:,} judged documents is in the corpus, which starts with "
         said = Said(words + (some_of(facts.some_documents) or "nothing"), judged, examples, "error")
     else:
         words = plural("{count} judged {document is|documents are} not in the corpus", len(unknown))
-        words += f" (relevant: {relevant:,})" if relevant else " (relevant: none)"
+        words += f" ({relevant:,} relevant)" if relevant else " (none relevant)"
         said = Said(words, len(unknown), examples, "warning" if relevant else "note")
     yield About(facts.files["qrels"], said)
 
@@ -448,16 +451,17 @@ def unknown_document(facts: CollectionFacts) -> Iterator[About]:
     "file",
     "note",
     "the grades are letters",
-    fix="Nothing, if that is what they mean; else write numbers.",
+    fix="Nothing to do if these values are right; otherwise write numbers.",
 )
 def letters(facts: CollectionFacts) -> Iterator[About]:
-    """Judgments in the letters of ESCI: exact, substitute, complement, irrelevant.
+    """Letter grades.
 
-    Why: measures need numbers, and other numbers give other values. The letters are read as 3, 2, 1 and 0.
+    Why: Measures need numbers, and other numbers give other results. ESCI's exact, substitute, complement and
+    irrelevant are read as 3, 2, 1 and 0.
     Example: q1, B07NCQWCQS, E
     """
     if facts.letters:
-        yield About(facts.files["qrels"], Said(f"the grades are letters and are read as {facts.letters}"))
+        yield About(facts.files["qrels"], Said(f"the grades are letters, read as {facts.letters}"))
 
 
 def _tallied(code: str, tallies: Mapping[str, Tally]) -> Iterator[About]:
@@ -473,7 +477,7 @@ def _with_blanks(what: str, id: str) -> str | None:
 
 
 def _first_lines(qrels: Qrels, ids: list[str], wanted: set[str] | frozenset[str]) -> dict[str, int]:
-    """The first line of the judgments where each of these ids stands."""
+    """The first line of the judgments with each of these ids."""
     if qrels.lines is None:
         return {}
     found: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""What is known about a file once it has been read: what rules about whole files look at."""
+"""Facts about a whole file after reading it: the input of rules with the scope `file`."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from assay.validation.findings import Tally
 
 
 class Options(Struct, frozen=True):
-    """What was asked for."""
+    """The options of a validation."""
 
     max_depth: int | None = None
     six_columns: bool = False
-    graver: frozenset[str] = frozenset()  # rules that are errors here
+    graver: frozenset[str] = frozenset()  # codes that a profile makes errors
 
 
 class Partners(Struct, frozen=True, dict=True):
-    """The files that a run or judgments are checked against."""
+    """The judgments and topics that a file is checked against."""
 
     qrels: Qrels | None = None
     topics: frozenset[str] | None = None
 
     @cached_property
     def judged(self) -> dict[str, dict[bytes, float]]:
-        """Query -> document -> grade; documents as they stand in files."""
+        """Query -> document -> grade, with documents as the bytes in the file."""
         found: dict[str, dict[bytes, float]] = {}
         if self.qrels is None:
             return found
@@ -39,7 +39,7 @@ class Partners(Struct, frozen=True, dict=True):
 
 
 class FileFacts(Struct):
-    """What runs and judgments have in common."""
+    """Facts about any file."""
 
     file: str
     format: str
@@ -48,24 +48,24 @@ class FileFacts(Struct):
     comments: int = 0
     width: int | None = None
     layout: tuple[str, ...] = ()
-    ended: bool = True  # whether the last line has its line end
+    ended: bool = True  # whether the last line has a line end
     encodings: set[str] = field(default_factory=set)
     options: Options = Options()
     partners: Partners = Partners()
-    damaged: set[str] = field(default_factory=set)  # queries that lost rows, since these could not be read
-    apart: int = 0  # queries whose rows do not stand together
+    damaged: set[str] = field(default_factory=set)  # queries with rows that could not be read
+    apart: int = 0  # queries whose rows are not grouped together
     first_apart: str | None = None
 
 
 class RunFacts(FileFacts, Struct):
-    """A run."""
+    """Facts about a run."""
 
     depths: dict[str, int] = field(default_factory=dict)  # query -> documents
     tags: Counter[str] = field(default_factory=Counter)
-    tag_lines: dict[str, int | None] = field(default_factory=dict)  # tag -> where it stands first
+    tag_lines: dict[str, int | None] = field(default_factory=dict)  # tag -> its first line
     same_lists: dict[int, list[str]] = field(default_factory=dict)  # digest of a ranking -> the first queries with it
-    tied: Tally = field(default_factory=Tally)  # queries with equal scores
-    straddling: Counter[int] = field(default_factory=Counter)  # cutoff -> queries where equal scores straddle it
+    tied: Tally = field(default_factory=Tally)  # queries with tied scores
+    straddling: Counter[int] = field(default_factory=Counter)  # cutoff -> queries with a tie across it
     has_scores: bool = True
     has_ranks: bool = True
 
@@ -76,10 +76,10 @@ class RunFacts(FileFacts, Struct):
 
 
 class QrelsFacts(FileFacts, Struct, dict=True):
-    """Judgments."""
+    """Facts about judgments."""
 
     grades: dict[str, list[float]] = field(default_factory=dict)  # query -> grades
-    first_line: dict[str, int | None] = field(default_factory=dict)  # query -> where it stands first
+    first_line: dict[str, int | None] = field(default_factory=dict)  # query -> its first line
     iterations: set[str] = field(default_factory=set)
 
     @property
@@ -89,6 +89,6 @@ class QrelsFacts(FileFacts, Struct, dict=True):
 
     @cached_property
     def scale(self) -> Counter[float]:
-        """How often each grade was given."""
+        """How often each grade is used."""
         values, counts = np.unique(np.concatenate([*self.grades.values(), []]), return_counts=True)
         return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))

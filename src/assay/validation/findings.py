@@ -1,4 +1,4 @@
-"""What validation has to say about a file, as values. Finds nothing and prints nothing."""
+"""The results of validating a file, as plain values. Does no checking and no printing."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Literal, TypeAlias, get_args
 from msgspec import Struct, field
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first
-SHOWN = 5  # examples of one finding
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # most severe first
+SHOWN = 5  # examples per finding
 
 
 class FindingExample(Struct, frozen=True):
-    """One place where a finding holds."""
+    """One place that a finding is about."""
 
-    text: str = ""  # what stands there, fit to be shown
+    text: str = ""  # what is there, safe to print
     line: int | None = None
     query: str | None = None
 
 
 class Finding(Struct, frozen=True):
-    """All places of a file where one rule is broken, as one."""
+    """All places in a file that break the same rule."""
 
     code: str
     severity: Severity
@@ -34,23 +34,23 @@ class Finding(Struct, frozen=True):
 
     @property
     def line(self) -> int | None:
-        """The first line concerned."""
+        """The line of the first example."""
         return self.examples[0].line if self.examples else None
 
     @property
     def query(self) -> str | None:
-        """The first query concerned."""
+        """The query of the first example."""
         return self.examples[0].query if self.examples else None
 
 
 class Validation(Struct, frozen=True):
-    """The findings about one file, the gravest first."""
+    """The findings about one file, most severe first."""
 
     file: str
     kind: str  # run or qrels
     findings: tuple[Finding, ...]
-    facts: dict[str, int | str] = field(default_factory=dict)  # what was looked at: lines, queries, format
-    coverage: tuple[tuple[str, int, tuple[str, ...]], ...] = ()  # which files a query is in, how many, the first ones
+    facts: dict[str, int | str] = field(default_factory=dict)  # format and counts: lines, rows, queries
+    coverage: tuple[tuple[str, int, tuple[str, ...]], ...] = ()  # files that share queries, how many, the first ones
 
     @property
     def valid(self) -> bool:
@@ -62,12 +62,12 @@ class Validation(Struct, frozen=True):
         return self.valid and not (strict and self.count("warning"))
 
     def count(self, severity: Severity) -> int:
-        """How many findings are of this severity."""
+        """How many findings have this severity."""
         return sum(finding.severity == severity for finding in self.findings)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many findings there are of each severity."""
+        """The number of findings by severity."""
         return {f"{severity}s": self.count(severity) for severity in SEVERITIES}
 
     def codes(self) -> list[str]:
@@ -76,7 +76,7 @@ class Validation(Struct, frozen=True):
 
 
 class Tally:
-    """How often something was seen, and where first: a million bad lines take no more memory than five."""
+    """A count and the first examples: a million bad lines take no more memory than five."""
 
     __slots__ = ("count", "examples")
 
@@ -85,12 +85,12 @@ class Tally:
         self.examples: list[FindingExample] = []
 
     def add(self, example: FindingExample, count: int = 1) -> None:
-        """One more place, or as many as are said."""
+        """Add one place, or several with one example."""
         self.count += count
         if len(self.examples) < SHOWN:
             self.examples.append(example)
 
     def extend(self, examples: Iterable[FindingExample]) -> None:
-        """More places."""
+        """Add one place per example."""
         for example in examples:
             self.add(example)

@@ -1,4 +1,4 @@
-"""Write a repaired copy of a file, and say what was repaired. Never guesses: what has two readings is left as it is."""
+"""Write a repaired copy of a file and list the repairs. Never guesses: anything ambiguous is left unchanged."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from assay.validation.reading import transcoded
 from assay.validation.text_rules import ascii_digits
 from assay.validation.validating import LAYOUTS
 
-BLANK, HEADER, TRAILING = "blank lines removed", "the header line removed", "blanks at the ends of lines removed"
+BLANK, HEADER, TRAILING = "blank lines removed", "header line removed", "whitespace around lines removed"
 DIGITS, REPEATS, RANKS = (
-    "digits written in ASCII",
-    "rows that stood twice removed",
-    "documents numbered 1, 2, 3 by rank and score",
+    "non-ASCII digits converted",
+    "duplicate rows removed",
+    "ranks renumbered 1, 2, 3",
 )
 MARK, RETURNS, LINE_END = (
-    "a byte order mark removed",
-    "carriage returns written as line feeds",
-    "a line end added to the last line",
+    "byte order mark removed",
+    "carriage returns converted to line feeds",
+    "line end added to the last line",
 )
 
 
@@ -40,18 +40,18 @@ class Repair(Struct, frozen=True):
 
     what: str
     count: int
-    lines: tuple[int, ...]  # the first ones, in the file as it was
+    lines: tuple[int, ...]  # the first ones, in the original file
 
 
 class Repairs(Struct, frozen=True):
-    """What was done to a file."""
+    """The repairs made to a file."""
 
     output: str
     made: tuple[Repair, ...]
 
 
 class _Line:
-    """A row on its way to the new file."""
+    """A row to be written to the new file."""
 
     __slots__ = ("end", "number", "raw", "tokens")
 
@@ -59,7 +59,7 @@ class _Line:
         self.number, self.raw, self.tokens, self.end = number, raw, tokens, end
 
     def set(self, column: int, token: bytes) -> None:
-        """Put another value into a column; the blanks between columns stay as they are."""
+        """Replace the value of a column and keep the whitespace between columns."""
         place = 0
         for before in self.tokens[:column]:
             place = self.raw.index(before, place) + len(before)
@@ -69,23 +69,24 @@ class _Line:
 
 
 def fix_run(source: Source, output: str | os.PathLike[str], *, input_format: str = AUTO) -> Repairs:
-    """Write a repaired copy of a run in columns, and say what was repaired."""
+    """Write a repaired copy of a run in columns and list the repairs."""
     return _fixed(source, output, "run", input_format)
 
 
 def fix_qrels(source: Source, output: str | os.PathLike[str], *, input_format: str = AUTO) -> Repairs:
-    """Write a repaired copy of judgments in columns, and say what was repaired."""
+    """Write a repaired copy of judgments in columns and list the repairs."""
     return _fixed(source, output, "qrels", input_format)
 
 
 def _fixed(source: Source, output: str | os.PathLike[str], kind: Kind, input_format: str) -> Repairs:
     target = os.fspath(output)
     if source != STDIN and os.path.exists(target) and os.path.samefile(source, target):
-        raise InputError(
-            "the repaired file would replace the one it was made from; give it another name", source=target
-        )
+        raise InputError("the repaired copy would overwrite the original. Choose another name.", source=target)
     if target.endswith(COMPRESSION_SUFFIXES):
-        raise InputError("repaired files are written as they are; compress it afterwards", source=target)
+        raise InputError(
+            "repaired copies are not compressed. Choose a name without this suffix, and compress the file afterwards.",
+            source=target,
+        )
     with Origin(source).open() as content:
         layout = _layout(content, kind, input_format)
         fixer = _Fixer(layout, kind)
@@ -104,15 +105,15 @@ def _layout(content: Content, kind: Kind, input_format: str) -> ColumnOrder:
     name = "trec" if name == AUTO else name
     if name not in LAYOUTS[kind]:
         raise InputError(
-            f"only text in columns can be repaired, and this is {name}. Repair it where it was made, or look at it with "
-            f"`assay {'runs' if kind == 'run' else 'qrels'} convert`.",
+            f"only text in columns can be repaired, and this is {name}. "
+            f"Convert it first with `assay {'runs' if kind == 'run' else 'qrels'} convert`.",
             source=content.name,
         )
     return LAYOUTS[kind][name]
 
 
 class _Fixer:
-    """Repairs the rows of one query after the other."""
+    """Repairs a file query by query."""
 
     def __init__(self, layout: ColumnOrder, kind: Kind) -> None:
         self._layout, self._kind = layout, kind
@@ -120,15 +121,15 @@ class _Fixer:
         self._value = self._place.get("rel", self._place.get("score", -1))
         self._made: dict[str, list[int]] = {}
         self._count: dict[str, int] = {}
-        self._cut_off = self._exhausted = False  # whether the last line has no line end, and all has been read
+        self._cut_off = self._exhausted = False  # the last line has no line end; everything is read
         self._width: int | None = None
-        self._open: list[_Line] = []  # rows of the query that is being read, and the lines between them
+        self._open: list[_Line] = []  # rows of the current query, and lines between them
         self._query: bytes | None = None
-        self._spoilt = False  # whether a row of that query could not be read
+        self._spoilt = False  # whether a row of the current query could not be read
         self._seen: dict[bytes, set[tuple[bytes, ...]]] = {}
 
     def made(self) -> tuple[Repair, ...]:
-        """What was repaired."""
+        """The repairs made."""
         return tuple(Repair(what, self._count[what], tuple(lines)) for what, lines in self._made.items())
 
     def _note(self, what: str, line: int) -> None:
@@ -138,13 +139,13 @@ class _Fixer:
             lines.append(line)
 
     def blocks(self, content: Content) -> Iterator[bytes]:
-        """What the new file holds, query by query."""
+        """The content of the new file, query by query."""
         for line, raw, end in self._lines(content):
             yield from self._take(line, raw, end)
         yield self._close()
 
     def _lines(self, content: Content) -> Iterator[tuple[int, bytes, bytes]]:
-        """Number, text and line end of each line; a last line may have none."""
+        """Number, text and line end of each line."""
         line = 0
         for data in whole_lines(self._blocks(content)):
             for raw in lines_of(self._start(data) if line == 0 else data):
@@ -154,7 +155,7 @@ class _Fixer:
     def _blocks(self, content: Content) -> Iterator[bytes]:
         encoding = wide_encoding(content.head)
         if encoding:
-            self._note(f"{encoding} written as UTF-8", 1)
+            self._note(f"{encoding} converted to UTF-8", 1)
         blocks = content.blocks()
         for block in transcoded(blocks, encoding) if encoding else blocks:
             self._cut_off = not block.endswith((b"\n", b"\r"))
@@ -171,7 +172,7 @@ class _Fixer:
         return data
 
     def _take(self, line: int, raw: bytes, end: bytes) -> Iterator[bytes]:
-        """The query before, when a row begins another one."""
+        """Process a line; gives the previous query when a row starts the next one."""
         tokens = raw.split()
         if raw.startswith(b"#"):
             self._open.append(_Line(line, raw, [], end))
@@ -211,7 +212,7 @@ class _Fixer:
             row.set(self._value, written.encode())
 
     def _is_repeat(self, row: _Line) -> bool:
-        """Whether the row stood there before, the same in all but the rank and the tag."""
+        """Whether an earlier row has the same values, except for rank and tag."""
         columns = [self._place[role] for role in ("doc", "iteration") if role in self._place]
         value = number(row.tokens[self._value]) if self._value >= 0 else None
         key = (*(row.tokens[column] for column in columns), repr(value).encode())
@@ -229,7 +230,7 @@ class _Fixer:
         return b"".join(line.raw + line.end for line in lines)
 
     def _renumber(self, rows: list[_Line]) -> None:
-        """Ranks from 1 on, where those that are there say the same order as the scores."""
+        """Renumber the ranks from 1 if they agree with the scores."""
         if not rows:
             return
         place = ranks([row.tokens[self._place["rank"]] for row in rows])

@@ -1,4 +1,4 @@
-"""Ids that are nearly the same: equal after trimming, folding case, dropping leading zeros or normalising Unicode."""
+"""Nearly identical ids: equal after trimming, folding case, dropping leading zeros or normalising Unicode."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _LEADING_ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 _LETTERS_BEFORE_NUMBER = re.compile(r"^[^0-9]+(?=[0-9]+$)")
 _INVISIBLE = dict.fromkeys([*range(0x200B, 0x2010), 0x2060, 0xFEFF, 0xAD])
 
-# From the least change to the greatest: the first that makes two ids equal says how they differ.
+# From the smallest change to the largest; the changes needed to make two ids equal say how they differ.
 FOLDS: dict[str, Callable[[str], str]] = {
-    "blanks around it": str.strip,
+    "surrounding spaces": str.strip,
     "letter case": str.casefold,
     "Unicode normalisation": lambda text: unicodedata.normalize("NFKC", text.translate(_INVISIBLE)),
     "leading zeros": lambda text: _LEADING_ZEROS.sub("", text),
@@ -23,7 +23,7 @@ FOLDS: dict[str, Callable[[str], str]] = {
 
 
 class Match(Struct, frozen=True):
-    """Two ids that are nearly the same."""
+    """Two nearly identical ids."""
 
     ours: str
     theirs: str
@@ -31,7 +31,7 @@ class Match(Struct, frozen=True):
 
 
 def fold(text: str) -> str:
-    """An id without all that people and programs change by mistake.
+    """An id reduced to what people and programs do not change by mistake.
 
     >>> fold(" Q007") == fold("7"), fold("d\u00e9") == fold("de\u0301"), fold("a1") == fold("b1")
     (True, True, True)
@@ -42,7 +42,7 @@ def fold(text: str) -> str:
 
 
 def difference(ours: str, theirs: str) -> str:
-    """What makes two ids of the same fold differ.
+    """How two ids with the same fold differ.
 
     >>> difference("007", "7"), difference("Q7", "q07")
     ('leading zeros', 'letter case and leading zeros')
@@ -59,7 +59,7 @@ def difference(ours: str, theirs: str) -> str:
 
 
 def near_matches(ours: Iterable[str], theirs: Iterable[str]) -> list[Match]:
-    """For each of our ids that they lack, theirs that is nearly the same, if there is just one.
+    """For each of our ids missing from theirs, the nearly identical one of theirs, if there is exactly one.
 
     >>> near_matches(["01", "2"], ["1", "2", "3"])
     [Match(ours='01', theirs='1', differ_by='leading zeros')]
@@ -78,7 +78,7 @@ def near_matches(ours: Iterable[str], theirs: Iterable[str]) -> list[Match]:
 
 
 def twins(ids: Iterable[str]) -> list[Match]:
-    """Pairs within one set of ids that are nearly the same, letters before a number aside: q1 and d1 may well be two.
+    """Pairs of nearly identical ids in one set. A different prefix does not count: q1 and d1 may well be two ids.
 
     >>> twins(["1", "01", "q1"])
     [Match(ours='01', theirs='1', differ_by='leading zeros')]
@@ -96,7 +96,7 @@ def twins(ids: Iterable[str]) -> list[Match]:
 
 
 def known_by(sets: Mapping[str, frozenset[str]]) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
-    """For each combination of sets that an id is in: which, how many ids, the first ones. Three sets give seven rows.
+    """For each combination of sets: its name, how many ids are in just these sets, and the first ones.
 
     >>> known_by({"run": frozenset("ab"), "qrels": frozenset("bc")})
     (('run and qrels', 1, ('b',)), ('run only', 1, ('a',)), ('qrels only', 1, ('c',)))

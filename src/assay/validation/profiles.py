@@ -1,4 +1,4 @@
-"""What a track asks of a run, by name. A new profile is a new entry."""
+"""What evaluation tracks require of a run, by name."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from assay.errors import InputError, did_you_mean
 
 
 class Profile(Struct, frozen=True):
-    """Rules that are graver here than elsewhere, and a limit."""
+    """The requirements of a track: rules that become errors, and limits."""
 
     about: str
     max_depth: int | None = None
     six_columns: bool = False
-    errors: frozenset[str] = frozenset()  # codes of rules that are errors here
+    errors: frozenset[str] = frozenset()  # codes of rules that become errors
 
 
 PROFILES = {
     "trec-rag": Profile(
-        "TREC RAG: not empty, all queries answered, six columns, unique ranks, at most 100 documents for each query",
+        "TREC RAG: not empty, all queries answered, six columns, unique ranks, at most 100 documents per query",
         max_depth=100,
         six_columns=True,
         errors=frozenset({"RUN006", "RUN021", "RUN022", "RUN050", "RUN052", "RUN070"}),
@@ -27,8 +27,8 @@ PROFILES = {
 
 
 def find_profile(name: str) -> Profile:
-    """The profile of this name."""
+    """The profile with this name."""
     if name not in PROFILES:
-        hint = did_you_mean(name, PROFILES) or f"; there is {', '.join(PROFILES)}."
+        hint = did_you_mean(name, PROFILES) or f"; available: {', '.join(PROFILES)}."
         raise InputError(f"no profile called {name!r}{hint}")
     return PROFILES[name]

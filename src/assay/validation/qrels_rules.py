@@ -1,4 +1,4 @@
-"""Rules about judgments. Those about bytes, lines and numbers stand in text_rules.py."""
+"""Rules about judgments. Rules about bytes, lines and numbers are in text_rules.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.validation.reading import QueryRows
 
 FEW_QUERIES = 50  # with fewer, differences between systems are mostly chance (Voorhees and Buckley 2002)
-HUGE = 1000  # no scale that people judge on goes so far
+HUGE = 1000  # far above any grading scale
 ABOVE_INT = 2**31
 
 
@@ -28,27 +28,27 @@ ABOVE_INT = 2**31
     "file",
     "error",
     "the file cannot be read as judgments",
-    fix="Rebuild the qrels, and check that they are: four columns (query iteration document grade), or another of our "
-    "formats.",
+    fix="Check that the file contains judgments: four columns (query iteration document grade) or another supported "
+    "format. If it is damaged, rebuild it.",
 )
 def unreadable(facts: QrelsFacts) -> Iterable[Said]:
-    """The file holds no judgments that we read.
+    """Not readable as judgments.
 
-    Why: nothing can be scored with it. It may be an archive, binary data, damaged by a copy, or in a format of its own.
-    Example: a run given for qrels; JSON that breaks off.
+    Why: Nothing can be scored with it. It may be an archive, binary data, a damaged copy, or in an unsupported format.
+    Example: A run given as qrels; truncated JSON.
     """
-    return ()  # seen by the reader
+    return ()  # reported by the reader
 
 
-@rule("QRL002", "file", "error", "there is no data", fix="Rebuild the qrels.")
+@rule("QRL002", "file", "error", "the file contains no data", fix="Rebuild the qrels.")
 def empty(facts: QrelsFacts) -> Iterator[Said]:
-    """The file is empty, or holds only blank lines, comments or a header.
+    """Empty file.
 
-    Why: nothing is relevant, and nothing can be measured.
-    Example: a file of 0 bytes.
+    Why: Without judgments nothing can be measured.
+    Example: A file of 0 bytes.
     """
     if facts.rows == 0 and facts.format != "unreadable":
-        yield Said("there is no data: the file is empty, or holds only blank lines, comments or a header")
+        yield Said("the file contains no data: it is empty, or has only blank lines, comments or a header")
 
 
 @rule(
@@ -56,12 +56,12 @@ def empty(facts: QrelsFacts) -> Iterator[Said]:
     "file",
     "note",
     "{count} {line is a comment|lines are comments}",
-    fix="trec_eval 9 takes them for data: remove them if the file goes there.",
+    fix="Remove them if you also use trec_eval 9, which reads them as data.",
 )
 def comments(facts: QrelsFacts) -> Iterator[Said]:
-    """Lines that begin with '#'.
+    """Comment lines.
 
-    Why: we leave them out, as trec_eval 10 does; trec_eval 9 reads them as judgments, or stops.
+    Why: Lines that start with '#' are ignored here and by trec_eval 10. trec_eval 9 reads them as judgments, or stops.
     Example: # NIST
     """
     if facts.comments:
@@ -75,13 +75,13 @@ def comments(facts: QrelsFacts) -> Iterator[Said]:
     "QRL020",
     "query",
     "error",
-    "{count} {document is|documents are} judged more than once for a query, alike",
-    fix="Remove the repeats (--fix does).",
+    "{count} {judgment is|judgments are} repeated",
+    fix="Remove the duplicates (--fix does this).",
 )
 def repeated_judgments(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
-    """The same judgment stands more than once.
+    """Duplicate judgment.
 
-    Why: a document would count twice among the relevant ones. trec_eval refuses it, other tools keep the last.
+    Why: A relevant document would count twice. trec_eval rejects the file; other tools keep the last judgment.
     Example: '1 0 d1 1' in lines 1 and 9.
     """
     return _repeats(rows, same=True)
@@ -92,12 +92,13 @@ def repeated_judgments(rows: QueryRows, facts: QrelsFacts) -> list[FindingExampl
     "query",
     "error",
     "{count} {document has|documents have} conflicting judgments",
-    fix="Decide which grade counts (the last assessor's, the majority's), rebuild the qrels, and write down how.",
+    fix="Decide which grade counts (the last assessor's, or the majority's), rebuild the qrels, and document the "
+    "choice.",
 )
 def conflicting_judgments(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
-    """A document has two grades for the same query.
+    """Conflicting judgments.
 
-    Why: which one counts depends on the tool, and so do the figures.
+    Why: The document has two grades for the same query, and tools differ in which one they use.
     Example: d1 has grade 1 in line 1 and grade 0 in line 9.
     """
     return _repeats(rows, same=False)
@@ -112,8 +113,8 @@ def _repeats(rows: QueryRows, *, same: bool) -> list[FindingExample]:
         earlier = first.setdefault((doc, rows.iterations[row] if rows.iterations else b""), row)
         if earlier != row and (rows.scores[row] == rows.scores[earlier]) == same:
             place = rows.line(earlier)
-            where = "before" if place is None else f"in line {place}"
-            grades = f"grade {rows.scores[row]:g}, {rows.scores[earlier]:g} {where}"
+            where = "earlier" if place is None else f"in line {place}"
+            grades = f"grade {rows.scores[row]:g}; {where} with grade {rows.scores[earlier]:g}"
             found.append(rows.example(row, f"{rows.doc(row)} with {grades}"))
     return found
 
@@ -123,13 +124,14 @@ def _repeats(rows: QueryRows, *, same: bool) -> list[FindingExample]:
     "file",
     "note",
     "documents are judged by subtopic",
-    fix="Use diversity measures (alpha_nDCG, ERR_IA); for others choose with --duplicates first or best.",
+    fix="Use diversity measures (alpha_nDCG, ERR_IA). For other measures, choose with --duplicates first or best.",
 )
 def subtopics(facts: QrelsFacts) -> Iterator[Said]:
-    """The second column has several values: iterations, or subtopics of a diversity task.
+    """Several iterations or subtopics.
 
-    Why: ad hoc measures refuse a document that is judged for several subtopics; diversity measures need them.
-    Example: 0 in some lines and 1 in others.
+    Why: Ad hoc measures reject a document that is judged for several subtopics; diversity measures need these
+    judgments.
+    Example: Column 2 is 0 in some lines and 1 in others.
     """
     if len(facts.iterations) > 1:
         values = sorted(facts.iterations)
@@ -144,12 +146,12 @@ def subtopics(facts: QrelsFacts) -> Iterator[Said]:
     "value",
     "error",
     "{count} {grade is a letter|grades are letters}",
-    fix="Say what each letter is worth: --grades E=3,S=2,C=1,I=0 (in Python: grades={'E': 3, ...}).",
+    fix="Give each letter a value: --grades E=3,S=2,C=1,I=0 (in Python: grades={'E': 3, ...}).",
 )
 def letter_grades(text: str) -> str | None:
-    """A grade is a letter or a word.
+    """Letter grade.
 
-    Why: what is worth how much is for you to say; ESCI's Exact, Substitute, Complement, Irrelevant are 3, 2, 1, 0.
+    Why: You decide what each letter is worth. ESCI's Exact, Substitute, Complement and Irrelevant are 3, 2, 1 and 0.
     Example: E
     """
     word = text.isalpha() and text.casefold() not in {"nan", "inf", "infinity", "na", "null", "none"}
@@ -161,12 +163,12 @@ def letter_grades(text: str) -> str | None:
     "query",
     "note",
     "{count} {grade is|grades are} negative",
-    fix="They count as not relevant; TREC uses -1 and -2 for spam and the like.",
+    fix="Nothing to do: negative grades count as not relevant. TREC uses -1 and -2 for spam and the like.",
 )
 def negative_grades(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
-    """A grade is below 0.
+    """Negative grade.
 
-    Why: it counts as judged and not relevant. Exponential gains must not be computed from it.
+    Why: It counts as judged and not relevant. Exponential gains must not be computed from it.
     Example: -2 for spam in the TREC Web track.
     """
     if not rows.scores or min(rows.scores) >= 0:
@@ -178,14 +180,15 @@ def negative_grades(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     "QRL031",
     "query",
     "warning",
-    "{count} {grade is|grades are} not a whole number",
-    fix="trec_eval cuts them to whole numbers, so that 0.5 is 0: scale the grades, or say which tool was used.",
+    "{count} {grade is not a whole number|grades are not whole numbers}",
+    fix="Scale the grades to whole numbers, or report which tool was used: trec_eval truncates them, so 0.5 becomes 0.",
 )
 def fractional_grades(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
-    """A grade has a fraction.
+    """Fractional grade.
 
-    Why: we keep it, trec_eval cuts it; relevant is what reaches 1 (rel=1), so that 0.5 is not.
-    Example: 1.9 counts 1.9 here and 1 in trec_eval.
+    Why: assay keeps the fraction, trec_eval truncates it. A document is relevant from grade 1 on (rel=1), so 0.5 is not
+    relevant.
+    Example: 1.9 counts as 1.9 here and as 1 in trec_eval.
     """
     if all(map(float.is_integer, rows.scores)):
         return []
@@ -198,19 +201,19 @@ def fractional_grades(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample
     "QRL032",
     "query",
     "warning",
-    "{count} {grade is|grades are} huge",
-    fix="Is it the right column? No scale that people judge on goes over a few levels.",
+    "{count} {grade is|grades are} unusually high",
+    fix="Check that the grades come from the right column: judging scales have only a few levels.",
 )
 def huge_grades(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
-    """A grade is so high that it can hardly be meant.
+    """Unusually high grade.
 
-    Why: one such grade decides every graded measure; over 2**31 trec_eval reads another number.
-    Example: 4294967297, which is a document number in the wrong column.
+    Why: One such grade dominates every graded measure. From 2**31 on, trec_eval reads a different number.
+    Example: 4294967297, a document number in the wrong column.
     """
     if not rows.scores or max(rows.scores) <= HUGE:
         return []
     return [
-        rows.example(row, f"{rows.doc(row)} has grade {g:.0f}" + (", over 2**31" if g >= ABOVE_INT else ""))
+        rows.example(row, f"{rows.doc(row)} has grade {g:.0f}" + (", above 2**31" if g >= ABOVE_INT else ""))
         for row, g in enumerate(rows.scores)
         if g > HUGE
     ]
@@ -220,29 +223,29 @@ def huge_grades(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     "QRL033",
     "file",
     "warning",
-    "the scale of grades seems to be inverted",
-    fix="Turn the grades round if a low one means better (Cranfield's codes do): assay takes higher for better.",
+    "the grading scale may be inverted",
+    fix="Reverse the grades if a low one means better, as in Cranfield: assay treats higher grades as better.",
 )
 def inverted_scale(facts: QrelsFacts) -> Iterator[Said]:
-    """The best grade is the most common one, and the more common the higher.
+    """Scale may be inverted.
 
-    Why: good documents are rare among those judged. Where nearly all have the top grade, 1 may mean the best and 4 the
+    Why: Good documents are usually rare among those judged. If most have the top grade, 1 may mean the best and 4 the
     worst.
-    Example: 1 twice, 2 ten times, 3 forty times, 4 two hundred times.
+    Example: Grade 1 twice, 2 ten times, 3 forty times, 4 two hundred times.
     """
     counts = [facts.scale[grade] for grade in sorted(facts.scale) if grade >= 0]
     if len(counts) >= 3 and counts == sorted(counts) and counts[-1] > sum(counts[:-1]) and counts[0] < counts[-1]:
         top = max(facts.scale)
         yield Said(
-            f"{counts[-1]:,} of {sum(counts):,} judgments have the highest grade, {top:g}: is the scale inverted?"
+            f"{counts[-1]:,} of {sum(counts):,} judgments have the highest grade, {top:g}; the scale may be inverted"
         )
 
 
-@rule("QRL034", "file", "note", "a grade of the scale is not used", fix="Check that no grade was lost in a conversion.")
+@rule("QRL034", "file", "note", "a grade is never used", fix="Check that no grade was lost in a conversion.")
 def unused_grades(facts: QrelsFacts) -> Iterator[Said]:
-    """Grades between the lowest and the highest are never given.
+    """Unused grade.
 
-    Why: a level that got lost in a conversion changes every graded measure.
+    Why: A level that was lost in a conversion changes every graded measure.
     Example: 0, 1 and 3, but never 2.
     """
     grades = [grade for grade in facts.scale if 0 <= grade <= HUGE and grade.is_integer()]
@@ -256,13 +259,13 @@ def unused_grades(facts: QrelsFacts) -> Iterator[Said]:
     "file",
     "note",
     "all judgments have the same grade",
-    fix="Only relevant documents are listed, as in BEIR and MS MARCO: measures of judged documents (bpref, judged share) "
-    "say nothing then.",
+    fix="If the file lists only relevant documents, as in BEIR and MS MARCO, do not use measures that depend on "
+    "judged documents (bpref, judged share).",
 )
 def one_grade(facts: QrelsFacts) -> Iterator[Said]:
-    """Every judgment has the same grade.
+    """Only one grade.
 
-    Why: nothing is known to be not relevant, so that unjudged and not relevant cannot be told apart.
+    Why: No document is known to be non-relevant, so unjudged and non-relevant documents look the same.
     Example: MS MARCO lists one relevant passage for each query and nothing else.
     """
     if len(facts.scale) == 1 and facts.rows > 1:
@@ -274,13 +277,14 @@ def one_grade(facts: QrelsFacts) -> Iterator[Said]:
     "file",
     "warning",
     "{count} {query has|queries have} no relevant document",
-    fix="They count as 0 for every system. Leave them out on purpose (--undefined nan), or judge more documents.",
+    fix="Exclude these queries with --undefined nan, or judge more documents: they count as 0 for every system.",
 )
 def nothing_relevant(facts: QrelsFacts) -> Iterator[Said]:
-    """A judged query has no document of grade 1 or more.
+    """No relevant document.
 
-    Why: no system can do well there. Tools differ: some count 0, some leave the query out.
-    Example: all documents of query 2 have grade 0.
+    Why: No document of the query has grade 1 or more, so no system can do well. Some tools count 0, others skip the
+    query.
+    Example: All documents of query 2 have grade 0.
     """
     none = sorted(query for query, grades in facts.grades.items() if max(grades) < 1)
     if none:
@@ -297,17 +301,20 @@ def nothing_relevant(facts: QrelsFacts) -> Iterator[Said]:
     "file",
     "warning",
     f"fewer than {FEW_QUERIES} judged queries",
-    fix=f"Judge more queries, or say how wide the intervals are: with fewer than {FEW_QUERIES} most differences are chance.",
+    fix="Judge more queries, or report confidence intervals: "
+    f"with fewer than {FEW_QUERIES} queries, most differences are due to chance.",
 )
 def few_queries(facts: QrelsFacts) -> Iterator[Said]:
-    """There are fewer than 50 judged queries.
+    """Fewer than 50 judged queries.
 
-    Why: means over few queries swing from one set of queries to the next; tracks use 50 and more for this reason.
+    Why: Means over few queries vary a lot from one set of queries to the next. Tracks use 50 or more for this reason.
     Example: 12 queries.
     """
     if 0 < len(facts.grades) < FEW_QUERIES:
         yield Said(
-            plural(f"{{count}} judged {{query|queries}}: fewer than {FEW_QUERIES}", len(facts.grades)),
+            plural(
+                f"only {{count}} judged {{query|queries}}; {FEW_QUERIES} or more are recommended", len(facts.grades)
+            ),
             len(facts.grades),
         )
 
@@ -320,62 +327,68 @@ def few_queries(facts: QrelsFacts) -> Iterator[Said]:
     "file",
     "warning",
     "{count} {topic has|topics have} no judgments",
-    fix="Judge them, or leave them out of the runs.",
+    fix="Judge these topics, or leave them out of the runs.",
 )
 def topics_without_judgments(facts: QrelsFacts) -> Iterator[Said]:
-    """Queries of the topic file have no judgments.
+    """Topic without judgments.
 
-    Why: they are left out of every mean.
-    Example: topics.tsv has 200 queries, 43 are judged.
+    Why: It is left out of every mean.
+    Example: topics.tsv has 200 queries; 43 are judged.
     """
     if facts.partners.topics is not None:
         yield from lacking(facts.partners.topics, facts.queries, "{topic has|topics have} no judgments")
 
 
 @rule(
-    "QRL053", "file", "warning", "{count} judged {query is|queries are} in no topic", fix="Is it the right topic file?"
+    "QRL053",
+    "file",
+    "warning",
+    "{count} judged {query is|queries are} not in the topics",
+    fix="Check that this is the right topic file.",
 )
 def judged_without_topic(facts: QrelsFacts) -> Iterator[Said]:
-    """Judged queries are not in the topic file.
+    """Judged query not in the topics.
 
-    Why: no system can have answered them; they count as 0.
-    Example: query 151 is judged, the topics go to 150.
+    Why: No system can have answered it, so it counts as 0.
+    Example: Query 151 is judged; the topics end at 150.
     """
     if facts.partners.topics is not None:
-        yield from lacking(facts.queries, facts.partners.topics, "judged {query is|queries are} not among the topics")
+        yield from lacking(facts.queries, facts.partners.topics, "judged {query is|queries are} not in the topics")
 
 
 @rule(
     "QRL054",
     "file",
     "error",
-    "{count} query {id matches|ids match} a topic only when written in another way",
-    fix="Write the ids of topics and judgments in the same way.",
+    "{count} query {id|ids} would match a topic if written the same way",
+    fix="Write query ids the same way in the topics and the judgments.",
 )
 def near_topics(facts: QrelsFacts) -> Iterator[Said]:
-    """Query ids that the topics have too, but for blanks, letter case, leading zeros, a prefix or normalisation.
+    """Query id written differently.
 
-    Why: they are two ids to every evaluator.
-    Example: 01 in the qrels, 1 among the topics.
+    Why: Ids are compared exactly. These differ only in spaces, letter case, leading zeros, a prefix or Unicode
+    normalisation.
+    Example: 01 in the qrels, 1 in the topics.
     """
     matches = near_matches(sorted(facts.queries), facts.partners.topics or frozenset())
-    yield from alike(matches, "query {id matches|ids match} a topic only when written in another way")
+    yield from alike(matches, "query {id|ids} would match a topic if written the same way")
 
 
 @rule(
     "QRL055",
     "file",
     "warning",
-    "{count} {pair of query ids is|pairs of query ids are} nearly the same",
-    fix="If each pair is one query, write its id in one way and rebuild the qrels.",
+    "{count} {pair|pairs} of query ids {is|are} nearly identical",
+    fix="If a pair is one query, use one id for it and rebuild the qrels.",
 )
 def twin_queries(facts: QrelsFacts) -> Iterator[Said]:
-    """Two query ids of the file differ only in blanks, letter case, leading zeros or Unicode normalisation.
+    """Nearly identical query ids.
 
-    Why: the judgments of one query are spread over two, of which a run answers one.
+    Why: The judgments of one query may be split over two ids, of which a run answers only one. The ids differ only in
+    spaces, letter case, leading zeros or Unicode normalisation.
     Example: 1 and 01.
     """
-    words = "{pair of query ids is|pairs of query ids are} nearly the same"
+    words = "{pair|pairs} of query ids {is|are} nearly identical"
     yield from alike(twins(facts.queries), words, "'{}' and '{}'")
 
 
@@ -383,13 +396,13 @@ def twin_queries(facts: QrelsFacts) -> Iterator[Said]:
     "QRL058",
     "file",
     "error",
-    "a file to compare with cannot be used",
-    fix="Give the topics as TSV, JSONL or one id per line.",
+    "the topics cannot be used",
+    fix="Give the topics as TSV, JSONL, TREC topics or one id per line.",
 )
 def partner_unreadable(facts: QrelsFacts) -> Iterable[Said]:
-    """The topics that were given cannot be read.
+    """Unusable topics.
 
-    Why: what they are needed for was not checked.
+    Why: Checks that need this file were skipped.
     Example: --queries names an empty file.
     """
-    return ()  # seen where they are read
+    return ()  # reported where they are read

@@ -1,6 +1,6 @@
-"""Text of any condition as rows, and what is odd about it as tallies. Refuses nothing that can be opened.
+"""Read text in columns, however malformed, as rows and tallies of problems.
 
-Where `formats` raises an error, here a rule is told and the reading goes on with the next line.
+Where `formats` raises an error, this module reports to a rule and continues with the next line.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, is_utf8, lines_o
 from assay.validation.findings import FindingExample, Tally
 from assay.validation.registry import Rule, Scope, rules_of
 
-SHOWN_LENGTH = 100  # of a line
-SCOPES: tuple[Scope, ...] = ("text", "line", "value", "query")  # of rules that look at parts of a file
+SHOWN_LENGTH = 100  # characters of a line
+SCOPES: tuple[Scope, ...] = ("text", "line", "value", "query")  # of rules about parts of a file
 
 
 class OddLine(Struct, frozen=True):
-    """A line that is no row like the others."""
+    """A line that is not a regular row."""
 
     raw: bytes  # without its line end
     tokens: list[bytes]
     layout: ColumnOrder
-    width: int  # columns that the other lines have
-    is_first: bool  # of those that hold data
-    cut_off: bool  # the last line, and without line end
+    width: int  # columns of the other lines
+    is_first: bool  # of the lines with data
+    cut_off: bool  # the last line, without a line end
 
     def shown(self) -> str:
-        """The line as it may be shown."""
+        """The line, safe to print."""
         return show_id(decoded(self.raw), SHOWN_LENGTH)
 
 
@@ -44,7 +44,7 @@ class Tallies:
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
-        self.damaged: set[str] = set()  # queries whose rows could not all be read
+        self.damaged: set[str] = set()  # queries with rows that could not be read
         self._found: dict[str, Tally] = {}
         self._rules = {scope: rules_of(kind, scope) for scope in SCOPES}
 
@@ -52,7 +52,7 @@ class Tallies:
         return self._found.setdefault(code, Tally())
 
     def take(self, other: Tallies) -> None:
-        """Add what another reading has found."""
+        """Add the tallies of another reading."""
         for code, tally in other.items():
             self[code].count += tally.count
             self[code].examples += tally.examples
@@ -62,12 +62,12 @@ class Tallies:
         return [(code, tally) for code, tally in self._found.items() if tally.count]
 
     def look_at_text(self, chunk: Chunk) -> None:
-        """Ask the rules about text."""
+        """Apply the rules about text."""
         for rule in self._rules["text"]:
             self._extend(rule, rule.check(chunk))
 
     def look_at_line(self, line: OddLine, number: int) -> None:
-        """Ask the rules about lines, until one has something to say."""
+        """Apply the rules about lines until one matches."""
         for rule in self._rules["line"]:
             said = rule.check(line)
             if said is not None:
@@ -77,7 +77,7 @@ class Tallies:
                 return
 
     def look_at_value(self, text: str, number: int | None, query: str) -> None:
-        """Ask the rules about values, until one has something to say."""
+        """Apply the rules about values until one matches."""
         for rule in self._rules["value"]:
             said = rule.check(text)
             if said is not None:
@@ -86,7 +86,7 @@ class Tallies:
                 return
 
     def look_at_query(self, rows: object, facts: object) -> None:
-        """Ask the rules about queries."""
+        """Apply the rules about queries."""
         for rule in self._rules["query"]:
             self._extend(rule, rule.check(rows, facts))
 
@@ -96,7 +96,7 @@ class Tallies:
 
 
 class TextReader:
-    """The rows of a text in columns."""
+    """Reads the rows of text in columns and reports everything else to the rules."""
 
     def __init__(
         self,
@@ -110,18 +110,18 @@ class TextReader:
         self._progress = progress
         self.lines = 0
         self.comments = 0
-        self.encodings: set[str] = set()  # of characters beyond ASCII: utf-8, other
+        self.encodings: set[str] = set()  # of non-ASCII characters: utf-8, other
         self.shape: Shape | None = None
-        self._ended = True  # whether what has been read ends with a line
+        self._ended = True  # whether the text read so far ends with a line end
         self._exhausted = False
 
     @property
     def width(self) -> int | None:
-        """Columns of the first line that holds data."""
+        """The number of columns of the first line with data."""
         return None if self.shape is None else self.shape.width
 
     def rows(self) -> Iterator[Rows]:
-        """The rows, chunk by chunk; lines that are none have been told to the rules."""
+        """The rows, chunk by chunk; other lines are reported to the rules."""
         for chunk in self._chunks():
             self._tallies.look_at_text(chunk)
             rows = self._fast(chunk) or self._one_by_one(chunk)
@@ -159,7 +159,7 @@ class TextReader:
         return ("RUN" if self._kind == "run" else "QRL") + number
 
     def _fast(self, chunk: Chunk) -> Rows | None:
-        """All lines at once, where every one of them is a row like those before."""
+        """All lines at once, if each of them is a regular row."""
         if self.shape is None:
             return None
         rows = even_rows(chunk, self.shape)
@@ -192,7 +192,7 @@ class TextReader:
         return Rows(kept, layout, len(layout), lambda: numbers)
 
     def _shape(self, first: Sequence[bytes], raw: bytes) -> Shape:
-        """What the first line says about the others: a TREC run may have more than six columns, if all lines do."""
+        """The expected columns: a TREC run may have more than six if all lines do."""
         more = self._kind == "run" and len(self._layout) == 6 < len(first) and len(raw.split(b"\t")) != 6
         return Shape(self._layout, len(first) if more else len(self._layout), "", False, True, ASSAY.comments)
 
@@ -206,12 +206,12 @@ class TextReader:
 
     @property
     def ended(self) -> bool:
-        """Whether the last line has its line end."""
+        """Whether the last line has a line end."""
         return self._ended
 
 
 def encodings_of(data: bytes) -> set[str]:
-    r"""In which ways characters beyond ASCII are written.
+    r"""The encodings of non-ASCII characters: utf-8, other, or both.
 
     >>> sorted(encodings_of("d\u00e9\n".encode() + b"d\xe9\n")), encodings_of(b"d")
     (['other', 'utf-8'], set())
@@ -224,7 +224,7 @@ def encodings_of(data: bytes) -> set[str]:
 
 
 def narrowed(content: Content, tallies: Tallies) -> Content:
-    """The content as UTF-8, if it is in a wide encoding; else as it is."""
+    """The content converted to UTF-8 if it is UTF-16 or UTF-32; otherwise unchanged."""
     encoding = wide_encoding(content.head)
     if encoding is None:
         return content
@@ -234,7 +234,7 @@ def narrowed(content: Content, tallies: Tallies) -> Content:
 
 
 def transcoded(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """Text of a wide encoding as UTF-8. Without a mark the order of the bytes is told by where the zeros are."""
+    """UTF-16 or UTF-32 text as UTF-8. Without a byte order mark, the zero bytes give the byte order."""
     decoder = None
     for block in blocks:
         if decoder is None:
@@ -252,8 +252,8 @@ class QueryRows:
     def __init__(self, query: str) -> None:
         self.query = query
         self.docs: list[bytes] = []
-        self.scores: list[float] = []  # of the same rows; in judgments these are the grades
-        self.ranks: list[int | None] | None = None  # None: there is no such column
+        self.scores: list[float] = []  # grades, in judgments
+        self.ranks: list[int | None] | None = None  # None if there is no such column
         self.iterations: list[bytes] = []
         self._lines: list[Sequence[int]] = []
 
@@ -263,7 +263,7 @@ class QueryRows:
     def add(
         self, docs: list[bytes], scores: list[float], ranks: list[int | None] | None, lines: Sequence[int] | None
     ) -> None:
-        """More rows."""
+        """Add rows."""
         self.docs += docs
         self.scores += scores
         if ranks is not None:
@@ -272,7 +272,7 @@ class QueryRows:
             self._lines.append(lines)
 
     def line(self, row: int) -> int | None:
-        """Where a row stands in its file."""
+        """The line number of a row, if known."""
         for lines in self._lines:
             if row < len(lines):
                 return lines[row]
@@ -284,5 +284,5 @@ class QueryRows:
         return FindingExample(text, self.line(row), show_id(self.query))
 
     def doc(self, row: int) -> str:
-        """A document's id as it may be shown."""
+        """The document id of a row, safe to print."""
         return show_id(decoded(self.docs[row]))

@@ -1,16 +1,16 @@
-"""The rules: one function with a code each. A new rule is a new function; lists, pages and tests are made from them.
+"""The registry of rules: one function per code. Lists, pages and tests are generated from it.
 
-What a function is given depends on where a rule is looked at:
+The scope of a rule decides what its function gets and returns:
 
-    text    a chunk of whole lines, as bytes             -> examples
-    line    one line that is not like the others          -> what is wrong with it, or None
-    value   a text that should be a number and is not     -> what it is, or None
-    query   all rows of one query                         -> examples
-    file    what is known at the end                      -> examples, or a finding in its own words (`Said`)
+    text    a chunk of whole lines, as bytes       -> examples
+    line    one line that is not a row              -> what is wrong with it, or None
+    value   text that should be a number but is not -> what it is, or None
+    query   all rows of one query                   -> examples
+    file    the facts about the whole file          -> findings with their own messages (`Said`)
 
-Those about collections are given other things: see `collection_rules`.
+Rules about collections differ: see `collection_rules`.
 
-The docstring is the page that `assay explain` prints: what was found; "Why" it matters; an "Example".
+The docstring is the page that `assay explain` prints: a title, why it matters ("Why:") and an "Example:".
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ PREFIXES: dict[str, Kind] = {"RUN": "run", "QRL": "qrels", "COL": "collection"}
 
 
 class Said(Struct, frozen=True):
-    """A finding in its own words, where a rule has more to say than how often."""
+    """A finding with its own message, for rules that report more than a count."""
 
     message: str
     count: int = 1
     examples: tuple[FindingExample, ...] = ()
-    severity: Severity | None = None  # where it depends on what was found
+    severity: Severity | None = None  # if it depends on what was found
 
 
 class Rule(Struct, frozen=True):
-    """One rule."""
+    """A rule: what it checks, and what its findings say."""
 
     code: str
     scope: Scope
     severity: Severity
-    message: str  # with {count} and a noun: "{count} lines have ..."
+    message: str  # a template for `plural`: "{count} {line has|lines have} ..."
     fix: str
     check: Callable[..., Any]
 
     @property
     def kind(self) -> Kind:
-        """What it is about."""
+        """The kind of file it checks."""
         return PREFIXES[self.code[:3]]
 
     @property
     def title(self) -> str:
-        """What is wrong, in a few words: the first line of the page."""
+        """What is wrong in a few words: the first line of the page."""
         return self.page[0].rstrip(".")
 
     @property
@@ -66,7 +66,7 @@ class Rule(Struct, frozen=True):
         return (inspect.getdoc(self.check) or "").splitlines()
 
     def said(self, count: int) -> str:
-        """The message about so many places."""
+        """The message for this many places."""
         return plural(self.message, count)
 
 
@@ -76,12 +76,12 @@ RULES: dict[str, Rule] = {}
 def rule(
     codes: str, scope: Scope, severity: Severity, message: str, *, fix: str
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as the rule of this code, or of two: the same for runs and for judgments."""
+    """Register a function as the rule with this code, or with two: one for runs, one for judgments."""
 
     def register(check: Callable[..., Any]) -> Callable[..., Any]:
         for code in codes.split():
             if code in RULES:
-                raise ValueError(f"there are two rules with the code {code}")
+                raise ValueError(f"two rules have the code {code}")
             RULES[code] = Rule(code, scope, severity, message, fix, check)
         return check
 
@@ -89,12 +89,12 @@ def rule(
 
 
 def rules_of(kind: Kind, scope: Scope) -> list[Rule]:
-    """The rules for files of a kind that are looked at in the same place, by code: what is left over comes last."""
+    """The rules for a kind of file and a scope, by code, so catch-all rules come last."""
     return [rule for rule in all_rules() if rule.kind == kind and rule.scope == scope]
 
 
 def find_rule(code: str) -> Rule:
-    """The rule of this code."""
+    """The rule with this code."""
     load_rules()
     known = RULES.get(code.strip().upper())
     if known is None:
@@ -110,23 +110,23 @@ def all_rules() -> list[Rule]:
 
 
 def load_rules() -> None:
-    """Import the modules that hold rules."""
+    """Import the modules that define rules."""
     from assay.validation import collection_rules, qrels_rules, run_rules, text_rules  # noqa: F401
 
 
 def lacking(wanted: Iterable[str], there: frozenset[str], words: str) -> Iterator[Said]:
-    """Those of some ids that are not there."""
+    """A finding about the wanted ids that are missing, if any are."""
     missing = sorted(set(wanted) - there)
     if missing:
         shown = tuple(FindingExample("", None, show_id(query)) for query in missing[:SHOWN])
         yield Said(f"{plural('{count} ' + words, len(missing))}: {some_of(missing)}", len(missing), shown)
 
 
-def alike(matches: Sequence[Match], words: str, both: str = "'{}' here, '{}' there") -> Iterator[Said]:
-    """Ids that are nearly the same, if there are any."""
+def alike(matches: Sequence[Match], words: str, both: str = "'{}' here, '{}' in the other file") -> Iterator[Said]:
+    """A finding about ids that are nearly identical, if any are."""
     if matches:
         shown = tuple(
-            FindingExample(f"{both.format(show_id(m.ours), show_id(m.theirs))}: {m.differ_by}", None, show_id(m.ours))
+            FindingExample(f"{both.format(show_id(m.ours), show_id(m.theirs))} ({m.differ_by})", None, show_id(m.ours))
             for m in matches[:SHOWN]
         )
         yield Said(plural("{count} " + words, len(matches)), len(matches), shown)

@@ -1,4 +1,4 @@
-"""Rules about runs. Those about bytes, lines and numbers stand in text_rules.py."""
+"""Rules about runs. Rules about bytes, lines and numbers are in text_rules.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.validation.reading import QueryRows
 
 CUTOFFS = (10, 100, 1000)
-LARGEST_FLOAT32 = 3.4028235677973366e38  # from here on a 32-bit float is infinite
+LARGEST_FLOAT32 = 3.4028235677973366e38  # from here on, a 32-bit float is infinite
 SHALLOW = 10
 FEW_JUDGED = 0.5
 
@@ -32,27 +32,33 @@ FEW_JUDGED = 0.5
     "file",
     "error",
     "the file cannot be read as a run",
-    fix="Re-run the generation, and check that it is a run: six columns (query Q0 document rank score tag), or another "
-    "of our formats.",
+    fix="Check that the file is a run: six columns (query Q0 document rank score tag) or another supported format. If "
+    "it is damaged, generate it again.",
 )
 def unreadable(facts: RunFacts) -> Iterable[FindingExample]:
-    """The file is no run that we read.
+    """Not readable as a run.
 
-    Why: nothing in it can be scored. It may be an archive, binary data, damaged by a copy, or in a format of its own.
-    Example: a zip archive; JSON that breaks off.
+    Why: Nothing in it can be scored. It may be an archive, binary data, a damaged copy, or in an unsupported format.
+    Example: A zip archive; truncated JSON.
     """
-    return ()  # seen by the reader
+    return ()  # reported by the reader
 
 
-@rule("RUN002", "file", "error", "there is no data", fix="Re-run the generation, and check the format of the queries.")
+@rule(
+    "RUN002",
+    "file",
+    "error",
+    "the file contains no data",
+    fix="Generate the run again, and check that the system can read the queries.",
+)
 def empty(facts: RunFacts) -> Iterator[Said]:
-    """The file is empty, or holds only blank lines, comments or a header.
+    """Empty file.
 
-    Why: every query would count as 0. A failed job often leaves such a file.
-    Example: a file of 0 bytes.
+    Why: Every query would count as 0. Failed jobs often leave an empty file.
+    Example: A file of 0 bytes.
     """
     if facts.rows == 0 and facts.format != "unreadable":
-        yield Said("there is no data: the file is empty, or holds only blank lines, comments or a header")
+        yield Said("the file contains no data: it is empty, or has only blank lines, comments or a header")
 
 
 @rule(
@@ -60,41 +66,48 @@ def empty(facts: RunFacts) -> Iterator[Said]:
     "file",
     "warning",
     "lines have more than six columns",
-    fix="We read the first six, as trec_eval does. Remove the others, or find out whether a tag contains blanks.",
+    fix="Remove the extra columns, or check whether the run tag contains spaces. Like trec_eval, assay reads the "
+    "first six.",
 )
 def extra_columns(facts: RunFacts) -> Iterator[Said]:
-    """All lines have more than the six columns of a TREC run.
+    """More than six columns.
 
-    Why: programs that split at blanks may take the last column for the tag, and pandas refuses the file.
+    Why: Programs that split on spaces may take the last column for the tag, and pandas rejects the file.
     Example: 1 Q0 d3 1 9.5 sys extra
     """
     if facts.layout == ("query", "Q0", "doc", "rank", "score", "tag") and (facts.width or 0) > 6:
-        yield Said(f"all lines have {facts.width} columns, of which the first six are read", facts.rows)
+        yield Said(f"all lines have {facts.width} columns; only the first six are read", facts.rows)
 
 
 @rule(
     "RUN070",
     "file",
     "note",
-    "the run is not in the six columns of TREC",
+    "the run is not in TREC's six-column format",
     fix="Convert it: assay runs convert RUN -o OUT.run --to trec.",
 )
 def not_trec(facts: RunFacts) -> Iterator[Said]:
-    """The file is not in TREC's six columns.
+    """Not in TREC format.
 
-    Why: we read it, but trec_eval and a TREC submission need query Q0 document rank score tag.
+    Why: assay reads it, but trec_eval and TREC submissions need the columns query Q0 document rank score tag.
     Example: MS MARCO's three columns, JSON, CSV.
     """
     if facts.options.six_columns and facts.rows and (facts.format != "trec" or facts.width != 6):
-        yield Said(f"the format is {facts.format}; TREC asks for six columns")
+        yield Said(f"the format is {facts.format}; TREC requires six columns")
 
 
-@rule("RUN060", "file", "warning", "{count} run tags in one file", fix="One run, one tag: were two files joined?")
+@rule(
+    "RUN060",
+    "file",
+    "warning",
+    "{count} run tags in one file",
+    fix="A run has one tag: check whether two files were joined.",
+)
 def several_tags(facts: RunFacts) -> Iterator[Said]:
-    """The last column is not the same in all lines.
+    """Several run tags.
 
-    Why: a run has one tag; several mean that files were joined, or that a column is missing.
-    Example: lines 1 to 1000 say bm25, the others dense.
+    Why: Several tags mean that files were joined or that a column is missing.
+    Example: Lines 1 to 1000 have the tag bm25, the others dense.
     """
     if len(facts.tags) > 1:
         first, *others = facts.tags
@@ -111,12 +124,12 @@ def several_tags(facts: RunFacts) -> Iterator[Said]:
     "query",
     "warning",
     "{count} {score is|scores are} too large for 32-bit floats",
-    fix="trec_eval 9 keeps scores in 32 bits, where these are infinite and equal: rescale them.",
+    fix="Rescale the scores: trec_eval 9 stores them as 32-bit floats, where these become infinite and tie.",
 )
 def beyond_float32(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
-    """A score is larger than a 32-bit float can hold.
+    """Score too large for a 32-bit float.
 
-    Why: trec_eval 9 makes it infinite, so that all such documents are tied, and ordered by their ids.
+    Why: trec_eval 9 reads it as infinity, so all such documents tie and are ordered by id.
     Example: 1e39
     """
     if not rows.scores or max(map(abs, rows.scores)) < LARGEST_FLOAT32:
@@ -129,15 +142,15 @@ def beyond_float32(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "RUN020",
     "query",
     "error",
-    "{count} {document stands|documents stand} more than once in a query",
-    fix="Re-run the generation so that each document is listed once. Chunks of the same document: collapse them first. "
-    "--fix drops rows that are the same in all but the rank.",
+    "{count} {document is|documents are} listed more than once for a query",
+    fix="List each document once per query. If the rows are passages of the same document, collapse them first "
+    "(`assay runs collapse`). --fix removes duplicates with the same score.",
 )
 def repeated_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
-    """A document stands more than once in the ranking of a query.
+    """Duplicate document in a query.
 
-    Why: counted twice it makes recall greater than 1 in careless tools; trec_eval and we refuse it.
-    Example: d3 at rank 1 and again at rank 6, as when passages are written with the id of their document.
+    Why: Counting a document twice can push recall above 1. assay and trec_eval reject such a run.
+    Example: d3 at rank 1 and again at rank 6, because passages were written with their document's id.
     """
     if len(set(rows.docs)) == len(rows.docs):
         return []
@@ -148,10 +161,9 @@ def repeated_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]
         if earlier != row:
             same = "the same score" if rows.scores[row] == rows.scores[earlier] else f"score {rows.scores[earlier]:g}"
             place = rows.line(earlier)
-            where = "" if place is None else f" in line {place}"
-            found.append(
-                rows.example(row, f"{rows.doc(row)} with score {rows.scores[row]:g}; before with {same}{where}")
-            )
+            where = "listed" if place is None else f"in line {place}"
+            words = f"{rows.doc(row)} with score {rows.scores[row]:g}; already {where} with {same}"
+            found.append(rows.example(row, words))
     return found
 
 
@@ -162,13 +174,14 @@ def repeated_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]
     "RUN021",
     "query",
     "warning",
-    "{count} {rank is|ranks are} not a whole number",
-    fix="Ranks are 1, 2, 3 and so on. We rank by score, so that nothing depends on them here; other tools may go by them.",
+    "{count} {rank is not a whole number|ranks are not whole numbers}",
+    fix="Number ranks 1, 2, 3 and so on. assay ranks by score and ignores them, but other tools may use them.",
 )
 def rank_no_number(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
-    """The rank column holds something that is no whole number.
+    """Rank is not a whole number.
 
-    Why: is it the column that we think it is? We and trec_eval rank by score; MS MARCO's script goes by the rank.
+    Why: The columns may be in the wrong order. assay and trec_eval rank by score; the MS MARCO script ranks by the rank
+    column.
     Example: 1 Q0 d3 first 9.5 sys
     """
     if rows.ranks is None or None not in rows.ranks:
@@ -184,14 +197,14 @@ def rank_no_number(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "RUN022",
     "query",
     "warning",
-    "{count} {rank stands|ranks stand} more than once in a query",
-    fix="Number the documents of each query 1, 2, 3 by falling score (--fix does it where the ranks agree with the scores).",
+    "{count} {rank appears|ranks appear} more than once in a query",
+    fix="Number the documents of each query 1, 2, 3 by decreasing score (--fix does this if ranks and scores agree).",
 )
 def repeated_ranks(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
-    """Two documents of a query have the same rank.
+    """Duplicate rank in a query.
 
-    Why: whoever goes by the rank has to guess which comes first. TREC refuses such a run.
-    Example: ranks 1, 2, 2, 3.
+    Why: Tools that sort by rank have to guess which document comes first. TREC rejects such runs.
+    Example: Ranks 1, 2, 2, 3.
     """
     if rows.ranks is None or len(set(rows.ranks)) == len(rows.ranks):
         return []
@@ -209,14 +222,15 @@ def repeated_ranks(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "RUN023",
     "query",
     "note",
-    "{count} {query's|queries'} ranks do not begin at 1",
-    fix="Number them from 1 (--fix does it).",
+    "{count} {query has|queries have} ranks that do not start at 1",
+    fix="Number ranks from 1 (--fix does this).",
 )
 def first_rank(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
-    """The lowest rank of a query is not 1.
+    """Ranks do not start at 1.
 
-    Why: ranks that begin at 0 are common and make every cutoff by rank off by one; others mean that rows are missing.
-    Example: ranks 0, 1, 2.
+    Why: Ranks often start at 0, which shifts every cutoff by one in tools that sort by rank. Any other start suggests
+    missing rows.
+    Example: Ranks 0, 1, 2.
     """
     if rows.ranks is None or None in rows.ranks or rows.query in facts.damaged:
         return []
@@ -228,14 +242,14 @@ def first_rank(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "RUN024",
     "query",
     "note",
-    "{count} {query's|queries'} ranks have gaps",
-    fix="Are rows missing? If not, number them anew (--fix does it).",
+    "{count} {query has|queries have} gaps in the ranks",
+    fix="Check for missing rows. If none are missing, renumber the ranks (--fix does this).",
 )
 def rank_gaps(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
-    """The ranks of a query are not consecutive.
+    """Gap in the ranks.
 
-    Why: a gap may be a row that was lost or filtered.
-    Example: ranks 1, 2, 4.
+    Why: A row may have been lost or filtered out.
+    Example: Ranks 1, 2, 4.
     """
     if rows.ranks is None or None in rows.ranks or rows.query in facts.damaged:
         return []
@@ -244,35 +258,35 @@ def rank_gaps(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
         return []
     gap = next(low + 1 for low, high in itertools.pairwise(ranks) if high != low + 1)
     behind = min(rank for rank in ranks if rank > gap)
-    return [rows.example(rows.ranks.index(behind), f"there is no rank {gap}")]
+    return [rows.example(rows.ranks.index(behind), f"rank {gap} is missing")]
 
 
 @rule(
     "RUN025",
     "query",
     "warning",
-    "{count} {query's|queries'} ranks contradict the scores",
-    fix="Which order was meant? We and trec_eval go by the score; --order rank goes by the rank column. Write scores that "
-    "fall with the rank.",
+    "{count} {query has|queries have} ranks that contradict the scores",
+    fix="Decide which order is right, and write scores that decrease with rank. assay and trec_eval rank by score; "
+    "--order rank uses the rank column.",
 )
 def rank_against_score(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
-    """A document with a higher rank number has a higher score.
+    """Ranks contradict scores.
 
-    Why: the file says two orders. Distances written as scores, or scores of another stage, look like this; tools differ
-    in which they follow, so that the same file gets different figures.
-    Example: rank 1 has score 5.5, rank 5 has 9.5.
+    Why: The file gives two orders, and tools differ in which one they use, so they report different values. Distances
+    written as scores, or scores from another ranking stage, cause this.
+    Example: Rank 1 has score 5.5, rank 5 has 9.5.
     """
     if rows.ranks is None or not facts.has_scores or None in rows.ranks:
         return []
     if rows.ranks == sorted(rows.ranks) and rows.scores == sorted(rows.scores, reverse=True):  # type: ignore[type-var]
-        return []  # as in most files, and quickly seen
+        return []  # most files, and quick to check
     ranks = [rank or 0 for rank in rows.ranks]
     ordered = sorted(range(len(rows)), key=lambda row: (ranks[row], -rows.scores[row]))
     lowest = ordered[0]  # the row with the lowest score so far
     for row in ordered:
         if rows.scores[row] > rows.scores[lowest] and ranks[row] != ranks[lowest]:
-            words = f"rank {ranks[row]} has score {rows.scores[row]:g}, rank {ranks[lowest]} {rows.scores[lowest]:g}"
-            return [rows.example(row, words)]
+            words = f"rank {ranks[row]} has score {rows.scores[row]:g}"
+            return [rows.example(row, f"{words}, but rank {ranks[lowest]} has {rows.scores[lowest]:g}")]
         lowest = min(lowest, row, key=rows.scores.__getitem__)
     return []
 
@@ -284,31 +298,32 @@ def rank_against_score(rows: QueryRows, facts: RunFacts) -> list[FindingExample]
     "RUN030",
     "file",
     "note",
-    "{count} {query has|queries have} documents of equal score",
-    fix="The order among them decides figures: break ties in the system, or report --ties expected.",
+    "{count} {query has|queries have} tied scores",
+    fix="The order of tied documents affects the results: break ties in the system, or use --ties expected.",
 )
 def ties(facts: RunFacts) -> Iterator[Said]:
-    """Documents of a query share their score.
+    """Tied scores.
 
-    Why: their order is a convention (ours and trec_eval's: document id, descending), so that figures may differ between
-    tools. Where equal scores straddle a cutoff, even which documents count is arbitrary.
-    Example: ranks 9 to 12 have the same score, and nDCG@10 depends on which two of them come first.
+    Why: Tied documents are ordered by convention (in assay and trec_eval: document id, descending), so other tools may
+    report different values. If a tie crosses a cutoff, even which documents count is arbitrary.
+    Example: Ranks 9 to 12 have the same score, and nDCG@10 depends on which two come first.
     """
     if facts.tied.count:
         across = [f"across rank {k} in {facts.straddling[k]:,}" for k in CUTOFFS if facts.straddling[k]]
-        words = plural("{count} {query has|queries have} documents of equal score", facts.tied.count)
-        yield Said(", ".join([words, *across]), facts.tied.count, tuple(facts.tied.examples))
+        words = plural("{count} {query has|queries have} tied scores", facts.tied.count)
+        words += f" ({', '.join(across)})" if across else ""
+        yield Said(words, facts.tied.count, tuple(facts.tied.examples))
 
 
 def note_ties(rows: QueryRows, facts: RunFacts) -> None:
-    """Count the ties of a query, and the cutoffs that they straddle."""
+    """Count the ties of a query and the cutoffs they cross."""
     distinct = len(set(rows.scores))
     if distinct == len(rows.scores) or not facts.has_scores:
         return
     ordered = sorted(rows.scores, reverse=True)
     across = [k for k in CUTOFFS if k < len(ordered) and ordered[k - 1] == ordered[k]]
     facts.straddling.update(across)
-    words = plural("{count} {document shares|documents share} a score with one above", len(ordered) - distinct)
+    words = plural("{count} {document has|documents have} the same score as one above", len(ordered) - distinct)
     if across:
         words += f", across rank {', '.join(map(str, across))}"
     facts.tied.add(FindingExample(words, rows.line(0), show_id(rows.query)))
@@ -318,13 +333,14 @@ def note_ties(rows: QueryRows, facts: RunFacts) -> None:
     "RUN031",
     "query",
     "note",
-    "{count} {query has|queries have} scores that differ only beyond 32 bits",
-    fix="trec_eval 9 takes them for ties and orders them by document id (`--scores float32` does the same).",
+    "{count} {query has|queries have} different scores that are equal as 32-bit floats",
+    fix="Use --scores float32 to reproduce trec_eval 9, which treats these scores as ties and orders them by document "
+    "id.",
 )
 def float32_ties(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
-    """Scores that are different become equal as 32-bit floats.
+    """Different scores that are equal as 32-bit floats.
 
-    Why: trec_eval 9 reads scores into 32 bits; its figures may then differ from ours and from trec_eval 10's.
+    Why: trec_eval 9 reads scores as 32-bit floats, so its values may differ from those of assay and trec_eval 10.
     Example: 0.123456789 and 0.123456788.
     """
     if not facts.has_scores or len(rows.scores) < 2:
@@ -334,7 +350,9 @@ def float32_ties(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     with np.errstate(over="ignore"):
         narrow = np.asarray(rows.scores).astype(np.float32)
     lost = len(set(rows.scores)) - len(np.unique(narrow))
-    return [FindingExample(f"{lost} fewer distinct scores", rows.line(0), show_id(rows.query))] if lost else []
+    return (
+        [FindingExample(f"{lost} fewer distinct scores in 32 bits", rows.line(0), show_id(rows.query))] if lost else []
+    )
 
 
 @rule(
@@ -342,14 +360,13 @@ def float32_ties(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "query",
     "warning",
     "{count} {query has|queries have} the same score for all documents",
-    fix="Does the system score at all? Its order here is that of the document ids.",
+    fix="Check that the system assigns scores: these documents are ordered by id.",
 )
 def constant_scores(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
-    """All documents of a query have the same score.
+    """Same score for all documents.
 
-    Why: the ranking is then the order of the ids, which is no ranking. A scorer that failed, or a filter without
-    scores, looks like this.
-    Example: every score is 1.
+    Why: The ranking is just the order of the ids. A failed scorer or a filter without scores causes this.
+    Example: Every score is 1.
     """
     if len(rows) < 2 or not facts.has_scores or len(set(rows.scores)) > 1:
         return []
@@ -360,22 +377,22 @@ def constant_scores(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "RUN034",
     "file",
     "warning",
-    "{count} queries have the same ranking as another one",
-    fix="Does the system look at the query? Check the query format, and re-run the generation.",
+    "{count} queries have the same ranking as another query",
+    fix="Check that the system uses the query text, then generate the run again.",
 )
 def same_lists(facts: RunFacts) -> Iterator[Said]:
-    """Different queries have exactly the same documents in the same order.
+    """Same ranking for several queries.
 
-    Why: a cache with the wrong key, an empty query text or a popularity ranking answers all queries alike.
-    Example: queries 51 and 57 list the same thousand documents.
+    Why: A cache with the wrong key, an empty query text or a popularity ranking gives every query the same answer.
+    Example: Queries 51 and 57 list the same thousand documents.
     """
     groups = [queries for queries in facts.same_lists.values() if len(queries) > 1]
     if groups:
         count = sum(map(len, groups))
         shown = tuple(
-            FindingExample(f"the same as {some_of(group[1:])}", None, show_id(group[0])) for group in groups[:SHOWN]
+            FindingExample(f"same ranking as {some_of(group[1:])}", None, show_id(group[0])) for group in groups[:SHOWN]
         )
-        yield Said(f"{count:,} queries share their ranking with another one", count, shown)
+        yield Said(f"{count:,} queries have the same ranking as another query", count, shown)
 
 
 # Depth
@@ -386,13 +403,13 @@ def same_lists(facts: RunFacts) -> Iterator[Said]:
     "query",
     "error",
     "{count} {query has|queries have} more documents than allowed",
-    fix="Cut the run: the limit is on documents per query.",
+    fix="Cut the ranking of each query to the allowed number of documents.",
 )
 def too_deep(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
-    """A query has more documents than the limit that was asked for.
+    """Too many documents for a query.
 
-    Why: a submission that is deeper than the track allows is refused, or cut by others in their own way.
-    Example: 1,000 documents where --max-depth is 100.
+    Why: Tracks reject a submission that is too deep, or cut it in their own way.
+    Example: 1,000 documents with --max-depth 100.
     """
     limit = facts.options.max_depth
     if limit is None or len(rows) <= limit:
@@ -405,13 +422,14 @@ def too_deep(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "file",
     "note",
     "{count} {query has|queries have} few documents",
-    fix="If that is not meant, mark the run as incomplete and document the coverage: recall at deeper cutoffs is capped.",
+    fix="If this is not intended, mark the run as incomplete and report its coverage: recall at deeper cutoffs is "
+    "limited.",
 )
 def shallow(facts: RunFacts) -> Iterator[Said]:
-    """A query has far fewer documents than the others.
+    """Few documents for a query.
 
-    Why: a filter, a timeout or a crash may have cut it; it counts as if nothing else were found.
-    Example: most queries have 1,000 documents, this one 3.
+    Why: A filter, a timeout or a crash may have cut the ranking short. It is scored as if nothing else had been found.
+    Example: Most queries have 1,000 documents; this one has 3.
     """
     if not facts.depths:
         return
@@ -419,11 +437,11 @@ def shallow(facts: RunFacts) -> Iterator[Said]:
     few = {query: depth for query, depth in facts.depths.items() if depth < SHALLOW <= usual}
     if few:
         shown = tuple(
-            FindingExample(f"{depth} of usually {usual:g} documents", None, show_id(query))
+            FindingExample(f"{depth} of the usual {usual:g} documents", None, show_id(query))
             for query, depth in list(few.items())[:SHOWN]
         )
         words = plural(
-            f"{{count}} {{query has|queries have}} fewer than {SHALLOW} documents, the median is {usual:g}", len(few)
+            f"{{count}} {{query has|queries have}} fewer than {SHALLOW} documents; the median is {usual:g}", len(few)
         )
         yield Said(words, len(few), shown)
 
@@ -436,14 +454,14 @@ def shallow(facts: RunFacts) -> Iterator[Said]:
     "file",
     "warning",
     "{count} judged {query is|queries are} missing from the run",
-    fix="Re-run these queries; if they cannot be answered, mark the run as incomplete: they count as 0.",
+    fix="Run these queries again. If they cannot be answered, mark the run as incomplete: they count as 0.",
 )
 def missing_judged(facts: RunFacts) -> Iterator[Said]:
-    """Queries that have judgments are not in the run.
+    """Judged query missing from the run.
 
-    Why: they count as 0 (trec_eval leaves them out unless it is told -c), so that the mean falls, or is over fewer
-    queries than that of other runs.
-    Example: 50 queries are judged, the run answers 43.
+    Why: Missing queries count as 0 and lower the mean. trec_eval skips them unless called with -c, so its mean is over
+    fewer queries.
+    Example: 50 queries are judged; the run answers 43.
     """
     yield from lacking(facts.partners.judged, facts.queries, "judged {query is|queries are} missing from the run")
 
@@ -452,18 +470,18 @@ def missing_judged(facts: RunFacts) -> Iterator[Said]:
     "RUN051",
     "file",
     "note",
-    "{count} {query|queries} of the run {is|are} not judged",
-    fix="They are left out of every mean.",
+    "{count} {query|queries} in the run {is|are} not judged",
+    fix="Nothing to do if this is intended: these queries are left out of every mean.",
 )
 def not_judged(facts: RunFacts) -> Iterator[Said]:
-    """Queries of the run have no judgments.
+    """Unjudged query in the run.
 
-    Why: nothing can be said about them. Often the run is for another split than the judgments.
-    Example: the run answers 6,980 queries, 43 are judged.
+    Why: It cannot be scored. Often the run and the judgments are for different splits.
+    Example: The run answers 6,980 queries; 43 are judged.
     """
     if facts.partners.qrels is not None:
         yield from lacking(
-            facts.queries, frozenset(facts.partners.judged), "{query|queries} of the run {is|are} not judged"
+            facts.queries, frozenset(facts.partners.judged), "{query|queries} in the run {is|are} not judged"
         )
 
 
@@ -472,12 +490,12 @@ def not_judged(facts: RunFacts) -> Iterator[Said]:
     "file",
     "warning",
     "{count} {topic is|topics are} missing from the run",
-    fix="Re-run these queries, or mark the run as incomplete and document the coverage.",
+    fix="Run these queries, or mark the run as incomplete and report its coverage.",
 )
 def missing_topics(facts: RunFacts) -> Iterator[Said]:
-    """Queries of the topic file are not in the run.
+    """Topic missing from the run.
 
-    Why: a submission has to answer every topic.
+    Why: A submission must answer every topic.
     Example: topics.tsv has 105 queries, the run 104.
     """
     if facts.partners.topics is not None:
@@ -488,18 +506,18 @@ def missing_topics(facts: RunFacts) -> Iterator[Said]:
     "RUN053",
     "file",
     "warning",
-    "{count} {query|queries} of the run {is|are} in no topic",
-    fix="Is it the right topic file?",
+    "{count} {query|queries} in the run {is|are} not in the topics",
+    fix="Check that this is the right topic file.",
 )
 def unknown_topics(facts: RunFacts) -> Iterator[Said]:
-    """Queries of the run are not in the topic file.
+    """Query not in the topics.
 
-    Why: the run was made for other topics, or the ids are written in another way.
-    Example: the run has query 151, the topics go to 150.
+    Why: The run was made for other topics, or the ids are written differently.
+    Example: The run has query 151; the topics end at 150.
     """
     if facts.partners.topics is not None:
         yield from lacking(
-            facts.queries, facts.partners.topics, "{query|queries} of the run {is|are} not among the topics"
+            facts.queries, facts.partners.topics, "{query|queries} in the run {is|are} not in the topics"
         )
 
 
@@ -507,31 +525,33 @@ def unknown_topics(facts: RunFacts) -> Iterator[Said]:
     "RUN054",
     "file",
     "error",
-    "{count} query {id matches|ids match} only when written in another way",
-    fix="Write the ids of run, judgments and topics in the same way, and re-run the evaluation.",
+    "{count} query {id|ids} would match if written the same way",
+    fix="Write query ids the same way in the run, the judgments and the topics.",
 )
 def near_queries(facts: RunFacts) -> Iterator[Said]:
-    """Query ids that others have too, but for blanks, letter case, leading zeros, a prefix or Unicode normalisation.
+    """Query id written differently.
 
-    Why: they are two ids to every evaluator; the query counts as 0 though it was answered.
+    Why: Ids are compared exactly, so the query counts as 0 although it was answered. These ids differ only in spaces,
+    letter case, leading zeros, a prefix or Unicode normalisation.
     Example: 01 in the run, 1 in the judgments.
     """
     theirs = set(facts.partners.judged) | (facts.partners.topics or frozenset())
     matches = near_matches(sorted(facts.queries), theirs)
-    yield from alike(matches, "query {id matches|ids match} only when written in another way")
+    yield from alike(matches, "query {id|ids} would match if written the same way")
 
 
 @rule(
     "RUN055",
     "query",
     "warning",
-    "{count} judged {document matches|documents match} a retrieved one only when written in another way",
-    fix="Write document ids in the same way in run and judgments: as they are, these count as not retrieved.",
+    "{count} retrieved {document|documents} would match a judged one if the ids were written the same way",
+    fix="Write document ids the same way in the run and the judgments. Until then these documents count as not "
+    "retrieved.",
 )
 def near_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
-    """A judged document that the run seems to lack is there, written a little differently.
+    """Document id written differently.
 
-    Why: ids are compared byte by byte, so that a found document counts as missed.
+    Why: Ids are compared byte by byte, so a retrieved document counts as missed.
     Example: D3 in the run, d3 in the judgments.
     """
     judged = facts.partners.judged.get(rows.query)
@@ -547,12 +567,14 @@ def near_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
         if theirs is not None:
             same_encoding = is_utf8(doc) and is_utf8(theirs)
             words = difference(decoded(doc), decoded(theirs)) if same_encoding else "encoding"
-            found.append(rows.example(row, f"{rows.doc(row)} here, {show_id(decoded(theirs))} judged: {words}"))
+            found.append(
+                rows.example(row, f"{rows.doc(row)} in the run, {show_id(decoded(theirs))} in the qrels ({words})")
+            )
     return found
 
 
 def _folded(doc: bytes) -> bytes:
-    """A quick fold: most ids are plain ASCII, and there are many."""
+    """A fast `fold`: there are many ids, and most are ASCII."""
     if doc.isascii():
         return doc.lower().lstrip(b"0")
     try:
@@ -565,34 +587,34 @@ def _folded(doc: bytes) -> bytes:
     "RUN056",
     "file",
     "error",
-    "run and judgments have no query in common",
-    fix="Are these the judgments for this run? Compare the ids shown.",
+    "the run and the judgments have no query in common",
+    fix="Check that these judgments belong to this run, and that both write query ids the same way.",
 )
 def nothing_in_common(facts: RunFacts) -> Iterator[Said]:
-    """No query of the run is judged.
+    """No query in common with the judgments.
 
-    Why: every figure would be 0. The files belong to different collections, or write their ids differently.
-    Example: the run has queries 1 to 50, the judgments 301 to 350.
+    Why: Every value would be 0. The files belong to different collections, or write their ids differently.
+    Example: The run has queries 1 to 50, the judgments 301 to 350.
     """
     if facts.partners.qrels is not None and facts.depths and not facts.queries & facts.partners.judged.keys():
         ours, theirs = sorted(facts.queries), sorted(facts.partners.judged)
-        yield Said(f"run and judgments have no query in common: {some_of(ours)} here, {some_of(theirs)} there")
+        yield Said(f"the run ({some_of(ours)}) and the judgments ({some_of(theirs)}) have no query in common")
 
 
 @rule(
     "RUN058",
     "file",
     "error",
-    "a file to compare with cannot be used",
-    fix="Look at it with `assay qrels validate`.",
+    "the judgments or topics cannot be used",
+    fix="Repair the file; `assay qrels validate` checks judgments.",
 )
 def partner_unreadable(facts: RunFacts) -> Iterable[Said]:
-    """The judgments or topics that were given cannot be read.
+    """Unusable judgments or topics.
 
-    Why: what they are needed for was not checked.
-    Example: --qrels names a file that breaks off.
+    Why: Checks that need this file were skipped.
+    Example: --qrels names a truncated file.
     """
-    return ()  # seen where they are read
+    return ()  # reported where they are read
 
 
 @rule(
@@ -600,45 +622,40 @@ def partner_unreadable(facts: RunFacts) -> Iterable[Said]:
     "file",
     "note",
     "documents at the top are not judged",
-    fix="Mark the run as incomplete and document the coverage; bpref or judged-only measures help, judging the holes more.",
+    fix="Judge these documents if you can. Otherwise mark the run as incomplete, report its coverage, and consider "
+    "bpref or judged-only measures.",
 )
 def unjudged_share(facts: RunFacts) -> Iterable[Said]:
-    """How many of the documents at the top nobody has judged.
+    """Unjudged documents at the top.
 
-    Why: unjudged counts as not relevant. A system unlike those that the pool was made from looks worse than it is.
-    Example: of the first ten documents of each query 40 % are not judged.
+    Why: Unjudged documents count as not relevant, so a system unlike those in the pool looks worse than it is.
+    Example: 40% of the top 10 documents are not judged.
     """
-    return ()  # found by the evaluation that validation runs; see validating.py
+    return ()  # found by evaluating the run; see validating.py
 
 
-@rule(
-    "RUN059",
-    "file",
-    "note",
-    "the order of equal scores decides figures",
-    fix="Break ties in the system, or report --ties expected.",
-)
+@rule("RUN059", "file", "note", "ties change the results", fix="Break ties in the system, or use --ties expected.")
 def tie_bounds(facts: RunFacts) -> Iterable[Said]:
-    """The lowest and highest value that each measure could take under the ties of the run.
+    """Results depend on ties.
 
-    Why: within these bounds the figure says how the ids are spelt, not how good the system is.
+    Why: Between these bounds, a value reflects how the ids are spelt, not how good the system is.
     Example: nDCG@10 from 0.4117 to 0.4391.
     """
-    return ()  # found by the evaluation that validation runs; see validating.py
+    return ()  # found by evaluating the run; see validating.py
 
 
 @rule(
     "RUN072",
     "file",
     "note",
-    "the run is large and was not looked at line by line",
-    fix="`assay runs validate RUN --qrels QRELS` looks at every line.",
+    "the run is large, so its lines were not checked",
+    fix="Run `assay runs validate RUN --qrels QRELS` to check every line.",
 )
 def not_looked_at(facts: RunFacts) -> Iterable[Said]:
-    """A report was written about a run that is too large to be validated on the way.
+    """Large run not checked line by line.
 
-    Why: the evaluation read it without an error, so that its lines, numbers and ids are in order; what only a
-    validation sees (ranks against scores, several tags, rankings that repeat) was not looked for.
-    Example: seven million lines.
+    Why: The evaluation read the run without errors, so its lines, numbers and ids are fine. Checks that only validation
+    makes (ranks against scores, several tags, repeated rankings) were skipped.
+    Example: A run of seven million lines.
     """
-    return ()  # said by validate_beside
+    return ()  # reported by validate_beside

@@ -1,7 +1,7 @@
-"""Validate a run or judgments: read them whatever their condition, ask every rule, and give the findings.
+"""Validate a run or judgments: read the file however malformed, apply every rule, and collect the findings.
 
-A run is read once, and kept no longer than a query is: memory grows with the number of queries. A run whose queries do
-not stand together is read a second time and kept whole; so are judgments, and what is not text in columns.
+A run is read once, one query at a time, so memory grows with the number of queries. A run whose rows are not grouped by
+query is read a second time and kept in memory, as are judgments and formats other than text in columns.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from assay.validation.reading import QueryRows, Tallies, TextReader, narrowed
 from assay.validation.registry import RULES, Said, lacking, rules_of
 from assay.validation.run_rules import FEW_JUDGED, note_ties
 
-Progress: TypeAlias = Callable[[int], None]  # told how many bytes more have been read
+Progress: TypeAlias = Callable[[int], None]  # called with the number of bytes just read
 
 LAYOUTS: dict[Kind, dict[str, ColumnOrder]] = {
     "run": {"trec": TREC_RUN, "msmarco": MSMARCO_RUN, "beir": BEIR_RUN},
     "qrels": {"trec": TREC_QRELS, "msmarco": TREC_QRELS, "beir": BEIR_QRELS},
 }
-LARGE = 30_000_000  # bytes of a file: beyond that, validating takes seconds
-LONG_ENOUGH = 3  # documents of a ranking that no two queries have alike by chance
+LARGE = 30_000_000  # bytes; validating a larger file takes seconds
+LONG_ENOUGH = 3  # documents; shorter rankings may be the same for two queries by chance
 
 
 def validate_run(
@@ -53,10 +53,10 @@ def validate_run(
     input_format: str = AUTO,
     progress: Progress | None = None,
 ) -> Validation:
-    r"""The findings about a run: a path, or whatever else `evaluate` takes.
+    r"""The findings about a run, given as a path or anything else that `evaluate` accepts.
 
-    With `qrels` and `queries` also what these have to do with it. `profile` names what a track asks for. Nothing that
-    can be opened is refused.
+    `qrels` and `queries` add checks against the judgments and topics; `profile` adds the requirements of a track. Any
+    file that can be opened gets findings instead of an exception.
 
     >>> from assay import parse_run
     >>> validate_run(parse_run("q1 Q0 a 1 2.0 x\nq1 Q0 a 2 1.0 x")).codes()
@@ -85,7 +85,7 @@ def validate_qrels(
     input_format: str = AUTO,
     progress: Progress | None = None,
 ) -> Validation:
-    r"""The findings about judgments: a path, or whatever else `evaluate` takes.
+    r"""The findings about judgments, given as a path or anything else that `evaluate` accepts.
 
     >>> from assay import parse_qrels
     >>> validate_qrels(parse_qrels("q1 0 a 1\nq1 0 a 0")).codes()
@@ -106,9 +106,9 @@ def validate_beside(
     qrels_format: str = AUTO,
     grades: Mapping[str, float] | None = None,
 ) -> tuple[Finding, ...]:
-    """The findings that belong beside an evaluation that has just been made of these files, in little more time.
+    """The findings to show with an evaluation of these files, reusing what it already computed.
 
-    A run over `LARGE` bytes is not looked at line by line: it was read without an error, and that is said.
+    A run of more than `LARGE` bytes is not validated line by line; a note says so.
     """
     said = [*_seen_by_evaluation(evaluation), *_unjudged(evaluation), *_bounds(evaluation)]
     facts = RunFacts(evaluation.sources[1], "table")
@@ -116,7 +116,7 @@ def validate_beside(
         found: list[Finding] = []
     elif os.path.getsize(run) > LARGE:
         found = []
-        said.append(("RUN072", Said("the run is large and was not looked at line by line")))
+        said.append(("RUN072", Said("the run is large, so its lines were not checked")))
     else:
         found = list(validate_run(run, input_format=run_format).findings)
     found += [_said_finding(code, facts, words) for code, words in said]
@@ -131,7 +131,7 @@ def _seen_by_evaluation(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
         words = "judged {query is|queries are} missing from the run"
         yield from (("RUN050", said) for said in lacking(coverage.missing, frozenset(), words))
     if coverage.unjudged:
-        words = "{query|queries} of the run {is|are} not judged"
+        words = "{query|queries} in the run {is|are} not judged"
         yield from (("RUN051", said) for said in lacking(coverage.unjudged, frozenset(), words))
 
 
@@ -139,7 +139,7 @@ def _seen_by_evaluation(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
 
 
 def _partners(qrels: Any, queries: Any, tallies: Tallies) -> Partners:
-    """The other files; what can be opened and not be read is a finding."""
+    """The judgments and topics; one that can be opened but not read is a finding."""
     code = "RUN058" if tallies.kind == "run" else "QRL058"
     table, topics = None, None
     if qrels is not None:
@@ -219,9 +219,9 @@ def _read_qrels(
 
 
 def _format(content: Content, kind: Kind, input_format: str, tallies: Tallies) -> str:
-    """The name of the format; TREC's for text that is in none, so that its lines are looked at."""
+    """The name of the format; trec for unrecognised text, so that its lines are still checked."""
     if input_format != AUTO:
-        find_format(content, input_format, kind)  # refuses a name that there is not
+        find_format(content, input_format, kind)  # raises for an unknown name
         return input_format
     try:
         return detect_format(content, kind, FORMATS)
@@ -245,21 +245,21 @@ def _unreadable(error: InputError, facts: FileFacts | None, tallies: Tallies) ->
 
 
 class _Interleaved(Exception):
-    """The rows of a query do not stand together."""
+    """The rows of a query are not grouped together."""
 
 
 class _RunPass:
-    """One way through the text of a run."""
+    """One pass over the text of a run."""
 
     def __init__(self, facts: RunFacts, tallies: Tallies, *, gathered: bool) -> None:
         self._facts, self._tallies, self._gathered = facts, tallies, gathered
         facts.damaged = tallies.damaged
-        self._open: dict[bytes, QueryRows] = {}  # the query that is being read, or all where they are gathered
+        self._open: dict[bytes, QueryRows] = {}  # the current query, or all if gathered
         self._last: bytes | None = None
         self._parted: set[bytes] = set()
 
     def read(self, content: Content, layout: ColumnOrder, progress: Progress | None) -> None:
-        """Look at the whole text."""
+        """Read the whole text."""
         reader = TextReader(content, "run", layout, self._tallies, progress)
         for rows in reader.rows():
             self._add(rows)
@@ -300,7 +300,7 @@ class _RunPass:
             start = end
 
     def _values(self, texts: list[bytes], queries: list[bytes], lines: Any) -> tuple[list[int], list[float]]:
-        """The rows whose value is a number, and the numbers; the others are told to the rules."""
+        """The rows whose value is a number, and the numbers; other values are reported to the rules."""
         kept, scores = [], []
         for row, text in enumerate(texts):
             value = number(text)
@@ -369,7 +369,7 @@ def _ranks(texts: list[bytes]) -> list[int | None]:
 
 
 class _QrelsPass:
-    """One way through the text of judgments."""
+    """One pass over the text of judgments."""
 
     def __init__(self, facts: QrelsFacts, tallies: Tallies, grades: GradeMap) -> None:
         self._facts, self._tallies, self._grades = facts, tallies, grades
@@ -378,7 +378,7 @@ class _QrelsPass:
         self._parted: set[bytes] = set()
 
     def read(self, content: Content, layout: ColumnOrder, progress: Progress | None) -> None:
-        """Look at the whole text."""
+        """Read the whole text."""
         reader = TextReader(content, "qrels", layout, self._tallies, progress)
         for rows in reader.rows():
             self._add(rows)
@@ -421,7 +421,7 @@ def _look_at_judgments(rows: QueryRows, facts: QrelsFacts, tallies: Tallies) -> 
     tallies.look_at_query(rows, facts)
 
 
-# What is no text in columns
+# Tables and other formats
 
 
 def _from_table(value: Any, facts: RunFacts, tallies: Tallies) -> RunFacts:
@@ -470,7 +470,7 @@ def _has_errors(tallies: Tallies, said: list[tuple[str, Said]]) -> bool:
 
 
 def _measured(qrels: Qrels, run: Any, input_format: str) -> list[tuple[str, Said]]:
-    """What an evaluation tells: how much is not judged, and how far ties decide the figures."""
+    """Findings that need an evaluation: the share of unjudged documents, and how much ties change the results."""
     from assay.formats.unread import open_run
 
     try:
@@ -483,18 +483,18 @@ def _measured(qrels: Qrels, run: Any, input_format: str) -> list[tuple[str, Said
 def _unjudged(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
     shares = {k: 1 - share for k, share in evaluation.coverage.judged_share.items() if share < 1}
     if shares:
-        words = ", ".join(f"{share:.0%} of the first {k}" for k, share in shares.items())
+        words = ", ".join(f"{share:.0%} of the top {k}" for k, share in shares.items())
         severity: Severity = (
             "warning" if max(shares.values()) > 1 - FEW_JUDGED and shares.get(10, 0) > FEW_JUDGED else "note"
         )
-        yield "RUN057", Said(f"not judged: {words}", severity=severity)
+        yield "RUN057", Said(f"documents not judged: {words}", severity=severity)
 
 
 def _bounds(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
     bounds = evaluation.tie_bounds or {}
     if bounds:
         words = ", ".join(f"{name} from {low:.4f} to {high:.4f}" for name, (low, high) in bounds.items())
-        yield "RUN059", Said(f"the order of equal scores decides figures: {words}")
+        yield "RUN059", Said(f"ties change the results: {words}")
 
 
 def _coverage(

@@ -16,7 +16,7 @@ from assay.cli.options import format_option, parts_options
 from assay.errors import InputError, show_id
 from assay.retrieval.modes import MODES
 
-if TYPE_CHECKING:  # imported where a benchmark is asked for: it brings msgspec and SciPy
+if TYPE_CHECKING:  # imported only when a benchmark runs: it needs msgspec and SciPy
     from assay.benchmark.preparing import Prepared
     from assay.benchmark.recipe import Recipe
     from assay.records.benchmark import BenchmarkReport
@@ -27,11 +27,11 @@ FORMATS = ("table", "json", "markdown")
 
 @click.group(
     "benchmark",
-    short_help="Search a collection in several ways, evaluate and compare them.",
+    short_help="Search a collection in several ways and compare the results.",
     epilog="Example: assay benchmark run --collection insurance --modes lexical,vector,hybrid",
 )
 def command() -> None:
-    """Search a collection in several ways over the same queries, evaluate each, compare them, and say which one to use."""
+    """Run the same queries in several search modes, evaluate and compare the results, and recommend a mode."""
 
 
 @command.command(
@@ -41,31 +41,37 @@ def command() -> None:
 @click.option(
     "--collection",
     metavar="DIR|NAME",
-    help="What to search: a folder with documents, queries and judgments, or insurance or shop, which come with assay.  [default: insurance]",
+    help="Folder with documents, queries and judgments, or an embedded collection (insurance, shop).  "
+    "[default: insurance]",
 )
-@click.option("--split", help="Which judgments of the collection.  [default: test, or the only ones]")
+@click.option("--split", help="Split of the judgments to use.  [default: test, or the only one]")
 @parts_options
 @click.option(
     "--modes",
     metavar="NAME,...",
-    help=f"Ways to search: {', '.join(MODES)}, or modes of the recipe.  [default: {','.join(DEFAULT_MODES)}]",
+    help=f"Search modes: {', '.join(MODES)}, or those of the recipe.  [default: {','.join(DEFAULT_MODES)}]",
 )
 @click.option(
     "-m",
     "--measure",
     "measures",
     multiple=True,
-    help="Measure to compute; may be repeated, the first one decides which mode is the best.",
+    help="Measure to compute; repeatable. The first one decides the best mode.",
 )
 @click.option("--depth", type=click.IntRange(min=1), help="Documents per query.  [default: 1000]")
-@click.option("--targets", metavar="FILE|NAME", help="Hold the means against a profile of targets.")
+@click.option("--targets", metavar="FILE|NAME", help="Check the means against a target profile.")
 @click.option(
     "--segments",
     metavar="FILE|NAME",
-    help="Sort queries into segments: CSV with the query first, or difficulty; length and relevant are always shown.",
+    help="Results by segment: CSV with the query id first, or difficulty; length and relevant are always included.",
 )
-@click.option("--latency-limit", type=float, metavar="MS", help="Also choose among modes this fast per query.")
-@click.option("--seed", type=click.IntRange(min=0), help="For what is drawn: the queries that are timed.  [default: 1]")
+@click.option(
+    "--latency-limit",
+    type=float,
+    metavar="MS",
+    help="Also recommend the best mode that takes at most MS milliseconds per query.",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Seed for sampling the queries to time.  [default: 1]")
 @click.option("--repeats", type=click.IntRange(min=1), help="Timed passes over the queries.  [default: 3]")
 @click.option(
     "--output",
@@ -75,10 +81,10 @@ def command() -> None:
 )
 @format_option(FORMATS)
 def run_command(recipe: str | None, output: str | None, output_format: str, **given: Any) -> None:
-    """Run the benchmark of a RECIPE (a TOML file, see `assay benchmark init`), or the one that the options describe.
+    """Run the benchmark described by a RECIPE (a TOML file, see `assay benchmark init`) or by the options.
 
-    Options win over the recipe. Without either, a collection that comes with assay is searched by words, by meaning and
-    by both. What was interrupted goes on where it stopped when the same command is given again.
+    Options override the recipe. Without either, the embedded insurance collection is searched in the modes lexical,
+    vector and hybrid. To resume an interrupted benchmark, run the same command again.
     """
     from assay.report.benchmark import RENDERERS
 
@@ -87,7 +93,7 @@ def run_command(recipe: str | None, output: str | None, output_format: str, **gi
     try:
         report = _run(_prepared(chosen), folder)
     except KeyboardInterrupt:
-        _say(f"Interrupted. What is finished lies in {show_id(folder, 200)}; the same command goes on from there.")
+        _say(f"Interrupted. Finished steps are in {show_id(folder, 200)}; run the same command again to resume.")
         raise
     write(RENDERERS[output_format](report))
     _say(f"Report: {show_id(os.path.join(folder, 'BenchmarkReport.html'), 300)}")
@@ -95,13 +101,13 @@ def run_command(recipe: str | None, output: str | None, output_format: str, **gi
 
 @command.command("init", epilog="Example: assay benchmark init my-benchmark.toml")
 @click.argument("path", default="benchmark.toml", type=click.Path(dir_okay=False))
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def init_command(path: str, force: bool) -> None:
-    """Write a recipe with comments to PATH, benchmark.toml by default; it runs as it is."""
+    """Write a commented recipe to PATH (default: benchmark.toml), ready to run."""
     from assay.benchmark.template import recipe_text
 
     if os.path.exists(path) and not force:
-        raise InputError("is there already; --force writes over it.", source=path)
+        raise InputError("file already exists. Overwrite it with --force.", source=path)
     write(recipe_text(), path)
     _say(f"Recipe: {show_id(path, 200)}. Run it with `assay benchmark run {show_id(path, 200)}`.")
 
@@ -114,7 +120,7 @@ def _recipe(path: str | None, given: dict[str, Any]) -> Recipe:
     names, measures, limit = given.pop("modes"), given.pop("measures"), given["latency_limit"]
     given |= {"columns": parse_columns(given["columns"]) or None, "files": parse_files(given["files"]) or None}
     if limit is not None and not 0 < limit < float("inf"):
-        raise click.BadParameter("takes a number of milliseconds over 0.", param_hint="--latency-limit")
+        raise click.BadParameter("takes a positive number of milliseconds.", param_hint="--latency-limit")
     if names is not None:
         own = (*recipe.modes, *recipe.parts)
         given["modes"] = parse_modes([name.strip() for name in names.split(",") if name.strip()], own)
@@ -130,7 +136,7 @@ def _prepared(recipe: Recipe) -> Prepared:
     with progress_bars() as progress:
         prepared = prepare(recipe, command=("assay", *sys.argv[1:]), progress=progress)
     for finding in prepared.collection.findings:
-        if finding.severity == "note":  # it asks for nothing; the report has it
+        if finding.severity == "note":  # notes are only in the report
             continue
         place = shown_path(finding.file) + (f":{finding.line}" if finding.line is not None else "")
         _say(f"{show_id(place, 200)}: {finding.code} {finding.severity}: {show_id(finding.message, 500)}")

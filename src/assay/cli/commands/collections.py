@@ -24,27 +24,27 @@ SECTION = "Search"
 
 @click.group(
     "collections",
-    short_help="List the embedded collections, check one of your own.",
+    short_help="List the embedded collections, or check your own.",
     epilog="Example: assay collections check scifact/",
 )
 def command() -> None:
-    """Look at test collections: documents, queries and judgments."""
+    """List and check test collections: documents, queries and judgments."""
 
 
 @command.command("list", epilog="Example: assay collections list")
-@format_option(COLLECTION_RENDERERS, "How to show them.")
+@format_option(COLLECTION_RENDERERS)
 def list_command(output_format: str) -> None:
-    """List the collections that are part of assay. Their names can be given wherever a folder can."""
+    """List the embedded collections. Use their names wherever a folder is expected."""
     found = {name: check_collection(name) for name in embedded_collections()}
     write(COLLECTION_RENDERERS[output_format](found))
 
 
 @command.command("check", epilog="Example: assay collections check products/ --columns corpus.id=sku --split dev")
 @click.argument("place")
-@click.option("--split", help="Which judgments to use; else test, or the only ones.")
+@click.option("--split", help="Split of the judgments to use.  [default: test, or the only one]")
 @parts_options
-@click.option("--strict", is_flag=True, help="Warnings count as errors do.")
-@output_options(RENDERERS, "How to show the findings; github are annotations for a workflow.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@output_options(RENDERERS, "Output format; github prints workflow annotations.")
 def check_command(
     place: str,
     split: str | None,
@@ -54,13 +54,13 @@ def check_command(
     output_format: str,
     output: str | None,
 ) -> None:
-    """Check the collection at PLACE, a folder or the name of an embedded one: every finding with its lines and what to do.
+    """Check the collection at PLACE, a folder or the name of an embedded one, and list problems and fixes.
 
-    Folders as of BEIR and TREC are recognised, and tables with named columns. Exit status: 0 valid, 1 not valid, 2 a folder
-    that cannot be opened. `assay explain CODE` says more about a finding.
+    Recognises BEIR and TREC folders, and tables with named columns. Exit status: 0 valid, 1 not valid, 2 a folder that
+    cannot be opened. `assay explain CODE` explains a finding.
     """
     if output is not None and any(is_same_file(path, output) for path in files_of(place, split, parse_files(files))):
-        raise InputError("this is a file that is read; name another one to write to.", source=output)
+        raise InputError("cannot write to a file of the collection. Choose another name.", source=output)
     with _progress() as progress:
         found = check_collection(
             place, split=split, columns=parse_columns(columns), files=parse_files(files), progress=progress
@@ -72,7 +72,7 @@ def check_command(
 
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
-    """How many documents have come by, on a terminal."""
+    """The number of documents read so far; None if standard error is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

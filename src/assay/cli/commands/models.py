@@ -18,31 +18,32 @@ from assay.retrieval.models import DEFAULT_MODEL, MODELS, Model, find_model, get
 
 SECTION = "Search"
 SCHEMA = "assay/models/1"
+_STATES = {"here": "installed", "damaged": "damaged", "not here": "not installed"}
 
 
 @click.group("models", epilog="Example: assay models get minilm")
 def command() -> None:
-    """List the models for search by vectors, get them, and say where they are.
+    """List, download and locate the models for vector search.
 
-    They are kept in the user's cache, or in the folder that ASSAY_CACHE names; ASSAY_MODELS names a folder that is looked
-    in first. With ASSAY_OFFLINE=1 nothing is fetched from a network.
+    Models are stored in the user cache, or in the folder set by ASSAY_CACHE. A folder set by ASSAY_MODELS is searched
+    first. With ASSAY_OFFLINE=1 nothing is downloaded.
     """
 
 
 @command.command("list", epilog="Example: assay models list --format json")
 @format_option(("table", "json"))
 def list_models(output_format: str) -> None:
-    """List the models that are known, and which of them are on this machine."""
+    """List the supported models and whether each is installed."""
     if output_format == "json":
         write(json.dumps({"schema": SCHEMA, "models": [_as_json(model) for model in MODELS.values()]}, indent=2) + "\n")
         return
     width = max(map(len, MODELS)) + 2
     for model in MODELS.values():
-        default = " (the default)" if model.name == DEFAULT_MODEL else ""
+        default = " (default)" if model.name == DEFAULT_MODEL else ""
         write(
             f"{model.name:<{width}}{model.summary}{default}\n"
             f"{'':<{width}}{_megabytes(model.size)}, {model.dimensions} dimensions, texts up to {model.max_length} "
-            f"tokens, {model.licence}; {model_state(model.name)}\n"
+            f"tokens, {model.licence}; {_STATES[model_state(model.name)]}\n"
         )
 
 
@@ -52,12 +53,12 @@ def list_models(output_format: str) -> None:
     "--from",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
-    help="A folder with the model's files, for machines without a network.",
+    help="Folder with the files of the model, for machines without a network.",
 )
 def get(names: tuple[str, ...], folder: Path | None) -> None:
-    """Get models, the small default one if none is named; one that is there is only checked.
+    """Download models (by default the small default model); installed ones are only checked.
 
-    What comes is checked against pinned digests before it is put in place.
+    Downloads are checked against pinned digests before they are installed.
     """
     for name in names or (DEFAULT_MODEL,):
         with _bar(name) as progress:
@@ -68,11 +69,11 @@ def get(names: tuple[str, ...], folder: Path | None) -> None:
 @command.command("path", epilog="Example: assay models path minilm")
 @click.argument("name", default=DEFAULT_MODEL)
 def path(name: str) -> None:
-    """Say in which folder a model is; fetches nothing."""
+    """Print the folder of a model. Downloads nothing."""
     found = find_model(name)
     if found is None:
         raise MissingModelError(
-            f"the model {name} is {model_state(name)} (it would be in {model_folder(name)}). "
+            f"the model {name} is {_STATES[model_state(name)]} (its folder is {model_folder(name)}). "
             f"Get it with: assay models get {name}."
         )
     write(f"{found.folder}\n")
@@ -102,7 +103,7 @@ def _megabytes(size: int) -> str:
 
 @contextmanager
 def _bar(name: str) -> Iterator[Progress | None]:
-    """A bar on the terminal while a model is fetched; None where standard error is no terminal."""
+    """A progress bar for downloading a model; None if standard error is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -112,5 +113,5 @@ def _bar(name: str) -> Iterator[Progress | None]:
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"Getting {name}", total=None)
+        task = bar.add_task(f"Downloading {name}", total=None)
         yield lambda step, done, total: bar.update(task, completed=done, total=total)

@@ -1,4 +1,4 @@
-"""A benchmark, in every form. Computes nothing."""
+"""Render a benchmark report in every output format. Computes nothing."""
 
 from __future__ import annotations
 

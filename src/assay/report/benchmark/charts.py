@@ -1,4 +1,4 @@
-"""The charts of a benchmark: means with their intervals, differences to the first mode, and quality against time."""
+"""The charts of a benchmark: means with intervals, differences from the first mode, and quality against time."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def _means(report: BenchmarkReport) -> Chart | None:
         for mode in report.modes
         if mode.metrics.get(measure) is not None
     )
-    many = f" The first {MOST_ROWS} of {len(rows)} are drawn." if len(rows) > MOST_ROWS else ""
-    words = f"{show_id(measure, 30)}: {said}. The dot is the mean, the bar its 95% interval; each mode has its colour.{many}"
-    return Chart("means", "Means and their intervals", words, _mean_rows(rows[:MOST_ROWS]))
+    many = f" Only the first {MOST_ROWS} of {len(rows)} are shown." if len(rows) > MOST_ROWS else ""
+    words = f"{show_id(measure, 30)}: {said}. Dots are means, bars 95% intervals; each mode has its own colour.{many}"
+    return Chart("means", "Means with 95% intervals", words, _mean_rows(rows[:MOST_ROWS]))
 
 
 def _mean_rows(rows: Sequence[ForestRow]) -> Spec:
@@ -100,10 +100,10 @@ def _differences(report: BenchmarkReport) -> Chart | None:
     ]
     sure = sum(pair.verdict in _TONES for pair in pairs)
     words = (
-        f"{sure} of {len(pairs)} differences to {show_id(report.comparison.baseline, 30)} are more than chance after "
-        f"correction. Green is better, orange worse, blue not told apart."
+        f"{sure} of {len(pairs)} differences from {show_id(report.comparison.baseline, 30)} are significant after "
+        f"correction. Green is significantly better, orange significantly worse, blue not significant."
     )
-    title = f"Differences to {show_id(report.comparison.baseline, 30)}"
+    title = f"Differences from {show_id(report.comparison.baseline, 30)}"
     return Chart("differences", title, words, forest(rows[:MOST_ROWS]))
 
 
@@ -115,7 +115,7 @@ def _name(pair: PairRecord) -> str:
 
 
 class Point(Struct, frozen=True):
-    """A mode by its time and its mean."""
+    """A mode with its time and mean."""
 
     label: str
     time: float  # milliseconds per query
@@ -135,8 +135,8 @@ def _quality_and_time(report: BenchmarkReport) -> Chart | None:
     if len(points) < 2:
         return None
     said = "; ".join(f"{point.label} {point.mean:.4f} in {milliseconds(point.time)} ms" for point in points)
-    words = f"{show_id(measure, 30)} against the time per query: {said}. To the left is faster, up is better."
-    title = "What a query costs, and what it brings"
+    words = f"{show_id(measure, 30)} against the time per query: {said}. Further left is faster, further up is better."
+    title = "Quality and time per query"
     return Chart("quality-and-time", title, words, _scatter(points, show_id(measure, 24)))
 
 
@@ -163,7 +163,7 @@ def _scatter(points: Sequence[Point], measure: str) -> Spec:
             "encoding": {"x": x, "y": y, "color": COLOUR},
         }
     ]
-    for leftwards in (False, True):  # names stand where there is room
+    for leftwards in (False, True):  # put names where there is room
         side = [row for row in rows if (row["time"] > math.sqrt(first * last)) == leftwards]
         if side:
             mark = TEXT | {"align": "right" if leftwards else "left", "dx": -10 if leftwards else 10}
@@ -173,7 +173,7 @@ def _scatter(points: Sequence[Point], measure: str) -> Spec:
 
 
 def _apart(points: Sequence[Point], room: float) -> dict[Point, float]:
-    """Where the name of each point stands: at its height, or so far above the one below that both can be read."""
+    """The height of each name: that of its point, or higher if it would overlap the name below."""
     placed: dict[Point, float] = {}
     last = -math.inf
     for point in sorted(points, key=lambda point: point.mean):

@@ -24,12 +24,12 @@ from assay.words import show_p
 
 
 def render_json(report: BenchmarkReport) -> str:
-    """The report; its schema stands in docs/schemas/benchmark-1.json."""
+    """The report; its schema is docs/schemas/benchmark-1.json."""
     return encode_record(report).decode()
 
 
 def render_table_markdown(report: BenchmarkReport) -> str:
-    """The table, and below which mode to use: ready for an issue or a README."""
+    """The table and the recommended mode, ready for an issue or a README."""
     return (
         "\n\n".join(
             [
@@ -43,7 +43,7 @@ def render_table_markdown(report: BenchmarkReport) -> str:
 
 
 def render_markdown(report: BenchmarkReport) -> str:
-    """BenchmarkComparison.md: all that the page says."""
+    """BenchmarkComparison.md: everything on the HTML page."""
     return "\n\n".join(_markdown_parts(report)) + "\n"
 
 
@@ -61,10 +61,10 @@ def _markdown_parts(report: BenchmarkReport) -> Iterator[str]:
         yield "## Targets"
         yield markdown.bullets(map(plain, aims(report)))
     if report.missing:
-        yield "## Modes without figures"
+        yield "## Modes without results"
         yield markdown.bullets(map(plain, absences(report)))
     if report.comparison is not None:
-        yield f"## Differences to {plain(report.comparison.baseline)}"
+        yield f"## Differences from {plain(report.comparison.baseline)}"
         yield _differences(report)
     yield "## Modes"
     yield _modes(report)
@@ -106,7 +106,7 @@ def _segments(report: BenchmarkReport) -> str:
         few = " (few)" if each.few else ""
         rows.append([plain(each.segmentation), plain(each.segment), f"{each.queries:,}{few}", *values])
     return markdown.table(
-        ["queries by", "segment", "queries", *map(plain, names)], rows, numbers=range(2, 3 + len(names))
+        ["segmentation", "segment", "queries", *map(plain, names)], rows, numbers=range(2, 3 + len(names))
     )
 
 
@@ -147,4 +147,4 @@ def _modes(report: BenchmarkReport) -> str:
 
 def _files(report: BenchmarkReport) -> str:
     files = [[plain(each.path), f"{each.size:,}", f"`{each.sha256[:16]}`"] for each in report.collection.files]
-    return markdown.table(["file", "bytes", "SHA-256 begins"], files, numbers=(1,))
+    return markdown.table(["file", "bytes", "SHA-256 (start)"], files, numbers=(1,))

@@ -1,4 +1,4 @@
-"""The files of a benchmark's report, besides its JSON."""
+"""The files of a benchmark report, except its JSON."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from assay.report.benchmark.page import render_html
 
 
 def benchmark_files(report: BenchmarkReport) -> dict[str, str]:
-    """The page and the Markdown, by file name."""
+    """The HTML page and the Markdown, by file name."""
     return {"BenchmarkReport.html": render_html(report), "BenchmarkComparison.md": render_markdown(report)}

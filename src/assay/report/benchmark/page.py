@@ -1,4 +1,4 @@
-"""A benchmark as one HTML file that opens offline, and the other files of its report."""
+"""A benchmark report as one HTML file that works offline."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TONES = {"better": "good", "worse": "bad"}
 
 
 class SegmentRow(Struct, frozen=True):
-    """The means of one kind of query."""
+    """The means of one segment."""
 
     name: str
     queries: str
@@ -39,7 +39,7 @@ class SegmentRow(Struct, frozen=True):
 
 
 class ModeSheet(Struct, frozen=True):
-    """What is said of one mode."""
+    """The details of one mode."""
 
     name: str
     status: str
@@ -49,7 +49,7 @@ class ModeSheet(Struct, frozen=True):
 
 
 class BenchmarkPage(Struct, frozen=True):
-    """A benchmark, ready to be printed."""
+    """Everything on the page except the charts."""
 
     title: str
     lede: str
@@ -59,29 +59,29 @@ class BenchmarkPage(Struct, frozen=True):
     table: BenchmarkTable
     legend: tuple[str, ...]
     missing: tuple[MissingMode, ...]
-    segments: tuple[tuple[str, tuple[SegmentRow, ...]], ...]  # by what queries are sorted by
+    segments: tuple[tuple[str, tuple[SegmentRow, ...]], ...]  # by segmentation
     measure: str
     baseline: str
     pair_head: tuple[str, ...]
     pairs: tuple[tuple[str | Toned, ...], ...]
     modes: tuple[ModeSheet, ...]
     collection: Facts
-    findings: tuple[FindingRecord, ...]  # the gravest first
+    findings: tuple[FindingRecord, ...]  # most severe first
     notes: tuple[str, ...]
 
 
 def render_html(report: BenchmarkReport) -> str:
-    """The page; charts are drawn where the package for it is installed, and told in words anyway."""
+    """The page; charts need an extra package, but are always described in words."""
     charts = charts_of(report)
     return render_page("benchmark.html", draw(charts), charts=charts, page=page_of(report), where=where)
 
 
 def page_of(report: BenchmarkReport) -> BenchmarkPage:
-    """Everything but the charts."""
+    """The content of the page, except the charts."""
     first, *others = choices(report)
     return BenchmarkPage(
         title=show_id(report.collection.name),
-        lede=first.removeprefix("Best over all: "),
+        lede=first.removeprefix("Best overall: "),
         created=report.created,
         counts=heading(report).partition(": ")[2],
         choices=(first, *others),
@@ -111,7 +111,7 @@ def _segment(segment: SegmentChoice, modes: list[str]) -> SegmentRow:
     cells = tuple(
         (NONE if (mean := segment.means.get(mode)) is None else f"{mean:.4f}", mode in segment.best) for mode in modes
     )
-    few = ", too few to choose by" if segment.few else ""
+    few = ", too few to rely on" if segment.few else ""
     return SegmentRow(show_id(segment.segment), f"{segment.queries:,}{few}", cells)
 
 
@@ -137,7 +137,7 @@ def _mode(mode: ModeResult, report: BenchmarkReport) -> ModeSheet:
     facts = [
         ("kind", mode.kind),
         *settings,
-        ("found", f"{number_of(mode.documents, 'document')} for {number_of(mode.queries, 'query')}"),
+        ("retrieved", f"{number_of(mode.documents, 'document')} for {number_of(mode.queries, 'query')}"),
         ("run", f"SHA-256 {mode.run.sha256[:16]}, {mode.run.size:,} bytes"),
     ]
     if timing is not None:
@@ -164,7 +164,7 @@ def _collection(report: BenchmarkReport) -> Facts:
     return (
         ("split", show_id(collection.split)),
         ("documents", f"{collection.documents:,}"),
-        ("queries", f"{collection.queries:,} of {collection.judged:,} that are judged"),
+        ("queries", f"{collection.queries:,} of {collection.judged:,} judged"),
         ("judgments", f"{collection.judgments:,}"),
         ("depth", f"{number_of(report.depth, 'document')} per query"),
         *files,

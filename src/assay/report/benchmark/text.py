@@ -1,7 +1,4 @@
-"""A benchmark for the terminal, as JSON and Markdown: measures down, modes across, the best of each row in bold.
-
-Computes nothing.
-"""
+"""A benchmark report for the terminal: measures down, modes across, the best of each row in bold. Computes nothing."""
 
 from __future__ import annotations
 
@@ -16,17 +13,11 @@ from assay.report.drawing.terminal import printed, terminal_width
 if TYPE_CHECKING:
     from rich.text import Text
 
-_LONGEST = 2000  # characters of any sentence
-
-
-# In words
-
-
-# Renderers
+_LONGEST = 2000  # characters per sentence
 
 
 def render_text(report: BenchmarkReport) -> str:
-    """The table for the terminal, and below which mode to use."""
+    """The table for the terminal, followed by the recommended mode."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text

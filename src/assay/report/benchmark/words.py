@@ -1,4 +1,4 @@
-"""What every form of a benchmark says: the table of measures by modes, which mode to use, and notes. Computes nothing."""
+"""The table, recommendations and notes that every format of a benchmark report shares. Computes nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.records.benchmark import BenchmarkReport, ModeResult, SegmentChoice
 from assay.report.drawing.words import NONE
 from assay.words import number_of
 
-MARKS = {"better": "▲", "worse": "▼"}  # than the first mode, beyond chance
+MARKS = {"better": "▲", "worse": "▼"}  # than the first mode, significantly
 TIME_ROW, SLOW_ROW = "ms per query", "ms, 95th percentile"
 
 
@@ -20,16 +20,16 @@ class Cell(Struct, frozen=True):
 
     value: str
     best: bool = False
-    verdict: str = ""  # better or worse than the first mode, beyond chance; else empty
+    verdict: str = ""  # better or worse if significantly different from the first mode; else empty
 
     @property
     def mark(self) -> str:
-        """The sign of the verdict."""
+        """The symbol for the verdict."""
         return MARKS.get(self.verdict, "")
 
 
 class TableRow(Struct, frozen=True):
-    """One measure, or a time."""
+    """The row of a measure or a time."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -37,7 +37,7 @@ class TableRow(Struct, frozen=True):
 
 
 class BenchmarkTable(Struct, frozen=True):
-    """The figures of a benchmark, as they are shown."""
+    """The results of a benchmark, formatted."""
 
     modes: tuple[str, ...]
     rows: tuple[TableRow, ...]
@@ -45,12 +45,12 @@ class BenchmarkTable(Struct, frozen=True):
 
     @property
     def marked(self) -> bool:
-        """Whether a difference is marked."""
+        """Whether any difference is marked."""
         return any(cell.verdict for row in self.rows for cell in row.cells)
 
 
 def benchmark_table(report: BenchmarkReport) -> BenchmarkTable:
-    """Measures down, modes across."""
+    """The results, with measures down and modes across."""
     rows = tuple(_row(report, measure) for measure in report.measures)
     return BenchmarkTable(tuple(show_id(mode.name) for mode in report.modes), rows, tuple(_time_rows(report)))
 
@@ -68,7 +68,7 @@ def _row(report: BenchmarkReport, measure: str) -> TableRow:
 
 
 def _no_best(report: BenchmarkReport, measure: str) -> str:
-    """Why no mode is the best by a measure, where all have the same value."""
+    """The text in place of a best mode: all equal, or a dash."""
     values = {mode.metrics.get(measure) for mode in report.modes}
     return "all equal" if len(values) == 1 < len(report.modes) and None not in values else NONE
 
@@ -101,7 +101,7 @@ def _time_row(report: BenchmarkReport, name: str, times: Sequence[float | None])
 
 
 def milliseconds(time: float) -> str:
-    """A time with as many digits as it is worth.
+    """A time with a sensible number of digits.
 
     >>> milliseconds(0.1234), milliseconds(12.34), milliseconds(1234.5)
     ('0.12', '12.3', '1,234')
@@ -120,12 +120,12 @@ def heading(report: BenchmarkReport) -> str:
 
 
 def choices(report: BenchmarkReport) -> Iterator[str]:
-    """Which mode to use, in sentences."""
+    """Which mode to use, as sentences."""
     overall, latency = report.choice.overall, report.choice.latency
     if overall is None:
-        yield f"No mode is the best by {report.choice.measure}: no query has a value, or a higher one is not better."
+        yield f"No best mode by {report.choice.measure}: no query has a value, or higher is not better."
     else:
-        yield f"Best over all: {overall.words}{_fastest_in_words(report, (overall.mode, *overall.equal))}"
+        yield f"Best overall: {overall.words}{_fastest_in_words(report, (overall.mode, *overall.equal))}"
     if latency is not None:
         yield latency.words
     ahead = [
@@ -134,11 +134,11 @@ def choices(report: BenchmarkReport) -> Iterator[str]:
         if overall and not each.few and not each.caution and not {overall.mode, *overall.equal} & set(each.best)
     ]
     if ahead:
-        yield f"Another mode is ahead on some kinds of query, which is not tested: {'; '.join(ahead)}."
+        yield f"Another mode leads in some segments (not tested for significance): {'; '.join(ahead)}."
 
 
 def _fastest_in_words(report: BenchmarkReport, equal: Sequence[str]) -> str:
-    """What tells equal modes apart. It rests on the clock, so it is no part of the choice that is kept."""
+    """Which of the tied modes is fastest; not stored with the choice, because timings vary between runs."""
     times = {mode: report.timing[mode].milliseconds for mode in equal if mode in report.timing}
     if len(times) < 2:
         return ""
@@ -147,7 +147,7 @@ def _fastest_in_words(report: BenchmarkReport, equal: Sequence[str]) -> str:
     return f" {show_id(mode)} is {word}: {milliseconds(times[mode])} ms per query."
 
 
-# What queries are sorted by, unasked -> what one has of it, and several.
+# Segmentation -> what is counted, singular and plural.
 _HAD = {"query length": ("word", "words"), "relevant documents": ("relevant document", "relevant documents")}
 
 
@@ -161,7 +161,7 @@ def segment_in_words(segment: SegmentChoice) -> str:
 
 
 def aims(report: BenchmarkReport) -> Iterator[str]:
-    """How each mode stands against the targets, and what it has missed, the gravest first."""
+    """Whether each mode meets the targets, and which it misses, failures first."""
     for mode in report.modes:
         if report.targets is not None and mode.status is not None:
             yield f"Targets ({show_id(report.targets)}): {show_id(mode.name)} {mode.status}: {_aim_in_words(mode)}."
@@ -169,7 +169,7 @@ def aims(report: BenchmarkReport) -> Iterator[str]:
 
 def _aim_in_words(mode: ModeResult) -> str:
     if not mode.targets:
-        return "it has nothing to reach, all uplifts are over it"
+        return "no targets, because all uplifts are relative to it"
     missed = [
         f"{show_id(measure)} {status}, {result.words}"
         for status in ("fail", "warn", "unknown")
@@ -180,29 +180,30 @@ def _aim_in_words(mode: ModeResult) -> str:
 
 
 def absences(report: BenchmarkReport) -> Iterator[str]:
-    """Which modes have no figures, why, and what to do about it."""
+    """Which modes have no results, why, and what to do about it."""
     for each in report.missing:
-        yield f"{show_id(each.name)} has no figures: {each.reason} {each.remedy}".rstrip()
+        yield f"{show_id(each.name)} has no results: {each.reason} {each.remedy}".rstrip()
 
 
 def legend(report: BenchmarkReport) -> Iterator[str]:
-    """What bold, marks and times mean."""
+    """What the marks and times mean."""
     comparison = report.comparison
     if comparison is not None:
-        corrected = "" if comparison.correction == "none" else f", p corrected by {comparison.correction.capitalize()}"
+        corrected = "" if comparison.correction == "none" else f", {comparison.correction.capitalize()} correction"
         over = f" over {comparison.comparisons} comparisons" if comparison.comparisons > 1 else ""
         yield (
-            f"{MARKS['better']} {MARKS['worse']} better or worse than {show_id(comparison.baseline)} beyond chance "
-            f"({comparison.test} test{corrected}{over}, alpha {comparison.alpha:g}); without a mark the difference may be chance."
+            f"{MARKS['better']} {MARKS['worse']} significantly better or worse than {show_id(comparison.baseline)} "
+            f"({comparison.test} test{corrected}{over}, alpha {comparison.alpha:g}); unmarked differences are not "
+            "significant."
         )
     if report.timing:
         timing = next(iter(report.timing.values()))
         passes = len(timing.passes)
         times = f" {passes} times" if passes > 1 else ""
-        hybrid = "; a hybrid takes what its parts take, and the fusion" if _has_hybrid(report) else ""
+        hybrid = "; a hybrid takes the sum of its parts plus the fusion" if _has_hybrid(report) else ""
         yield (
-            f"{TIME_ROW}: the median over {number_of(timing.queries, 'query')}, each asked alone{times} on this "
-            f"machine, with index and model open{hybrid}."
+            f"{TIME_ROW}: the median over {number_of(timing.queries, 'query')}, each run alone{times} on this "
+            f"machine, with index and model loaded{hybrid}."
         )
 
 
@@ -211,7 +212,7 @@ def _has_hybrid(report: BenchmarkReport) -> bool:
 
 
 def remarks(report: BenchmarkReport) -> Iterator[str]:
-    """What must be said beside the figures."""
+    """Notes, warnings and conventions."""
     yield from report.notes
     if report.comparison is not None:
         yield from report.comparison.notes
@@ -228,7 +229,7 @@ def settings_in_words(mode: ModeResult) -> str:
 
 
 def setting_in_words(value: object) -> str:
-    """A setting as it is shown; nothing for none and for an empty text.
+    """A setting as text; empty for None and for an empty string.
 
     >>> setting_in_words(["lexical", "vector"]), setting_in_words({"stemmer": "english", "lower_case": True})
     ('lexical + vector', '(stemmer english, lower case yes)')

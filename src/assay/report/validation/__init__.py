@@ -1,4 +1,4 @@
-"""The findings of a validation, in every form."""
+"""Findings of a validation in every output format."""
 
 from __future__ import annotations
 

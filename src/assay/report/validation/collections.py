@@ -1,4 +1,4 @@
-"""The collections that come with assay, in a list."""
+"""The list of collections that come with assay, as text and JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PARTS = ("documents", "queries", "judgments")
 
 
 def collections_as_text(collections: Mapping[str, Validation]) -> str:
-    """A line for each collection: its name and what is in it."""
+    """One line per collection: its name and counts."""
     width = max(map(len, collections), default=0)
     return "".join(
         f"{name:<{width}}  {', '.join(number_of(int(found.facts[part]), NOUNS[part]) for part in _PARTS)}\n"
@@ -23,7 +23,7 @@ def collections_as_text(collections: Mapping[str, Validation]) -> str:
 
 
 def collections_as_json(collections: Mapping[str, Validation]) -> str:
-    """One object; the schema stands in docs/schemas/collections-1.json."""
+    """One JSON object; its schema is docs/schemas/collections-1.json."""
     listed = [
         {"name": name, "split": found.facts["split"], **{part: found.facts[part] for part in _PARTS}}
         for name, found in collections.items()

@@ -1,4 +1,4 @@
-"""Findings of a validation as JSON, as annotations of GitHub, and as SARIF."""
+"""Findings of a validation as JSON, GitHub annotations and SARIF."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GITHUB_LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 def render_json(
     validation: Validation, *, strict: bool = False, repairs: Repairs | None = None, after: Validation | None = None
 ) -> str:
-    """One object; the schema stands in docs/schemas/validation-1.json."""
+    """One JSON object; its schema is docs/schemas/validation-1.json."""
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "valid": validation.holds(strict=strict),
@@ -65,14 +65,14 @@ def _repair_object(repair: Repair) -> dict[str, Any]:
 
 
 def _text(name: str) -> str:
-    """A name that any JSON reader takes: bytes that are not UTF-8 are shown escaped."""
+    """A name that any JSON reader accepts: bytes that are not UTF-8 are escaped."""
     return name if name.isprintable() else show_id(name, 10_000)
 
 
 def render_github(
     validation: Validation, *, strict: bool = False, repairs: Repairs | None = None, after: Validation | None = None
 ) -> str:
-    """One workflow command for each example, which GitHub shows beside the line."""
+    """One workflow command per example, which GitHub shows next to the line."""
     lines = []
     for finding in validation.findings:
         for example in finding.examples or (FindingExample(),):
@@ -86,7 +86,7 @@ def render_github(
 def render_sarif(
     validation: Validation, *, strict: bool = False, repairs: Repairs | None = None, after: Validation | None = None
 ) -> str:
-    """SARIF 2.1.0, which code scanning tools read."""
+    """SARIF 2.1.0, for code scanning tools."""
     used = {finding.code for finding in validation.findings}
     driver = {
         "name": "assay",

@@ -1,4 +1,4 @@
-"""The page of a rule, for the terminal and the docs."""
+"""The page about a rule, for the terminal and the docs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _KINDS = {"run": "runs", "qrels": "judgments", "collection": "collections"}
 
 
 def rule_as_text(rule: Rule) -> str:
-    """The page of a rule for the terminal."""
+    """The page about a rule for the terminal."""
     head = [f"{rule.code}  {rule.title} ({rule.severity})", ""]
     return "\n".join([*head, *_paragraphs(rule.page[1:]), "", *wrapped(rule.fix, "What to do: ")]) + "\n"
 
 
 def rule_as_markdown(rule: Rule) -> str:
-    """The page of a rule for the docs."""
+    """The page about a rule for the docs."""
     sections = _sections(rule.page[2:])
     parts = [
         f"# {rule.code}: {rule.title}",
@@ -29,7 +29,7 @@ def rule_as_markdown(rule: Rule) -> str:
 
 
 def rules_as_text(rules: Sequence[Rule]) -> str:
-    """A line for each rule."""
+    """One line per rule."""
     return "".join(f"{rule.code}  {rule.severity:<8} {rule.title}\n" for rule in rules)
 
 
@@ -39,7 +39,7 @@ def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _sections(lines: Iterable[str]) -> list[tuple[str, str]]:
-    """Why and Example, each as one paragraph."""
+    """The sections Why and Example, each as one paragraph."""
     found: list[tuple[str, str]] = []
     for line in lines:
         name, colon, rest = line.partition(": ")

@@ -1,4 +1,4 @@
-"""Findings of a validation for the terminal, as JSON, as annotations of GitHub, and as SARIF; the page of a rule."""
+"""Findings of a validation for the terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOUNS = {"lines": "line", "rows": "row", "documents": "document", "queries": "qu
 def render_text(
     validation: Validation, *, strict: bool = False, repairs: Repairs | None = None, after: Validation | None = None
 ) -> str:
-    """A page for the terminal: the verdict, each finding with its first examples and what to do, and the queries."""
+    """The verdict, each finding with its first examples and fix, then the query coverage and the repairs."""
     lines = [f"{show_id(validation.file, 200)}: {_verdict(validation, strict)}", _looked_at(validation)]
     for finding in validation.findings:
         lines += ["", *_finding_lines(finding, validation.file)]
@@ -28,23 +28,20 @@ def render_text(
     if repairs is not None:
         lines += ["", *_repair_lines(repairs)]
     if after is not None:
-        lines.append(f"It is now {_verdict(after, strict)}. What has two readings was left as it is.")
+        lines.append(f"The repaired copy is {_verdict(after, strict)}. Anything ambiguous was left unchanged.")
     return "\n".join(lines) + "\n"
-
-
-# The terminal
 
 
 def _verdict(validation: Validation, strict: bool) -> str:
     found = ", ".join(f"{validation.count(s)} {noun_for(validation.count(s), s)}" for s in SEVERITIES)
     if not validation.findings:
-        return "valid, nothing to say"
+        return "valid, no findings"
     return f"{'valid' if validation.holds(strict=strict) else 'not valid'} ({found})"
 
 
 def _looked_at(validation: Validation) -> str:
     form, split = validation.facts.get("format"), validation.facts.get("split")
-    facts = [f"{validation.kind} in {form}" if form else f"{validation.kind}, split {show_id(str(split))}"]
+    facts = [f"{validation.kind} ({form})" if form else f"{validation.kind}, split {show_id(str(split))}"]
     facts += [
         number_of(int(validation.facts[name]), noun) for name, noun in NOUNS.items() if validation.facts.get(name)
     ]
@@ -52,7 +49,7 @@ def _looked_at(validation: Validation) -> str:
 
 
 def _finding_lines(finding: Finding, file: str) -> Iterator[str]:
-    """The lines of a finding; it names its file where it is about one in a folder."""
+    """The lines of a finding, with its file if that differs from the one validated (a collection is a folder)."""
     of = "" if finding.file == file else f"{show_id(os.path.relpath(finding.file, file), 200)}: "
     yield from wrapped(f"{of}{finding.message} [{finding.code}]", f"{finding.severity:<9}")
     for example in finding.examples:
@@ -64,7 +61,7 @@ def _finding_lines(finding: Finding, file: str) -> Iterator[str]:
 
 
 def place_in_words(example: FindingExample) -> str:
-    """Where an example is, and what stands there."""
+    """Where an example is, and what is there."""
     places = [] if example.line is None else [f"line {example.line}"]
     places += [] if example.query is None else [f"query {example.query}"]
     where = ", ".join(places)
@@ -87,7 +84,7 @@ def _coverage_lines(validation: Validation) -> Iterator[str]:
 def _repair_lines(repairs: Repairs) -> Iterator[str]:
     total = sum(repair.count for repair in repairs.made)
     if not repairs.made:
-        yield f"{show_id(repairs.output, 200)}: nothing was repaired."
+        yield f"{show_id(repairs.output, 200)}: nothing to repair."
         return
     yield f"{show_id(repairs.output, 200)}: {number_of(total, 'repair')}"
     for repair in repairs.made:
@@ -97,19 +94,7 @@ def _repair_lines(repairs: Repairs) -> Iterator[str]:
 
 
 def wrapped(text: str, first: str) -> list[str]:
-    """The text in lines of the page's width, the first of them with a label."""
+    """The text wrapped to the page width, with a label on the first line."""
     return textwrap.wrap(
         text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False
     ) or [first]
-
-
-# JSON
-
-
-# SARIF
-
-
-# Lists of collections
-
-
-# Pages about rules

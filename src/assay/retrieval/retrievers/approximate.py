@@ -1,4 +1,4 @@
-"""Approximate search by vectors on usearch, so that its loss against exact search can be measured."""
+"""Approximate vector search on usearch, to measure its loss against exact search."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from assay.retrieval.retrievers.dense import VECTORS, Dense, VectorSearcher
 from assay.tables import Integers, Run
 
 _GRAPH = "graph.usearch"
-_AT_ONCE = 1024  # vectors added between two words on progress
+_AT_ONCE = 1024  # vectors added between two progress updates
 
 
 @retriever("approximate search by vectors, as live systems do it", extra="dense", needs_model=True)
 class Approximate(Dense, Struct, frozen=True):
-    """Cosine, along a graph of neighbours (HNSW, Malkov and Yashunin 2018) instead of with every document.
+    """Cosine similarity with an HNSW graph (Malkov and Yashunin 2018) instead of comparing every document.
 
-    `connectivity` is how many neighbours a document has, `expansion_add` and `expansion_search` how many candidates are
-    kept while the graph is built and searched. usearch keeps at least as many as are asked for: with a depth of 1000 its
-    loss is smaller than with the depth of 10 or 100 that a live system asks for.
+    `connectivity` is the number of neighbours per document, `expansion_add` and `expansion_search` the number of
+    candidates kept while building and searching. usearch keeps at least as many candidates as results, so its loss is
+    smaller at depth 1000 than at the depth of 10 or 100 of a live system.
     """
 
     name: ClassVar[str] = "approximate"
@@ -42,11 +42,11 @@ class Approximate(Dense, Struct, frozen=True):
         for name, low in (("connectivity", 2), ("expansion_add", 1), ("expansion_search", 1)):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < low:
-                raise RetrievalError(f"{name} cannot be {value!r}; it takes a whole number, from {low}.")
+                raise RetrievalError(f"{name} cannot be {value!r}; it takes a whole number of at least {low}.")
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """Engine, version, parameters of the graph, model and its digest; the model must be on this machine."""
+        """Engine, version, graph parameters, model and its digest; the model must be installed."""
         from importlib.metadata import version
 
         _usearch()
@@ -63,7 +63,7 @@ class Approximate(Dense, Struct, frozen=True):
     def index(
         self, documents: Callable[[], Iterator[Document]], folder: Path, progress: Progress | None = None
     ) -> None:
-        """Encode the documents and link them, in the order of the corpus and by one thread: the same graph each time."""
+        """Encode the documents and build the graph in corpus order on one thread, so it is the same each time."""
         tell = progress or silent
         with building(folder, self.settings) as build:
             if build is None:
@@ -88,7 +88,7 @@ class Approximate(Dense, Struct, frozen=True):
 
     @contextmanager
     def open(self, folder: Path) -> Iterator[VectorSearcher]:
-        """The graph and the model, ready to be asked."""
+        """Open the graph and the model."""
         stored = open_index(folder, self.settings)
         graph = _usearch().Index.restore(stored.folder / _GRAPH, view=True)
         graph.expansion_search = self.expansion_search
@@ -97,7 +97,7 @@ class Approximate(Dense, Struct, frozen=True):
 
 
 class _GraphSearcher(VectorSearcher, Struct, frozen=True):
-    """Compares queries with the documents that a graph leads to."""
+    """Compares queries with the documents found in the graph."""
 
     graph: Any
 
@@ -117,7 +117,7 @@ def _usearch() -> Any:
 
 
 def recall_against(exact: Run, approximate: Run, depth: int) -> float:
-    """Which share of the best documents of exact search an approximate one has found too: the mean over queries.
+    """The share of the exact top documents that approximate search also found, averaged over queries.
 
     >>> exact = Run.from_columns(["q"] * 3, ["a", "b", "c"], [3.0, 2.0, 1.0])
     >>> recall_against(exact, Run.from_columns(["q"] * 2, ["a", "c"], [3.0, 1.0]), depth=2)

@@ -1,4 +1,4 @@
-"""BM25 and its variants on bm25s, whose parameters can be set. Knows documents and runs."""
+"""BM25 and its variants on bm25s, with configurable parameters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WITH_DELTA = ("bm25l", "bm25+")
 
 @retriever("BM25 with its parameters and variants to choose", extra="lexical")
 class BM25s(SearchesWhatItOpens, Struct, frozen=True):
-    """BM25 with parameters of one's own, as Kamphuis et al. (2020) tell its variants apart."""
+    """BM25 with configurable parameters; the variants are those of Kamphuis et al. (2020)."""
 
     name: ClassVar[str] = "bm25s"
 
@@ -54,13 +54,13 @@ class BM25s(SearchesWhatItOpens, Struct, frozen=True):
         if self.method not in METHODS:
             hint = did_you_mean(str(self.method), METHODS)
             raise RetrievalError(
-                f"there is no BM25 called {self.method!r}{hint or '.'} There are {', '.join(METHODS)}."
+                f"no BM25 variant called {self.method!r}{hint or '.'} Available: {', '.join(METHODS)}."
             )
         for name, high in (("k1", math.inf), ("b", 1.0), ("delta", math.inf)):
             value = getattr(self, name)
             number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
             if not number or not 0 <= value <= high:
-                allowed = "from 0" if high == math.inf else f"from 0 to {high:g}"
+                allowed = "of at least 0" if high == math.inf else f"from 0 to {high:g}"
                 raise RetrievalError(f"{name} cannot be {value!r}; it takes a number {allowed}.")
 
     @property
@@ -85,7 +85,7 @@ class BM25s(SearchesWhatItOpens, Struct, frozen=True):
     def index(
         self, documents: Callable[[], Iterator[Document]], folder: Path, progress: Progress | None = None
     ) -> None:
-        """Build the index in a folder, unless it is there; of documents only the numbers of their terms are kept."""
+        """Build the index in a folder, unless it exists; keeps only the term numbers of each document in memory."""
         tell = progress or silent
         with building(folder, self.settings) as build:
             if build is None:
@@ -94,7 +94,7 @@ class BM25s(SearchesWhatItOpens, Struct, frozen=True):
             analyser = make_analyser(self.language)
             ids: list[str] = []
             terms: list[array[int]] = []
-            vocabulary: dict[str, int] = {}  # numbered as they come, so that the index is the same each time
+            vocabulary: dict[str, int] = {}  # numbered in order of occurrence, so the index is the same each time
             for row, document in enumerate(distinct(documents())):
                 ids.append(document.id)
                 found = terms_of(document.whole, analyser)
@@ -111,17 +111,17 @@ class BM25s(SearchesWhatItOpens, Struct, frozen=True):
 
     @contextmanager
     def open(self, folder: Path) -> Iterator[_BM25sSearcher]:
-        """The index, ready to be asked."""
+        """Open the index."""
         stored = open_index(folder, self.settings)
         place = stored.folder / "bm25s"
-        there = place.is_dir()  # not where no document has a term
+        there = place.is_dir()  # missing if no document has a term
         engine = _bm25s().BM25.load(place, load_corpus=False, show_progress=False) if there else None
         yield _BM25sSearcher(stored, engine, make_analyser(self.language))
 
 
 class _BM25sSearcher(Struct, frozen=True):
     stored: StoredIndex
-    engine: Any  # None where no document has a term
+    engine: Any  # None if no document has a term
     analyser: TextAnalyzer
 
     @property
@@ -140,12 +140,12 @@ def _bm25s() -> Any:
     try:
         import bm25s
     except ImportError:
-        raise MissingExtraError("BM25 with parameters of one's own", "lexical") from None
+        raise MissingExtraError("the bm25s mode", "lexical") from None
     return bm25s
 
 
 def _hits(engine: Any, terms: list[int], stored: StoredIndex, depth: int) -> Hits:
-    """bm25l and bm25+ give every document a score, and robertson may give scores under 0: so matches are looked up."""
+    """Score only matching documents: bm25l and bm25+ score all documents, and robertson scores can be negative."""
     scores = engine.get_scores_from_ids(terms)
     begin, rows = engine.scores["indptr"], engine.scores["indices"]
     matches = np.unique(np.concatenate([rows[begin[term] : begin[term + 1]] for term in set(terms)])).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Exact search by vectors: every document is compared with every query. Knows documents and runs."""
+"""Exact vector search: compares every document with every query."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from assay.retrieval.models import DEFAULT_MODEL, MODELS, ModelFiles, find_model
 from assay.tables import Floats, Ids, Integers
 
 VECTORS = "vectors.npy"
-_AT_ONCE = 64  # texts encoded between two writes: what is lost when a process is killed
-_DOCUMENTS = 16384  # compared in one step
-# Products of float32 vectors of length 1 are off by less than this, whatever order they are added up in.
+_AT_ONCE = 64  # texts encoded between two writes; at most these are lost if the process is killed
+_DOCUMENTS = 16384  # documents compared in one step
+# Upper bound on the rounding error of products of unit float32 vectors, in any order of addition.
 _SLACK = 1e-4
 
 
 @retriever("exact search by the vectors of a model", extra="dense", needs_model=True)
 class Dense(SearchesWhatItOpens, Struct, frozen=True):
-    """Cosine between the vectors of query and document, over title and text.
+    """Cosine similarity between query and document vectors, over title and text.
 
-    `model` is one of the registry, or a folder with model.onnx and tokenizer.json. The other fields are the model's own
-    unless they are given. Documents and queries without text have no vector: they are not found, and find nothing.
+    `model` is a supported model, or a folder with model.onnx and tokenizer.json. The other fields default to those of
+    the model. Documents without text are never found, and queries without text find nothing.
     """
 
     name: ClassVar[str] = "vector"
@@ -63,48 +63,48 @@ class Dense(SearchesWhatItOpens, Struct, frozen=True):
             known_model(self.model)
         length = self.max_length
         if length is not None and (not isinstance(length, int) or isinstance(length, bool) or length < 3):
-            raise RetrievalError(f"max_length cannot be {length!r}; it takes a whole number of tokens, from 3.")
+            raise RetrievalError(f"max_length cannot be {length!r}; it takes a whole number of at least 3 tokens.")
         if self.pooling is not None and self.pooling not in POOLINGS:
-            raise RetrievalError(f"pooling cannot be {self.pooling!r}; there are {' and '.join(POOLINGS)}.")
+            raise RetrievalError(f"pooling cannot be {self.pooling!r}; it takes {' or '.join(POOLINGS)}.")
         for name in ("query_prefix", "document_prefix"):
             if not isinstance(getattr(self, name), str | None):
-                raise RetrievalError(f"{name} cannot be {getattr(self, name)!r}; it takes a text.")
+                raise RetrievalError(f"{name} cannot be {getattr(self, name)!r}; it takes a string.")
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """Engine, version, model and its digest; the model must be on this machine."""
+        """Engine, version, model and its digest; the model must be installed."""
         return {"engine": "exact", "similarity": "cosine", **self.encoding}
 
     @property
     def encoding(self) -> dict[str, object]:
-        """All that decides a vector beside its text."""
+        """Everything that decides a vector, except its text."""
         return {"model": self.model, "digest": self.files().digest, **self._use(), **library_versions()}
 
     def files(self) -> ModelFiles:
-        """The model's files; refused where they are not on this machine."""
+        """The files of the model; raises if it is not installed."""
         found = find_model(self.model)
         if found is None:
             get = "" if is_folder_name(self.model) else f" Get it with: assay models get {self.model}."
-            raise MissingModelError(f"the model {self.model} is not on this machine.{get}")
+            raise MissingModelError(f"the model {self.model} is not installed.{get}")
         return found
 
     def index(
         self, documents: Callable[[], Iterator[Document]], folder: Path, progress: Progress | None = None
     ) -> None:
-        """Encode the documents, and put their vectors in order; what was encoded once is taken from the cache."""
+        """Encode the documents and store their vectors; cached vectors are reused."""
         with building(folder, self.settings) as build:
             if build is not None:
                 self.write_vectors(build, documents, progress or silent)
 
     @contextmanager
     def open(self, folder: Path) -> Iterator[VectorSearcher]:
-        """The index and the model, ready to be asked."""
+        """Open the index and the model."""
         stored = open_index(folder, self.settings)
         with self.encoder() as encoder:
             yield VectorSearcher(stored, encoder, self.asked_with)
 
     def write_vectors(self, build: Build, documents: Callable[[], Iterator[Document]], tell: Progress) -> None:
-        """The vectors of all documents that have a text, in the order of the corpus; one pass to see which are missing."""
+        """Write the vectors of all documents with text, in corpus order; the first pass finds uncached texts."""
         ids: list[str] = []
         digests: list[bytes] = []
         prefix = str(self._use()["document_prefix"])
@@ -128,7 +128,7 @@ class Dense(SearchesWhatItOpens, Struct, frozen=True):
         build.finish(ids)
 
     def _use(self) -> dict[str, object]:
-        """How the model is used: as it was trained, but for what is given."""
+        """How the model is used: the given settings, or else those it was trained with."""
         model = MODELS.get(self.model)
         own: dict[str, Any] = {"max_length": 256, "pooling": "mean", "query_prefix": "", "document_prefix": ""}
         return {
@@ -138,16 +138,16 @@ class Dense(SearchesWhatItOpens, Struct, frozen=True):
 
     @property
     def asked_with(self) -> str:
-        """What is put before each query."""
+        """The prefix of each query."""
         return str(self._use()["query_prefix"])
 
     def encoder(self) -> Encoder:
-        """The model, ready to encode; to be closed after use."""
+        """Load the model; close it after use."""
         use = self._use()
         return Encoder(self.files(), max_length=int(str(use["max_length"])), pooling=str(use["pooling"]))
 
     def _cache(self) -> Path:
-        """Where vectors of this encoding are kept: the name of a model, or where it lies, does not matter."""
+        """The cache folder for this encoding, independent of the name and folder of the model."""
         parts = {name: value for name, value in self.encoding.items() if name not in _NOT_IN_A_VECTOR}
         key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
         return cache_folder() / "embeddings" / key[:32]
@@ -157,7 +157,7 @@ _NOT_IN_A_VECTOR = ("model", "query_prefix", "document_prefix")  # prefixes are 
 
 
 class VectorSearcher(Struct, frozen=True, dict=True):
-    """Encodes queries and compares them with documents: here with all of them."""
+    """Encodes queries and compares them with all documents."""
 
     stored: StoredIndex
     encoder: Encoder
@@ -170,12 +170,12 @@ class VectorSearcher(Struct, frozen=True, dict=True):
 
     @cached_property
     def vectors(self) -> Vectors:
-        """The vectors of the documents, which stay on the disk."""
+        """The document vectors, memory-mapped."""
         vectors: Vectors = np.load(self.stored.folder / VECTORS, mmap_mode="r")
         return vectors
 
     def find(self, texts: Sequence[str], depth: int) -> list[Hits]:
-        """The nearest documents for each text. Vectors of queries are not kept: encoding is part of a search."""
+        """The nearest documents for each text. Query vectors are not cached: encoding is part of a search."""
         asked = [place for place, text in enumerate(texts) if text.strip()]
         queries = self.encoder.encode([self.prefix + texts[place] for place in asked])
         found = [NO_HITS] * len(texts)
@@ -184,7 +184,7 @@ class VectorSearcher(Struct, frozen=True, dict=True):
         return found
 
     def candidates(self, queries: Vectors, depth: int) -> list[Integers]:
-        """For each query the rows that may be among the best when they are compared exactly."""
+        """For each query, the rows that may be among the best in an exact comparison."""
         return [_candidates(near, depth) for near in _products(self.vectors, queries)]
 
 
@@ -196,7 +196,7 @@ def _encode_missing(
     store: EmbeddingStore,
     tell: Progress,
 ) -> None:
-    """Encode the texts that have no vector yet, each once, some at a time."""
+    """Encode the texts without a vector, each once, in batches."""
     total, left = len(missing), set(missing)
     batch: dict[bytes, str] = {}
     for document in documents():
@@ -215,9 +215,9 @@ def _encode_missing(
 
 
 def _exact_scores(vectors: Vectors, rows: Integers | Sequence[int], query: Vectors) -> Floats:
-    """The cosine of a query with some documents, to the last bit the same whatever else is compared.
+    """The cosine of a query with some documents, to the last bit independent of other queries and documents.
 
-    A product of matrices adds up in an order that depends on their shapes; this does not.
+    In a matrix product, the order of addition would depend on the shapes.
     """
     products = vectors[rows].astype(np.float64)
     products *= query.astype(np.float64)
@@ -226,7 +226,7 @@ def _exact_scores(vectors: Vectors, rows: Integers | Sequence[int], query: Vecto
 
 
 def _products(vectors: Vectors, queries: Vectors) -> Vectors:
-    """All cosines, nearly: (queries, documents)."""
+    """All cosines, approximately: (queries, documents)."""
     near = np.empty((len(queries), len(vectors)), np.float32)
     for begin in range(0, len(vectors), _DOCUMENTS):
         block = vectors[begin : begin + _DOCUMENTS]
@@ -235,7 +235,7 @@ def _products(vectors: Vectors, queries: Vectors) -> Vectors:
 
 
 def _candidates(near: Vectors, depth: int) -> Integers:
-    """All rows that may be among the best when they are compared exactly."""
+    """All rows that may be among the best in an exact comparison."""
     if len(near) <= depth:
         return np.arange(len(near))
     lowest = np.partition(near, len(near) - depth)[len(near) - depth]

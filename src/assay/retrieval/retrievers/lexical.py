@@ -1,4 +1,4 @@
-"""BM25 on tantivy: the index on disk, k1 and b as tantivy has them. Knows documents and runs."""
+"""BM25 on tantivy, with the index on disk and tantivy's fixed k1 and b."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from assay.tables import Ids
 if TYPE_CHECKING:
     import tantivy
 
-_K1, _B = 1.2, 0.75  # fixed in tantivy's source; bm25s has them to be set
+_K1, _B = 1.2, 0.75  # fixed in tantivy's source; configurable in bm25s
 _TEXT, _ROW, _ANALYSER = "text", "row", "assay"
-# One thread and one commit: the same documents are always cut into the same segments, so that nothing can hang on how they
-# are cut. (On Vaswani and Cranfield no score did, in one segment or in five.) Memory is taken only as far as it is needed.
+# One thread and one commit always give the same segments, so results cannot depend on them. (On Vaswani and Cranfield
+# no score did, with one segment or five.) Memory is allocated only as needed.
 _HEAP = 1_000_000_000
 
 
 @retriever("BM25 on tantivy, with fixed k1 = 1.2 and b = 0.75", extra="lexical")
 class TantivyBM25(SearchesWhatItOpens, Struct, frozen=True):
-    """BM25 over title and text with English stop words and stemmer, or those of another language."""
+    """BM25 over title and text, with the stop words and stemmer of a language."""
 
     name: ClassVar[str] = "lexical"
 
@@ -69,7 +69,7 @@ class TantivyBM25(SearchesWhatItOpens, Struct, frozen=True):
     def index(
         self, documents: Callable[[], Iterator[Document]], folder: Path, progress: Progress | None = None
     ) -> None:
-        """Build the index in a folder, unless it is there; documents go through one by one and are not kept."""
+        """Build the index in a folder, unless it exists; documents are streamed, not kept in memory."""
         tell = progress or silent
         with building(folder, self.settings) as build:
             if build is None:
@@ -94,7 +94,7 @@ class TantivyBM25(SearchesWhatItOpens, Struct, frozen=True):
 
     @contextmanager
     def open(self, folder: Path) -> Iterator[_TantivySearcher]:
-        """The index, ready to be asked."""
+        """Open the index."""
         stored = open_index(folder, self.settings)
         index = self._open(stored.folder / "tantivy")
         yield _TantivySearcher(stored, index.schema, index.searcher(), make_analyser(self.language))
@@ -128,7 +128,7 @@ class _TantivySearcher(Struct, frozen=True):
 
 
 def _query(schema: tantivy.Schema, terms: Mapping[str, int]) -> tantivy.Query:
-    """Any of the terms; one that stands twice counts twice."""
+    """A query for any of the terms; repeated terms count as often as they occur."""
     library = tantivy_library()
     parts = []
     for term, times in terms.items():
@@ -139,10 +139,10 @@ def _query(schema: tantivy.Schema, terms: Mapping[str, int]) -> tantivy.Query:
 
 
 def _hits(searcher: tantivy.Searcher, query: tantivy.Query, stored: StoredIndex, depth: int) -> Hits:
-    """The best documents; where equal scores straddle the cut, all of these are fetched and the ids decide.
+    """The best documents; if a tie crosses the cutoff, all tied documents are fetched and ordered by id.
 
-    With count=True tantivy scores every match; without it, it may skip those that cannot come in. On three collections the
-    scores were the same both ways and at any depth, and no slower; this way they need not be trusted to be.
+    With count=True tantivy scores every match; otherwise it may skip matches that cannot reach the top. On three
+    collections both gave the same scores at any depth, at the same speed; scoring every match does not rely on that.
     """
     wanted = depth + 1
     while True:
