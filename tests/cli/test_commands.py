@@ -190,5 +190,5 @@ def test_no_command_writes_over_a_file_that_it_reads(tmp_path, command):
     done = assay(*command.split(), cwd=tmp_path)
 
     assert 2 == done.returncode
-    assert "name another" in done.stderr
+    assert "choose another output file" in done.stderr
     assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}

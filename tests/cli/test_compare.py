@@ -182,7 +182,7 @@ def test_queries_is_a_file_and_the_rule_has_another_name(files):
     wrong = assay("compare", "qrels", "bm25.run", "hybrid.run", "--queries", "both", cwd=files)
     right = assay("compare", "qrels", "bm25.run", "hybrid.run", "--query-set", "both", cwd=files)
 
-    assert (2, "Error: --queries is a file with the texts of queries; the rule is --query-set both.\n") == (
+    assert (2, "Error: --queries takes a file with query texts; did you mean --query-set both?\n") == (
         wrong.returncode,
         wrong.stderr,
     )

@@ -185,7 +185,7 @@ def test_explain():
     [
         (["--baseline", "nwe"], "no run called 'nwe' to be the baseline; did you mean 'new'?"),
         (["--only", "labels,qeries"], "nothing is looked at under the name 'qeries'; did you mean 'queries'?"),
-        (["--queries", "both"], "--queries is a file with the texts of queries; the rule is --query-set both."),
+        (["--queries", "both"], "--queries takes a file with query texts; did you mean --query-set both?"),
         (["--presented", "nowhere"], "nowhere: no such file"),
         (["--production", "bad.csv"], "bad.csv:2: count 'x' is not a whole number from 1"),
         (["--k", "0"], "Invalid value for '--k'"),

@@ -144,10 +144,10 @@ def test_notes_are_told(folder):
         (["-p", "k=many"], "-p k=many: 'many' is not a number.\n"),
         (["-p", "k=1", "-p", "k=2"], "-p k=2: k is given twice.\n"),
         (["--depth", "0"], "depth cannot be 0; it takes a whole number of documents, from 1.\n"),
-        (["-o", "bm25.run"], "bm25.run: this is a file that is read; name another one to write to.\n"),
+        (["-o", "bm25.run"], "bm25.run: this is also an input file; choose another output file.\n"),
         (["-o", "out.dat"], "out.dat: the name does not say which format to write."),
         (["nope.run"], "nope.run: no such file"),
-        (["-", "-"], "standard input (-) can be read once only.\n"),
+        (["-", "-"], "standard input (-) can be read only once.\n"),
     ],
 )
 def test_refusals_leave_no_file(folder, arguments, message):

@@ -175,7 +175,7 @@ def test_shallow_pools_make_it_incomplete():
     report = build_report(evaluate({"q1": {"a": 1}}, run, ["RR@10"]))
 
     assert (
-        "only 10% of the documents in the top 10 are judged; the others count as not relevant, whatever they are.",
+        "only 10% of the documents in the top 10 are judged; the others count as not relevant, though some may be.",
     ) == report.incomplete_because
 
 

@@ -134,8 +134,9 @@ def test_a_file_that_was_written_to_meanwhile_is_refused(file):
     assert [path] == list(before)
     with pytest.raises(InputError) as refused:
         refuse_changed(before)
-    assert f"{path}: the file changed while it was evaluated, so no report can say what was. Evaluate it again." == str(
-        refused.value
+    assert (
+        f"{path}: the file changed while it was evaluated, so no report was written. Run the evaluation again."
+        == str(refused.value)
     )
 
 

@@ -175,7 +175,7 @@ def test_a_folder_with_other_things_in_it_is_refused_and_left_alone(tmp_path):
         write(tmp_path)
 
     assert (
-        f"{tmp_path}: holds other files and no report (thesis.tex). Name a new folder, or one with a report to replace."
+        f"{tmp_path}: contains other files but no report (thesis.tex). Choose a new folder, or one with a report to replace."
         == str(refused.value)
     )
     assert ["thesis.tex"] == os.listdir(tmp_path)
@@ -253,7 +253,7 @@ def test_in_place_there_is_no_report_rather_than_a_mixture(tmp_path, monkeypatch
     with pytest.raises(InputError):
         write(".", 2)
 
-    with pytest.raises(InputError, match=r"there is no ExperimentManifest\.json here, so this is no report"):
+    with pytest.raises(InputError, match=r"is not a report: it has no ExperimentManifest\.json"):
         read_manifest(report)
 
 
@@ -329,7 +329,7 @@ def test_what_a_running_process_has_put_aside_is_not_taken_from_it(tmp_path):
     write(tmp_path / "report", 0)
     os.rename(tmp_path / "report", tmp_path / f".report.{storing._owner()}.old")
 
-    with pytest.raises(InputError, match="so this is no report"):
+    with pytest.raises(InputError, match="is not a report"):
         read_manifest(tmp_path / "report")
 
 
@@ -477,12 +477,12 @@ def test_a_later_version_may_say_more(tmp_path):
         (lambda text: b"\xff", "is damaged: "),
         (
             lambda text: text.replace(b"report/1", b"report/2"),
-            "is of the kind 'assay/evaluation-report/2'; this version of assay reads 'assay/evaluation-report/1'.",
+            "has schema 'assay/evaluation-report/2'; this version of assay reads 'assay/evaluation-report/1'.",
         ),
-        (lambda text: b"[]", "is of the kind None; this version of assay reads 'assay/evaluation-report/1'."),
+        (lambda text: b"[]", "has schema None; this version of assay reads 'assay/evaluation-report/1'."),
         (
             lambda text: text.replace(b'"tag": ""', b'"tag": 7'),
-            "does not have the shape of 'assay/evaluation-report/1': Expected `str`, got `int` - at `$.tag`.",
+            "does not match schema 'assay/evaluation-report/1': Expected `str`, got `int` - at `$.tag`.",
         ),
     ],
 )
@@ -500,4 +500,4 @@ def test_no_folder_no_report(tmp_path):
     with pytest.raises(InputError) as refused:
         read_report(tmp_path / "none")
 
-    assert f"{tmp_path / 'none'}: there is no EvaluationReport.json here, so this is no report." == str(refused.value)
+    assert f"{tmp_path / 'none'}: is not a report: it has no EvaluationReport.json." == str(refused.value)

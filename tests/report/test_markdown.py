@@ -123,4 +123,4 @@ def test_a_few_queries_are_all_there_but_those_without_a_value():
         "All 2 queries, lowest AP first:\n\n| query | AP |\n| --- | ---: |\n| c | 0.2500 |\n| b | 0.5000 |\n"
         in markdown
     )
-    assert "For 1 query AP is not defined." in markdown
+    assert "AP is undefined for 1 query." in markdown

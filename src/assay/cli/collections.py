@@ -65,7 +65,7 @@ def check_command(
     that cannot be opened. `assay explain CODE` says more about a finding.
     """
     if output is not None and any(is_same_file(path, output) for path in files_of(place, split, parse_files(files))):
-        raise InputError("this is a file that is read; name another one to write to.", source=output)
+        raise InputError("this is also an input file; choose another output file.", source=output)
     with _progress() as progress:
         found = check_collection(
             place, split=split, columns=parse_columns(columns), files=parse_files(files), progress=progress

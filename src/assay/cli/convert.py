@@ -62,7 +62,7 @@ def qrels_convert(qrels: str, output: str, to: str | None, input_format: str, gr
 def _target(source: str, output: str, to: str | None) -> str:
     """The format to write, known before anything is read."""
     if STDOUT not in (source, output) and is_same_file(source, output):
-        raise InputError("this is the file that is read; name another one to write to.", source=output)
+        raise InputError("this is also an input file; choose another output file.", source=output)
     return output_format(output, to)
 
 

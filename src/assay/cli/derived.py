@@ -52,10 +52,10 @@ def read_inputs(paths: Sequence[str], output: str, to: str | None) -> Inputs:
     """The runs of these files; refuses to write over one of them before anything is read."""
     for path in paths:
         if STDIO not in (path, output) and is_same_file(path, output):
-            raise InputError("this is a file that is read; name another one to write to.", source=output)
+            raise InputError("this is also an input file; choose another output file.", source=output)
     target = output_format(output, to)
     if list(paths).count(STDIO) > 1:
-        raise InputError("standard input (-) can be read once only.")
+        raise InputError("standard input (-) can be read only once.")
     before = stamps(paths)
     tables = tuple(read_run(path) for path in paths)
     files = tuple(_identity(path) for path in paths)
