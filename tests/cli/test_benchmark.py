@@ -252,7 +252,7 @@ def test_bars_are_shown_on_a_terminal_and_nowhere_else(here):
         try:
             while some := os.read(ours, 65536):
                 shown += some
-        except OSError:  # how Linux says that nobody writes any more
+        except OSError:  # on Linux this means that all writers have closed it
             pass
         told = process.communicate()[0]
 

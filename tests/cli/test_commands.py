@@ -158,7 +158,7 @@ def test_the_version_and_the_name_cost_no_numpy():
     assert [] == loaded_by("import assay, assay.cli", ("numpy", "assay.evaluation"))
 
 
-# Each costs a millisecond or more, unless NumPy has brought it along; numpy.ma comes with the first np.unique.
+# Each takes a millisecond or more to import unless NumPy has loaded it; the first np.unique loads numpy.ma.
 RARE = ("numpy.ma", "pathlib", "csv", "json", "gzip", "bz2", "lzma", "difflib", "assay.topics", "assay.measures.ties")
 
 

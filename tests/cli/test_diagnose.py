@@ -20,7 +20,7 @@ HOSTILE = ["[red]x[/red]", "a|b_<i>", "\x1b[31mred", "x\u202ey", "</script>", "c
 
 @pytest.fixture
 def files(tmp_path):
-    """Two systems of which one was judged, with all that can be looked at."""
+    """Two systems, only one of them judged, with all optional inputs."""
     world = World(1, queries=30, docs=40)
     old, new = world.system(2.0), world.system(0.7)
     qrels = world.pool(old, depth=10)
@@ -123,7 +123,7 @@ def test_hostile_ids_are_data(tmp_path, output_format):
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_lines_fit_the_terminal_and_no_figure_is_cut(files, width):
-    """On a terminal of that width."""
+    """Run on a terminal of this width."""
     lines = on_terminal(files, width, "diagnose", "qrels.txt", "old.run", "new.run", *EVERYTHING, "--pool-depth", "10")
 
     assert [] == [line for line in lines if len(line) > width]
@@ -133,7 +133,7 @@ def test_lines_fit_the_terminal_and_no_figure_is_cut(files, width):
 
 
 def on_terminal(folder, width, *arguments):
-    """The lines that a command prints on a terminal, without colours."""
+    """The output of a command on a terminal as lines, without colours."""
     master, slave = pty.openpty()
     command = [sys.executable, "-m", "assay", *arguments]
     env = {**os.environ, "COLUMNS": str(width), "NO_COLOR": "1", "TERM": "dumb"}

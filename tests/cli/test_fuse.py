@@ -196,7 +196,7 @@ def test_collapse_refuses(folder, arguments, message):
 def test_hostile_ids_and_names_go_through_as_they_are(tmp_path):
     ids = [text.encode() for text in HOSTILE] + [NOT_UTF8]
     data = b"".join(b"%s Q0 %s 1 1.0 t\n" % (text, text) for text in ids)
-    names = ["a\nq9 Q0 evil 1 9 t", "[red]#\x1b[31m"]  # a line end in a name must not become a row
+    names = ["a\nq9 Q0 evil 1 9 t", "[red]#\x1b[31m"]  # a newline in a name must not start a row
     for name in names:
         (tmp_path / name).write_bytes(data)
     done = assay("runs", "fuse", *names, "--method", "combsum", "-o", "out.run", cwd=tmp_path)

@@ -304,7 +304,7 @@ def test_the_profile_that_comes_with_assay(here):
             "AP": ["0.8542"],
             "RR@10": ["0.8750", "pass"],
             "R@100": ["1.0000", "pass"],
-            "MAP@100": ["0.8542", "unknown"],  # no bm25 to be over
+            "MAP@100": ["0.8542", "unknown"],  # no baseline bm25
             "Recall@50": ["1.0000", "pass"],
             "HitRate@10": ["1.0000", "pass"],
         }
@@ -412,11 +412,11 @@ def test_measures_of_ones_own_are_verified_with_their_plug_in(here):
     assert "cannot be recomputed: no measure called 'Mine'" in without.stdout
 
 
-# What is not asked for costs nothing
+# Unused features cost nothing
 
 
 def loaded(*arguments: object) -> list[str]:
-    """Which heavy packages a command loads."""
+    """The heavy packages that a command loads."""
     code = (
         "import sys; from assay.cli import main; sys.argv = ['assay', *sys.argv[1:]]\n"
         "try: main()\nexcept SystemExit: pass\n"

@@ -309,7 +309,7 @@ def test_windows_line_ends(run_file):
         ROWS,
         "",
         "# a comment\n" + ROWS,
-        ROWS + HEADER,  # a header stands at the top
+        ROWS + HEADER,  # a header must be at the top
         "{}",
         "# ir_metadata.start is what it says\n" + ROWS,
     ],

@@ -1,4 +1,4 @@
-"""The manifest: what was done, with what, on what."""
+"""The manifest: inputs, versions and settings."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_the_hash_can_be_computed_from_the_manifest():
 
 
 def test_the_hash_stays_what_it_was():
-    """The same choices have the same hash in every version, so that experiments of different years can be matched."""
+    """The same choices have the same hash in every version, so old and new experiments can be matched."""
     chosen = Config(measures=("AP",), like="assay", rules={"ties": "input"})
 
     assert "fe89f219dbceb4cee546750c0af9c65a747be1cb581f3cacc16bb1ec4773849e" == config_hash(

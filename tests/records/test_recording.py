@@ -194,7 +194,7 @@ def test_a_folder_of_several_runs_is_no_baseline_but_each_of_them_is(here):
     assert "old: contains the reports of several runs; name one of them, such as old/better." == str(refused.value)
 
 
-# What is refused before anything is evaluated
+# Errors before anything is evaluated
 
 
 @pytest.mark.parametrize(

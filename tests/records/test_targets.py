@@ -1,4 +1,4 @@
-"""Targets: profiles read with care, and means held against them."""
+"""Target profiles: reading them, and checking means against them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ over = "bm25"
 
 
 def evaluated(mean: float, name: str = "mine", measure: str = "P@4"):
-    """An evaluation whose mean is so many quarters."""
+    """An evaluation with a mean of this many quarters."""
     quarters = round(mean * 4)
     docs = ["a", "b", "c", "d"]
     qrels = {"q": {doc: int(place < quarters) for place, doc in enumerate(docs)}}
@@ -283,7 +283,7 @@ def test_up_to_a_tenth_of_the_goal_below_it_is_a_warning(goal, status):
 
 
 def test_the_last_of_a_tenth_still_warns():
-    # 0.9 * 0.8333... = 0.75, on the line
+    # 0.9 * 0.8333... = 0.75, exactly the limit
     assert "warn" == outcome(f'[measures."P@4"]\ngood = {0.75 / 0.9!r}', 0.75).status
 
 

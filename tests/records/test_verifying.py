@@ -1,4 +1,4 @@
-"""Whether a report still holds: every digest, and every number computed anew."""
+"""Verification: every digest, and every number recomputed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def change(path, old: str, new: str) -> None:
 
 
 def forge(folder, **changes) -> None:
-    """Change the report and its digest in the manifest, as somebody would who wants better numbers."""
+    """Change the report and its digest in the manifest, as a forger would."""
     forged = encode_record(msgspec.structs.replace(read_report(folder), **changes))
     (folder / REPORT_FILE).write_bytes(forged)
     manifest = read_manifest(folder)
@@ -58,7 +58,7 @@ def forge(folder, **changes) -> None:
     (folder / MANIFEST_FILE).write_bytes(encode_record(msgspec.structs.replace(manifest, outputs=outputs)))
 
 
-# It holds
+# All checks pass
 
 
 def test_a_fresh_report_holds_to_the_last_check(report):
@@ -153,7 +153,7 @@ def test_ids_that_are_no_utf_8(here):
     assert [] == differing()
 
 
-# Where files are looked for
+# Where files are found
 
 
 def test_inputs_may_lie_beside_the_report_and_the_report_anywhere(report, tmp_path, monkeypatch):
@@ -178,7 +178,7 @@ def test_places_of_a_path(tmp_path):
     assert ["a/b", str(tmp_path / "a/b")] == candidates(tmp_path, "a/b")
 
 
-# It does not hold
+# A check fails
 
 
 def test_one_changed_byte_in_a_run_is_caught(report, here):
@@ -331,7 +331,7 @@ def test_a_manifest_that_names_files_elsewhere_is_not_followed(report):
     assert ("output", "../qrels.txt", "points outside the folder") in differing()
 
 
-# It cannot be checked
+# A check cannot be run
 
 
 def test_a_missing_input_leaves_its_numbers_unchecked(report, here):
@@ -369,7 +369,7 @@ def test_a_path_with_a_secret_was_not_recorded(here):
     ] == differing()
 
 
-# There is nothing to check
+# No report to check
 
 
 def test_a_folder_without_a_report(here):

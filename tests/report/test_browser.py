@@ -1,4 +1,4 @@
-"""The HTML report in a browser without a network: it sorts, searches, and runs nothing but our script."""
+"""The HTML report in an offline browser: it sorts, searches, and runs only our script."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def browser() -> Iterator[Any]:
 
 
 class Opened:
-    """A page, and all that went wrong in it."""
+    """A page and its errors."""
 
     def __init__(self, browser: Any, folder: Path, html: str, **context: Any) -> None:
         file = folder / "page.html"

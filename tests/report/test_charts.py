@@ -1,4 +1,4 @@
-"""Charts: what they show, that they stay small, and that nothing in them can do anything but be looked at."""
+"""Charts show the right values, stay small, and contain nothing active."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_five_charts_of_one_size():
 def test_a_drawing_can_only_be_looked_at(text):
     for svg in drawn(hostile_report(text)).values():
         svg.encode("utf-8")
-        root = ElementTree.fromstring(svg)  # also: well formed, whatever the id
+        root = ElementTree.fromstring(svg)  # also checks that it is well formed, whatever the id
 
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", svg)
         for element in root.iter():

@@ -1,4 +1,4 @@
-"""The HTML report: it says what the report says, and no text of a report becomes markup."""
+"""The HTML report has the report's content, and no text becomes markup."""
 
 from __future__ import annotations
 

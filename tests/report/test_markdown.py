@@ -1,4 +1,4 @@
-"""The Markdown report: the same content, and no text of a report becomes markup."""
+"""The Markdown report has the report's content, and no text becomes markup."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILES = {"distribution": "charts/a b(1).svg", "per-query": "charts/per-query.svg
 
 
 def tokens(markdown: str) -> list:
-    """All tokens, those inside of lines too."""
+    """All tokens, including inline ones."""
     return [inner for token in PARSER.parse(markdown) for inner in (token, *(token.children or ()))]
 
 
