@@ -1,4 +1,4 @@
-"""Builds the native kernel, which is optional: without it NumPy computes the same values, more slowly.
+"""Build the optional native kernel. Without it NumPy computes the same values, more slowly.
 
 Everything else about the package is in pyproject.toml.
 """
@@ -14,7 +14,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import BaseError, CCompilerError
 
 SOURCES = "src/assay/native"
-# -g0: Python's own flags ask for debug symbols, which would make the kernel twenty times as large.
+# -g0: Python's default flags add debug symbols, which would make the kernel twenty times as large.
 UNIX_FLAGS = ["-std=c++17", "-O3", "-g0", "-fvisibility=hidden", "-pthread"]
 MICROSOFT = sys.platform == "win32"
 KERNEL = Extension(
@@ -24,7 +24,7 @@ KERNEL = Extension(
     language="c++",
     extra_compile_args=["/std:c++17", "/O2"] if MICROSOFT else UNIX_FLAGS,
     extra_link_args=[] if MICROSOFT else ["-pthread"],
-    py_limited_api=True,  # one build for all versions from 3.11 on
+    py_limited_api=True,  # one build for Python 3.11 and all later versions
 )
 NOT_BUILT = (
     "assay: the native kernel was not built, because the C++ compiler is missing or failed; "
@@ -33,15 +33,15 @@ NOT_BUILT = (
 
 
 class BuildKernel(build_ext):
-    """Builds the kernel. If that fails, the package is pure Python, and the build says so and goes on."""
+    """Build the kernel; if that fails, warn and continue with a pure Python package."""
 
     def run(self) -> None:
-        """Build, or leave the kernel out."""
+        """Build the kernel or leave it out."""
         folders = [self.build_lib, *(["src"] if self.inplace else [])]
         try:
             super().run()
         except (BaseError, CCompilerError) as problem:
-            # A kernel left over from an earlier build may not fit the Python code.
+            # A kernel left over from an earlier build may not match the Python code.
             for folder in folders:
                 Path(folder, self.get_ext_filename(KERNEL.name)).unlink(missing_ok=True)
             self.extensions = self.distribution.ext_modules = []
@@ -50,10 +50,10 @@ class BuildKernel(build_ext):
 
 
 class TaggedByContent(bdist_wheel):
-    """Tags the wheel by whether the kernel was built, not by whether there was one to build."""
+    """Tag the wheel by whether the kernel was actually built."""
 
     def run_command(self, command: str) -> None:
-        """Look at the outcome of `build`, which comes before everything that depends on the tag."""
+        """Check the result of `build`, which runs before anything that depends on the tag."""
         super().run_command(command)
         if command == "build":
             self.root_is_pure = not self.distribution.has_ext_modules()

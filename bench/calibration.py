@@ -1,16 +1,16 @@
-"""Do our tests err as often as they say, and do our intervals hold what they promise? Measured on real TREC data.
+"""Check on real TREC data that our tests have their nominal error rates and our intervals their nominal coverage.
 
 usage: python calibration.py [--draws 20000] [--data ../shared/data/statistics/urbano2019] [--redraw]
 
-Writes bench/results/calibration.json and .md, the figures in docs/statistics.md and the pictures docs/calibration-*.svg.
-What each part does stands in docs/statistics.md. The two cores share the matrices; each job is seeded by its place in the list.
+Writes bench/results/calibration.json and .md, the tables in docs/statistics.md and the charts docs/calibration-*.svg.
+docs/statistics.md explains each part. Jobs run in two processes; each is seeded by its position in the list.
 """
 
 from __future__ import annotations
 
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each process has a core of its own
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one process per core
 
 import argparse
 import json
@@ -45,7 +45,7 @@ FAMILIES = ((5, 25), (5, 50), (5, 100), (10, 50))  # systems, queries
 TEST_DRAWS = 9_999
 INTERVAL_DRAWS = 2_000
 
-# What the rate must lie between: (part, case, queries) -> bounds. What is not here is reported with its reason.
+# Bounds of the rates: (part, case, queries) -> low and high. Other rates are reported only.
 BOUNDS: Mapping[tuple[str, str, int], tuple[float, float]] = {
     **{("swapped", test, n): (0.04, 0.06) for test in ("t", "permutation") for n in QUERIES},
     **{("swapped", test, n): (0.0, 0.06) for test in ("sign", "wilcoxon") for n in QUERIES},
@@ -57,7 +57,7 @@ BOUNDS: Mapping[tuple[str, str, int], tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class Job:
-    """One part of the work: so many draws from one matrix."""
+    """One unit of work: a number of draws from one matrix."""
 
     number: int
     part: str
@@ -69,7 +69,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Rate:
-    """How often something happened, with the error of chance, and what it must lie between."""
+    """An observed rate with its standard error and bounds."""
 
     part: str
     case: str
@@ -107,12 +107,12 @@ class Rate:
 
 
 def read_matrix(path: str) -> np.ndarray:
-    """Topics x systems, all of them."""
+    """All matrices of topics x systems."""
     return np.genfromtxt(path, delimiter=",", skip_header=1)
 
 
 def random_differences(values: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Differences of random pairs of systems that are not the same on all topics: (topics, draws)."""
+    """Differences of random pairs of systems that differ on some topic: (topics, draws)."""
     pairs = [
         pair for pair in combinations(range(values.shape[1]), 2) if np.ptp(values[:, pair[0]] - values[:, pair[1]])
     ]
@@ -123,13 +123,13 @@ def random_differences(values: np.ndarray, draws: int, rng: np.random.Generator)
 
 
 def resampled(columns: np.ndarray, queries: int, rng: np.random.Generator) -> np.ndarray:
-    """As many topics as asked for, drawn with replacement for each column on its own."""
+    """The given number of topics, drawn with replacement separately for each column."""
     rows = rng.integers(0, len(columns), (queries, columns.shape[1]))
     return np.take_along_axis(columns, rows, axis=0)
 
 
 def errors_of_tests(job: Job, rng: np.random.Generator) -> dict[str, int]:
-    """How often each test finds a difference where there is none."""
+    """How often each test rejects although there is no difference."""
     differences = random_differences(read_matrix(job.matrix), job.draws, rng)
     if job.part == "centred":
         sample = resampled(differences - differences.mean(axis=0), job.queries, rng)
@@ -143,7 +143,7 @@ def errors_of_tests(job: Job, rng: np.random.Generator) -> dict[str, int]:
 
 
 def errors_of_families(job: Job, rng: np.random.Generator) -> dict[str, int]:
-    """How often Holm lets any pair of equal systems pass."""
+    """How often Holm's correction lets any pair of equal systems be significant."""
     values = read_matrix(job.matrix)
     pairs = np.array(list(combinations(range(job.systems), 2)))
     families = []
@@ -159,7 +159,7 @@ def errors_of_families(job: Job, rng: np.random.Generator) -> dict[str, int]:
 
 
 def coverage(job: Job, rng: np.random.Generator) -> dict[str, int]:
-    """How often an interval holds the mean of the matrix that its queries were drawn from."""
+    """How often an interval contains the mean of the matrix that its queries were drawn from."""
     values = read_matrix(job.matrix)
     system = rng.integers(0, values.shape[1], job.draws)
     populations = {"difference": random_differences(values, job.draws, rng), "mean": values[:, system]}
@@ -187,7 +187,7 @@ WORK = {
 
 
 def jobs(matrices: list[str], draws: int) -> list[Job]:
-    """The same number of draws from each matrix, for each part and number of queries."""
+    """The jobs: the same number of draws from each matrix, for each part and number of queries."""
     each = -(-draws // len(matrices))
     cases = [(part, queries, 2) for part in (*NULLS, "coverage") for queries in QUERIES]
     cases += [("family-wise", queries, systems) for systems, queries in FAMILIES]
@@ -203,7 +203,7 @@ def do(job: Job) -> dict[str, int]:
 
 
 def rates(done: Iterable[tuple[Job, Mapping[str, int]]]) -> list[Rate]:
-    """The counts of all jobs of a case, together."""
+    """The counts of all jobs, summed by case."""
     totals: dict[tuple[str, str, int], list[int]] = {}
     for job, hits in done:
         for case, count in hits.items():
@@ -214,7 +214,7 @@ def rates(done: Iterable[tuple[Job, Mapping[str, int]]]) -> list[Rate]:
 
 
 def markdown(found: list[Rate]) -> str:
-    """A table for each part: a row for each case, a column for each number of queries."""
+    """A table per part: cases as rows, numbers of queries as columns."""
     lines = []
     for part, title in (
         ("swapped", "False findings at 5 %, labels swapped per query"),
@@ -255,7 +255,7 @@ def asked(found: Iterable[Rate]) -> str:
 def picture(
     found: list[dict[str, Any]], title: str, note: str, aim: float, scale: Mapping[str, Any], ticks: list[float]
 ) -> dict[str, Any]:
-    """Rates with two standard errors, side by side for each number of queries, and the rate that is aimed at."""
+    """A chart of rates with two standard errors, by number of queries, and the nominal rate."""
     x = {"field": "case", "type": "nominal", "title": None, "sort": None, "axis": {"labelAngle": -40}}
     axis = {"format": ".0%", "values": ticks}
     y = {"field": "rate", "type": "quantitative", "title": None, "axis": axis, "scale": scale}
@@ -286,7 +286,7 @@ def picture(
 
 
 def points(found: Iterable[Rate], panels: Mapping[str, str], panel_of: Mapping[str, str] | None = None) -> list[dict]:
-    """The rates of some parts as rows for a picture."""
+    """The rates of some parts as rows for a chart."""
     return [
         {
             "panel": panels[rate.part] if panel_of is None else panel_of[rate.case.rpartition(", ")[2]],
@@ -302,7 +302,7 @@ def points(found: Iterable[Rate], panels: Mapping[str, str], panel_of: Mapping[s
 
 
 def draw(found: list[Rate], about: str) -> None:
-    """The pictures of the docs."""
+    """The charts for the docs."""
     import vl_convert
 
     tests = picture(
@@ -327,7 +327,7 @@ def draw(found: list[Rate], about: str) -> None:
 
 
 def measured(matrices: list[str], draws: int) -> dict[str, Any]:
-    """Everything that is found, and how it was found."""
+    """All results and how they were obtained."""
     start = time.perf_counter()
     todo = jobs(matrices, draws)
     with ProcessPoolExecutor(2) as workers:
@@ -345,7 +345,7 @@ def measured(matrices: list[str], draws: int) -> dict[str, Any]:
 
 
 def write(record: Mapping[str, Any]) -> list[Rate]:
-    """The tables, the pictures and the part of the page that holds the figures; gives the rates."""
+    """Write the tables and charts, also into the docs page; returns the rates."""
     fields = ("part", "case", "queries", "hits", "draws")
     found = [Rate(**{name: rate[name] for name in fields}) for rate in record["rates"]]
     about = (
@@ -369,14 +369,14 @@ def main() -> int:
     parser.add_argument("--draws", type=int, default=20_000)
     parser.add_argument("--data", type=Path, default=PROJECT.parent / "shared" / "data" / "statistics" / "urbano2019")
     parser.add_argument(
-        "--redraw", action="store_true", help="measure nothing: tables and pictures from the last results"
+        "--redraw", action="store_true", help="measure nothing; draw tables and charts from the last results"
     )
     asked_for = parser.parse_args()
     kept = RESULTS / "calibration.json"
     if not asked_for.redraw:
         matrices = sorted(str(path) for path in asked_for.data.glob("*.csv"))
         if not matrices:
-            parser.error(f"no matrices in {asked_for.data}; name their folder with --data")
+            parser.error(f"no matrices in {asked_for.data}; give their folder with --data")
         kept.write_text(json.dumps(measured(matrices, asked_for.draws), indent=1) + "\n")
     record = json.loads(kept.read_text())
     found = write(record)

@@ -1,7 +1,7 @@
-"""The table of cases: which data, and who evaluates it how. Runs nothing.
+"""The table of cases: the data, the tools and how they evaluate it. Runs nothing.
 
-The first contestant of a case is ours, the one that the others are compared with. All compute, for each query and as
-means, P@10, R@100, AP, RR, nDCG@10 and nDCG@100.
+The first contestant of a case is ours, with which the others are compared. All of them compute P@10, R@100, AP, RR,
+nDCG@10 and nDCG@100 for each query, and the means.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from environments import OURS
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 MEASURES = ("P@10", "R@100", "AP", "RR", "nDCG@10", "nDCG@100")
-WARM_BUDGET = 0.3  # seconds that a warm program repeats itself each time it is run
+WARM_BUDGET = 0.3  # seconds for which a warm program repeats its work in each run
 PEERS = ("pytrec_eval", "ir_measures", "ranx")
-SLOWEST_GROWTH = 10_000_000  # lines that pytrec_eval is given: beyond, it needs over 3 GB
+SLOWEST_GROWTH = 10_000_000  # most lines for pytrec_eval: with more, it needs over 3 GB
 
-# python, data and where to keep the values ("-": nowhere) -> words of the command
+# python, data and the file for the values ("-": none) -> words of the command
 Command = Callable[[str, Dataset, str], list[str]]
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """Somebody who evaluates: a name, an environment, a command, and how its values are checked (see agreement.py)."""
+    """A tool in a case: a name, an environment, a command, and how its values are checked (see contest.py)."""
 
     name: str
     environment: str
@@ -37,7 +37,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Case:
-    """Contestants that do the same with the same data."""
+    """Contestants that do the same work on the same data."""
 
     name: str
     group: str
@@ -57,7 +57,7 @@ def whole(program: str, *options: str) -> Command:
 
 
 def warm(program: str, act: str) -> Command:
-    """A process that repeats an act and times it itself."""
+    """A process that repeats its work and times itself."""
     return whole(program, act, str(WARM_BUDGET))
 
 
@@ -70,12 +70,12 @@ def command_line(python: str, data: Dataset, kept: str) -> list[str]:
 
 
 def assay_of(python: str) -> str:
-    """The command that stands beside an interpreter."""
+    """The command next to an interpreter."""
     return str(Path(python).parent / "assay")
 
 
 def plain(*words: str) -> Command:
-    """Words as they are; {python}, {assay} and {run} are filled in."""
+    """A fixed command; {python}, {assay} and {run} are filled in."""
 
     def command(python: str, data: Dataset, _: str) -> list[str]:
         return [word.format(python=python, assay=assay_of(python), run=data.runs[0]) for word in words]
@@ -84,7 +84,7 @@ def plain(*words: str) -> Command:
 
 
 NUMPY_PATH = {"ASSAY_NATIVE": "0"}
-BLAS_THREADS = {"OPENBLAS_NUM_THREADS": str(os.cpu_count())}  # as many as NumPy takes if nobody says anything
+BLAS_THREADS = {"OPENBLAS_NUM_THREADS": str(os.cpu_count())}  # NumPy's default
 ASSAY = Contestant("assay", OURS, whole("assay_files.py", "1"), "reference")
 ASSAY_2 = Contestant("assay, 2 threads", OURS, whole("assay_files.py", "2"), "all")
 ASSAY_BLAS = Contestant("assay, BLAS threads", OURS, whole("assay_files.py", "1"), "all", BLAS_THREADS)
@@ -97,7 +97,7 @@ WC = Contestant("wc -l", OURS, plain("wc", "-l", "{run}"))
 
 
 def in_warm_process(act: str) -> tuple[Contestant, Contestant]:
-    """Ours and pytrec_eval doing the same act again and again."""
+    """Ours and pytrec_eval repeating the same work."""
     return (
         Contestant("assay", OURS, warm("assay_warm.py", act), "reference"),
         Contestant("pytrec_eval", "pytrec_eval", warm("pytrec_eval_warm.py", act), "all"),
@@ -105,7 +105,7 @@ def in_warm_process(act: str) -> tuple[Contestant, Contestant]:
 
 
 def from_dicts() -> tuple[Contestant, ...]:
-    """Evaluating a dict with an evaluator that is ready, and, for information, with making it each time."""
+    """Evaluate a dict with a prepared evaluator and, for information, with a new one each time."""
     with_construction = [
         Contestant(f"{one.name}, with construction", one.environment, one.command, "all")
         for one in in_warm_process("dicts_with_construction")
@@ -114,7 +114,7 @@ def from_dicts() -> tuple[Contestant, ...]:
 
 
 def importing(package: str, environment: str) -> Contestant:
-    """An interpreter that imports a package and ends."""
+    """An interpreter that imports a package and exits."""
     return Contestant(f"import {package}", environment, plain("{python}", "-c", f"import {package}"))
 
 

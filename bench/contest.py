@@ -1,4 +1,4 @@
-"""Let the contestants of a case run: first to see whether their values agree, then in turn to take their times."""
+"""Run the contestants of a case: first to check that their values agree, then in turn to time them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from datasets import FOLDER, Dataset, read_anew
 from environments import OURS, plain_environ
 from measure import ProcessFailed, Sample, Timing, in_turn, run_process, show_progress
 
-LEAST = 3  # times, however slow
+LEAST = 3  # runs, however slow
 
-# How the values of a contestant are held against ours, and whether each must be bit for bit the same.
+# How the values of a contestant are compared with ours, and whether they must agree bit for bit.
 CHECKS: dict[str, tuple[str, bool]] = {
     "all": ("every query, bit for bit", True),
     "untied": ("queries without equal scores, within 1e-9 (it orders equal scores in its own way)", False),
     "means": ("means, within 1e-9", False),
 }
-TOLERANCE = 1e-9  # also for all means: tools add up in different orders
+TOLERANCE = 1e-9  # for all means too: tools add in different orders
 
 
 @dataclass(frozen=True)
@@ -41,21 +41,21 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Machinery:
-    """What a contest needs besides its case."""
+    """Interpreters and limits for a contest."""
 
     interpreters: Mapping[str, str]  # by environment
-    repeats: int  # how often at most something is run
-    seconds: float  # about as long in all: what is slow is run less often
+    repeats: int  # most runs of a contestant
+    seconds: float  # approximate total time per contestant: slow ones run less often
 
     def run(self, case: Case, contestant: Contestant, data: Dataset, kept: str = "-") -> Sample:
-        """One run of a contestant; with `kept`, it also writes its values there and does not time itself."""
+        """One run of a contestant; with `kept`, it writes its values there and does not time itself."""
         command = contestant.command(self.interpreters[contestant.environment], data, kept)
         environ = {**plain_environ(), **contestant.environ}
         return run_process(command, environ, times_itself=case.warm and kept == "-")
 
 
 def check(case: Case, data: Dataset, machinery: Machinery) -> tuple[list[Agreement], dict[str, float]]:
-    """How far the values agree, and how many seconds each contestant took once."""
+    """How far the values agree, and the seconds that one run of each contestant took."""
     found: list[Agreement] = []
     took: dict[str, float] = {}
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
@@ -74,7 +74,7 @@ def check(case: Case, data: Dataset, machinery: Machinery) -> tuple[list[Agreeme
 
 
 def agreement(case: Case, contestant: Contestant, machinery: Machinery, paths: list[str]) -> Agreement:
-    """Compare two kept values, in a process of its own: this one stays small (see measure.own_peak_mb)."""
+    """Compare two files of values in a separate process, to keep this one small (see measure.own_peak_mb)."""
     how = str(contestant.check)
     command = [machinery.interpreters[OURS], str(PROGRAMS / "compare_values.py"), how, *paths]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -97,7 +97,7 @@ def race(case: Case, data: Dataset, machinery: Machinery, took: Mapping[str, flo
 
 
 def repeats(seconds: float, machinery: Machinery) -> int:
-    """How often something that takes so long is run.
+    """The number of runs for a contestant that takes this long.
 
     >>> [repeats(seconds, Machinery({}, 15, 30)) for seconds in (0.2, 7, 40)]
     [15, 5, 3]

@@ -1,4 +1,4 @@
-"""An environment of its own for each tool, under bench/.venvs. Knows packages, not what is measured."""
+"""A separate environment for each tool, under bench/.venvs. Knows packages, not measurements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BENCH = Path(__file__).resolve().parent
 PROJECT = BENCH.parent
 FOLDER = BENCH / ".venvs"
 OURS = "assay"
-# What pip installs; ours is the work tree, with Arrow for the Arrow cases and polars for making data.
+# What pip installs; ours is the work tree, with Arrow for the Arrow cases and polars for generating data.
 PACKAGES: dict[str, tuple[str, ...]] = {
     OURS: ("polars",),
     "pytrec_eval": ("pytrec-eval-terrier",),
@@ -29,17 +29,17 @@ NOT_SOURCE = (".*", "bench", "tests", "docs", "build", "dist", "*.egg-info", "*.
 
 
 def plain_environ() -> dict[str, str]:
-    """The surroundings of every process that is measured: this one's, without settings that change what Python does.
+    """The environment variables of every measured process: this one's, without settings that change Python's behaviour.
 
-    NumPy's linear algebra, which no tool here uses, gets one thread in all of them: its idle threads keep a core busy for
-    some 80 ms after NumPy is imported.
+    OpenBLAS, which no tool here uses, gets one thread: its idle threads keep a core busy for about 80 ms after NumPy is
+    imported.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ASSAY_"))}
     return kept | ONE_BLAS_THREAD
 
 
 def ready(name: str) -> str:
-    """The interpreter of an environment, installed first if it is missing or, for ours, older than the work tree."""
+    """The interpreter of an environment, installed first if it is missing or, for ours, out of date."""
     python = FOLDER / name / "bin" / "python"
     stamp = FOLDER / name / ".installed"
     wanted = json.dumps([*PACKAGES[name], source_digest() if name == OURS else ""])
@@ -55,36 +55,36 @@ def ready(name: str) -> str:
 
 
 def install_ours(python: Path) -> None:
-    """Install the work tree as users get it: built from a copy, so that nothing is written into the tree."""
+    """Install the work tree as users would, built from a copy to leave the tree unchanged."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "assay"
         shutil.copytree(PROJECT, copy, ignore=shutil.ignore_patterns(*NOT_SOURCE))
         pip_install(python, f"{copy}[frames]", *PACKAGES[OURS])
-        # Also when the version is the same as before.
+        # Even if the version is the same as before.
         pip_install(python, "--force-reinstall", "--no-deps", str(copy))
 
 
 def pip_install(python: Path, *packages: str) -> None:
-    """Install packages from the registry that pip is set up for."""
+    """Install packages from pip's configured registry."""
     run_quietly([str(python), "-m", "pip", "--disable-pip-version-check", "-q", "install", *packages])
 
 
 def compile_bytecode(python: Path, *folders: Path) -> None:
-    """Compile what is installed: else, where writing bytecode is off, every start would compile it anew."""
-    # Some packages hold files that are no Python 3; compileall reports them and compiles the rest.
+    """Compile the bytecode; otherwise, if writing bytecode is turned off, every start would compile it again."""
+    # Some packages contain files that are not Python 3; compileall reports them and compiles the rest.
     command = [str(python), "-m", "compileall", "-q", *map(str, folders)]
     subprocess.run(command, env=plain_environ(), capture_output=True, check=False)
 
 
 def run_quietly(command: list[str]) -> None:
-    """Run a command; what it says is shown only when it fails."""
+    """Run a command; show its output only if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
 
 
 def source_digest() -> str:
-    """A digest of everything that the installed package is made from."""
+    """A digest of all sources of the installed package."""
     digest = hashlib.sha256()
     ignored = shutil.ignore_patterns(*NOT_SOURCE)
     for folder, folders, files in os.walk(PROJECT):
@@ -96,7 +96,7 @@ def source_digest() -> str:
 
 
 def versions(python: str) -> dict[str, str]:
-    """Versions of Python and of the packages that matter, in one environment."""
+    """The versions of Python and of the relevant packages in an environment."""
     code = (
         "import importlib.metadata as m, json, platform, sys\n"
         "found = {d.metadata['Name'].lower().replace('_', '-'): d.version for d in m.distributions()}\n"

@@ -40,7 +40,7 @@ def falling_scores(rng: np.random.Generator, queries: int, depth: int) -> Any:
 
 
 def distinct_numbers(rng: np.random.Generator, rows: int, count: int, below: int) -> Any:
-    """In each row, whole numbers that differ from each other: (rows, count). Quick where few rows need a second draw."""
+    """Distinct integers in each row: (rows, count). Fast if few rows need a second draw."""
     numbers = rng.integers(0, below, (rows, count))
     doubtful = np.arange(rows)
     while len(doubtful):
@@ -51,7 +51,7 @@ def distinct_numbers(rng: np.random.Generator, rows: int, count: int, below: int
 
 
 def write_columns(path: Path, columns: dict[str, Any], *, separator: str = " ", mode: str = "wb") -> None:
-    """Write columns as a text file; a plain string stands in every line."""
+    """Write columns as a text file; a plain string is repeated on every line."""
     plain = {name: pl.lit(values) for name, values in columns.items() if isinstance(values, str)}
     frame = pl.DataFrame({name: values for name, values in columns.items() if name not in plain})
     frame = frame.with_columns(**plain).select(list(columns))
@@ -60,7 +60,7 @@ def write_columns(path: Path, columns: dict[str, Any], *, separator: str = " ", 
 
 
 def write_run(path: Path, query: Any, doc: Any, score: Any, tag: str, **options: Any) -> None:
-    """Write a run of which each query has the same depth: scores are (queries, depth)."""
+    """Write a run with the same depth for every query: scores are (queries, depth)."""
     queries, depth = score.shape
     rank = np.tile(np.arange(1, depth + 1), queries)
     columns = {"query": query, "q0": "Q0", "doc": doc, "rank": rank, "score": score.ravel(), "tag": tag}
@@ -79,7 +79,7 @@ def write_track(
     ids = np.array([str(first_query + 37 * number) for number in range(queries)])
     pools = np.stack([rng.permutation(500_000)[:pooled] for _ in range(queries)])
     names = np.array([[name_of(number) for number in row] for row in pools.tolist()])
-    # Judged are documents that several systems found: half of the first 600 of each pool.
+    # Judged documents are those that several systems found: half of the first 600 of each pool.
     places = np.argsort(rng.random((queries, 2 * judged)), axis=1)[:, :judged]
     grade = rng.choice(len(shares), (queries, judged), p=shares)
     grade[:, 0] = np.maximum(grade[:, 0], 1)
@@ -99,7 +99,7 @@ def write_track(
 
 
 def write_passages(folder: Path, seed: int, queries: int, depth: int = DEPTH) -> None:
-    """MS MARCO passages: one relevant passage a query, sometimes two; most are found, and most of these near the top."""
+    """MS MARCO passages: one relevant passage per query, sometimes two; most are found, mostly near the top."""
     rng = np.random.default_rng(seed)
     query = rng.permutation(np.arange(1_000_000, 1_102_400))[:queries]
     docs = distinct_numbers(rng, queries, depth, PASSAGES - 1_000_000) + 1_000_000
@@ -108,7 +108,7 @@ def write_passages(folder: Path, seed: int, queries: int, depth: int = DEPTH) ->
     )
     second = rng.random(queries) < 0.06
     rank = np.minimum(rng.pareto(0.6, queries), depth - 2).astype(np.int64)
-    # Passages that no run finds have numbers below a million.
+    # Passages that no run finds have ids below a million.
     missed = rng.integers(0, 500_000, queries)
     found = rng.random(queries) < 0.87
     relevant = np.where(found, docs[np.arange(queries), rank], missed)
@@ -120,13 +120,13 @@ def write_passages(folder: Path, seed: int, queries: int, depth: int = DEPTH) ->
 
 
 def product_names(numbers: Any) -> pl.Series:
-    """Names such as product_B0700001ZK: the number in base 36, in seven digits."""
+    """Ids such as product_B0700001ZK: the number in base 36, with seven digits."""
     digits = BASE36[numbers.ravel()[:, None] // 36 ** np.arange(6, -1, -1) % 36]
     return "product_B07" + pl.Series(np.ascontiguousarray(digits).view("S7").ravel().astype(str))
 
 
 def write_products(folder: Path, seed: int) -> None:
-    """A search log: a million queries with 20 products each, three of them judged, with tabs between the columns."""
+    """A search log: a million queries with 20 products each and three judged ones; tab-separated."""
     rng = np.random.default_rng(seed)
     for start in range(0, L_QUERIES, L_BATCH):
         numbers = pl.Series(np.arange(start, start + L_BATCH)).cast(pl.String).str.zfill(9)
@@ -135,7 +135,7 @@ def write_products(folder: Path, seed: int) -> None:
         repeated = query.gather(np.repeat(np.arange(L_BATCH), L_DEPTH))
         score = falling_scores(rng, L_BATCH, L_DEPTH)
         write_run(folder / "run.txt", repeated, product_names(products), score, "ranker-v7", separator="\t", mode="ab")
-        # Two judged products are in the run, mostly near the top; the third has a number that no run has.
+        # Two judged products are in the run, mostly near the top; the third is in no run.
         first = np.minimum(rng.geometric(0.2, L_BATCH), L_DEPTH) - 1
         second = (first + rng.integers(1, L_DEPTH, L_BATCH)) % L_DEPTH
         shown = np.take_along_axis(products, np.stack([first, second], axis=1), axis=1)
@@ -148,7 +148,7 @@ def write_products(folder: Path, seed: int) -> None:
 
 
 def write_shuffled(folder: Path, source: Path) -> None:
-    """The lines of M in random order: no query's lines stand together."""
+    """The lines of M in random order: the lines of a query are not together."""
     lines = (source / "run.txt").read_bytes().splitlines(keepends=True)
     order = np.random.default_rng(6).permutation(len(lines))
     with (folder / "run.txt").open("wb") as file:
@@ -157,7 +157,7 @@ def write_shuffled(folder: Path, source: Path) -> None:
 
 
 def write_equal_scores(folder: Path, source: Path) -> None:
-    """M with the same score everywhere: the order is that of the document ids alone."""
+    """M with equal scores everywhere: only the document ids decide the order."""
     run = pl.read_csv(source / "run.txt", separator=" ", has_header=False)
     run = run.with_columns(pl.lit(1.0).alias(run.columns[4]))
     run.write_csv(folder / "run.txt", separator=" ", include_header=False, float_precision=6)

@@ -1,4 +1,4 @@
-"""Run a process and take its wall time and peak memory; run several in turn. Knows no tool and no data."""
+"""Measure the wall time and peak memory of a process; run several in turn. Independent of tools and data."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class ProcessFailed(Exception):
 
 @dataclass(frozen=True)
 class Sample:
-    """What one process took: its wall time, or the times that it took of itself, and the most memory it held."""
+    """One process: its wall time, or the times that it measured itself, and its peak memory."""
 
     wall: float  # seconds, from start to end
     seconds: tuple[float, ...]
-    cpu: tuple[float, ...]  # seconds on processors, which waiting for a busy machine does not raise
+    cpu: tuple[float, ...]  # CPU seconds, which do not include waiting
     peak_mb: float
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Several samples of the same thing as one."""
+    """Several samples of the same work."""
 
     seconds: tuple[float, ...]
     cpu: tuple[float, ...]
@@ -49,14 +49,14 @@ class Timing:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Lowest and highest; of twenty and more, without the highest and lowest twentieth."""
+        """Lowest and highest; of twenty or more, without the lowest and highest 5%."""
         ordered = sorted(self.seconds)
         cut = len(ordered) // 20
         return ordered[cut], ordered[len(ordered) - 1 - cut]
 
 
 def run_process(command: Sequence[str], environ: dict[str, str], *, times_itself: bool) -> Sample:
-    """Run a command to its end. One that times itself prints JSON: its seconds, and its seconds on processors."""
+    """Run a command. If it times itself, it prints its wall and CPU seconds as JSON."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
@@ -73,14 +73,14 @@ def run_process(command: Sequence[str], environ: dict[str, str], *, times_itself
 
 
 def own_peak_mb() -> float:
-    """The most memory of this process. Linux gives it to its children as their least, so it must stay small."""
+    """The peak memory of this process. On Linux its children inherit it, so it must stay small."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB / MB
 
 
 def in_turn(acts: dict[str, tuple[int, Callable[[], Sample]]]) -> dict[str, Timing]:
-    """Run acts in turn, each as often as it says: first, second, first, second, and so on.
+    """Run acts in turn, each the given number of times: first, second, first, second, and so on.
 
-    What is run less often is spread over the rounds, so that a noisy minute strikes all alike.
+    Acts with fewer runs are spread over the rounds, so a noisy minute affects all of them.
     """
     samples: dict[str, list[Sample]] = {name: [] for name in acts}
     rounds = max(repeats for repeats, _ in acts.values())
@@ -94,7 +94,7 @@ def in_turn(acts: dict[str, tuple[int, Callable[[], Sample]]]) -> dict[str, Timi
 
 
 def joined(samples: Sequence[Sample]) -> Timing:
-    """All times of several samples, and the highest of their peaks."""
+    """All times of several samples, and the highest peak."""
     return Timing(
         tuple(seconds for sample in samples for seconds in sample.seconds),
         tuple(seconds for sample in samples for seconds in sample.cpu),
@@ -103,7 +103,7 @@ def joined(samples: Sequence[Sample]) -> Timing:
 
 
 def show_progress(words: str) -> None:
-    """Say what is going on, in one line of the terminal; nothing where stderr is a file."""
+    """Show progress on one line of the terminal; nothing if stderr is a file."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{words}")
         sys.stderr.flush()

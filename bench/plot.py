@@ -13,7 +13,7 @@ from typing import Any
 PREFIX = "growth "
 COLOURS = {"assay": "#1b6ca8", "assay, 2 threads": "#5fb0e5", "pytrec_eval": "#d1622b"}
 GREY = "#777777"
-APART = 1.35  # of two names, the upper one stands so many times higher
+APART = 1.35  # least ratio between the heights of two labels
 GUIDE = ((3e6, ""), (2e7, "twice the lines, twice the time"))
 
 
@@ -28,7 +28,7 @@ def points(results: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def names_at_ends(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The last point of each contestant, moved up where a name would cover another."""
+    """The last point of each contestant, moved up if its label would cover another."""
     ends = {point["tool"]: point for point in sorted(found, key=lambda point: point["lines"])}
     placed: list[dict[str, Any]] = []
     for point in sorted(ends.values(), key=lambda point: point["seconds"]):
@@ -38,7 +38,7 @@ def names_at_ends(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def linear_guide(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Two ends of a line along which twice the lines take twice the time, below all points."""
+    """The ends of a reference line for linear growth, below all points."""
     lowest = min(point["seconds"] / point["lines"] for point in found)
     return [{"lines": lines, "seconds": lowest * 0.5 * lines, "words": words} for lines, words in GUIDE]
 
@@ -63,7 +63,7 @@ def axes() -> dict[str, Any]:
 
 
 def specification(results: dict[str, Any]) -> dict[str, Any]:
-    """The picture in Vega-Lite: names at the ends of the lines instead of a legend."""
+    """The chart in Vega-Lite, with labels at the ends of the lines instead of a legend."""
     found = points(results)
     machine = results["machine"]
     scale = {"domain": list(COLOURS), "range": list(COLOURS.values())}
@@ -104,7 +104,7 @@ def specification(results: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(source: str, target: str) -> None:
-    """Draw the picture."""
+    """Draw the chart."""
     import vl_convert
 
     results = json.loads(Path(source).read_text())

@@ -22,7 +22,7 @@ from targets import Verdict
 
 @dataclass(frozen=True)
 class Results:
-    """Everything that one bench found."""
+    """All results of one bench run."""
 
     about: Mapping[str, Any]
     agreements: Sequence[Agreement]
@@ -31,7 +31,7 @@ class Results:
 
 
 def machine() -> dict[str, Any]:
-    """The machine, the system and the load that it has besides us."""
+    """The machine, its system and its load before the start."""
     with open("/proc/cpuinfo") as lines:
         model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -45,14 +45,14 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit of the work tree; "-dirty" when files differ from it."""
+    """The commit of the work tree, with "-dirty" if files differ from it."""
     command = ["git", "-C", str(PROJECT), "describe", "--always", "--dirty", "--exclude=*"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"
 
 
 def as_json(results: Results) -> str:
-    """All of it, with every single time, to be read by programs."""
+    """All results with every single time, as JSON."""
     timings = {
         case: {
             name: {
@@ -80,7 +80,7 @@ def as_json(results: Results) -> str:
 
 
 def as_markdown(results: Results) -> str:
-    """A page for people."""
+    """The results as Markdown."""
     parts = ["# Bench\n", about_lines(results.about)]
     if results.verdicts:
         parts += ["## Targets\n", verdict_table(results.verdicts)]
@@ -94,7 +94,7 @@ def as_markdown(results: Results) -> str:
 
 
 def about_lines(about: Mapping[str, Any]) -> str:
-    """When, where and with what."""
+    """Date, machine and versions."""
     machine = about["machine"]
     versions = [
         f"- {name}: {', '.join(f'{package} {version}' for package, version in found.items())}"
@@ -104,7 +104,7 @@ def about_lines(about: Mapping[str, Any]) -> str:
         [
             f"{about['date']}, commit {about['commit']}. {machine['cpu']}, {machine['cores']} cores,"
             f" {machine['memory_gb']} GB, {machine['system']}; load before the start {machine['load']}.",
-            f"Peak memory below {about['bench_memory_mb']} MB is not told apart.\n",
+            f"Peak memory below {about['bench_memory_mb']} MB cannot be distinguished.\n",
             *versions,
             "",
         ]
@@ -112,13 +112,13 @@ def about_lines(about: Mapping[str, Any]) -> str:
 
 
 def verdict_table(verdicts: Iterable[Verdict]) -> str:
-    """What must hold, and whether it does."""
+    """The targets and whether they were met."""
     rows = [(one.what, one.wanted, one.found, one.by_cpu, "pass" if one.holds else "**FAIL**") for one in verdicts]
     return table(["target", "wanted", "found", "by CPU time", ""], rows)
 
 
 def timing_table(cases: Iterable[Case], results: Results) -> str:
-    """A row per contestant; the last column says how many times as long as ours it takes."""
+    """A row per contestant; the last column is its time divided by ours."""
     rows = []
     for case in cases:
         found = results.timings[case.name]
@@ -135,7 +135,7 @@ def timing_table(cases: Iterable[Case], results: Results) -> str:
 
 
 def title_of(case: Case) -> str:
-    """The name of the case, and its data where it evaluates any."""
+    """The name of the case, and its data if it has any."""
     return case.name if case.ours.check is None else f"{case.name}: {DATASETS[case.dataset].about}"
 
 
@@ -152,7 +152,7 @@ def growth_table(results: Results) -> str:
 
 
 def agreement_table(agreements: Iterable[Agreement]) -> str:
-    """How the values of each contestant were held against ours, before anything was timed; a row for all its cases."""
+    """How the values of each contestant were compared with ours before timing; one row per contestant."""
     together: dict[tuple[str, str], list[Agreement]] = {}
     for one in agreements:
         together.setdefault((one.contestant, one.how), []).append(one)

@@ -1,8 +1,8 @@
-"""Run the bench: install the tools, make the data, check that values agree, take times, and say whether targets hold.
+"""Run the bench: install the tools, generate the data, check that values agree, measure times, and check the targets.
 
 usage: python bench/run.py [--short | --large] [--only CASE,...] [--peers NAME,...] [--repeats N] [--out FOLDER]
 
-This process holds no data and imports nothing but the standard library: its own memory is the least that can be measured.
+This process loads no data and imports only the standard library: its own peak is the lowest memory that can be measured.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from measure import ProcessFailed, own_peak_mb
 from targets import verdicts
 
 RESULTS = Path(__file__).resolve().parent / "results"
-SECONDS, SHORT_SECONDS = 30, 4  # about as long each contestant of a case is run in all
+SECONDS, SHORT_SECONDS = 30, 4  # approximate total time of each contestant of a case
 SHORT_NAMES = ("assay", "pytrec_eval")
-SHORT_SLACK = 2.0  # half of a ratio is enough where neighbours make noise
+SHORT_SLACK = 2.0  # half of a ratio is enough on noisy machines
 
 
 def main() -> int:
-    """Exit code 1 when a target does not hold or values do not agree."""
+    """Run the bench; exit code 1 if a target is missed or values differ."""
     options = parse_options()
     cases = chosen_cases(options)
     interpreters = chosen_interpreters(options, cases)
@@ -66,46 +66,52 @@ def main() -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    """What the user asks for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     size = parser.add_mutually_exclusive_group()
     size.add_argument(
-        "--short", action="store_true", help="a minute, with this interpreter's pytrec_eval; half of a target is enough"
+        "--short",
+        action="store_true",
+        help="one minute, with this interpreter's pytrec_eval; accepts half of each target",
     )
     size.add_argument(
-        "--large", action="store_true", help="also L: a million queries, 1.3 GB; pytrec_eval needs 6 GB for it"
+        "--large", action="store_true", help="add L: a million queries, 1.3 GB; pytrec_eval needs 6 GB of memory"
     )
     parser.add_argument(
-        "--large-peers", action="store_true", help="L with ir_measures and ranx too: many minutes, 12 GB"
+        "--large-peers", action="store_true", help="run L with ir_measures and ranx too: many minutes, 12 GB"
     )
-    parser.add_argument("--no-growth", action="store_true", help="leave out time against number of lines")
-    parser.add_argument("--only", metavar="CASE,...", help="these cases: " + ", ".join(case.name for case in CASES))
-    parser.add_argument("--peers", default=",".join(PEERS), help="compare with these alone (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, help="how often at most each is run (default: 25, short 8)")
+    parser.add_argument("--no-growth", action="store_true", help="skip the growth cases (time by number of lines)")
     parser.add_argument(
-        "--assay-python", metavar="PATH", help="an interpreter that has assay, instead of installing it"
+        "--only", metavar="CASE,...", help="run only these cases: " + ", ".join(case.name for case in CASES)
     )
-    parser.add_argument("--out", type=Path, help="where to write results (default: bench/results, for all cases only)")
+    parser.add_argument("--peers", default=",".join(PEERS), help="compare only with these (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, help="most runs of each contestant (default: 25, short 8)")
+    parser.add_argument("--assay-python", metavar="PATH", help="an interpreter with assay, instead of installing it")
+    parser.add_argument(
+        "--out", type=Path, help="folder for the results (default: bench/results, only if all cases ran)"
+    )
     options = parser.parse_args()
     options.repeats = options.repeats or (8 if options.short else 25)
     return options
 
 
 def chosen_cases(options: argparse.Namespace) -> list[Case]:
-    """The cases that were asked for, each with the contestants that take part."""
+    """The requested cases, each with its contestants."""
     modes = {"short", "only-short"} if options.short else {"short", "full"}
     modes |= {"large"} if options.large or options.large_peers else set()
     modes |= {"growth"} if not options.no_growth and not options.short else set()
     only = options.only.split(",") if options.only else None
     unknown = set(only or ()) - {case.name for case in CASES}
     if unknown:
-        sys.exit(f"no case called {', '.join(sorted(unknown))}; there are: {', '.join(case.name for case in CASES)}.")
+        sys.exit(
+            f"no case called {', '.join(sorted(unknown))}; the cases are: {', '.join(case.name for case in CASES)}."
+        )
     cases = [case for case in CASES if (case.name in only if only else case.mode in modes)]
     return [with_contestants(case, options) for case in cases]
 
 
 def with_contestants(case: Case, options: argparse.Namespace) -> Case:
-    """The case with those who take part: ours and the peers asked for; in the short bench only pytrec_eval."""
+    """The case with its contestants: ours and the requested peers; in the short bench only pytrec_eval."""
     environments_asked = {OURS, *options.peers.split(",")}
     if case.mode == "large" and not options.large_peers:
         environments_asked -= {"ir_measures", "ranx"}
@@ -116,7 +122,7 @@ def with_contestants(case: Case, options: argparse.Namespace) -> Case:
 
 
 def chosen_interpreters(options: argparse.Namespace, cases: list[Case]) -> dict[str, str]:
-    """The interpreter of each environment that takes part. The short bench installs nothing: it uses this one."""
+    """The interpreter of each environment in use. The short bench installs nothing and uses this one."""
     needed = dict.fromkeys([OURS, *(one.environment for case in cases for one in case.contestants)])
     given = dict.fromkeys(needed, sys.executable) if options.short else {}
     given |= {OURS: options.assay_python} if options.assay_python else {}
@@ -124,14 +130,14 @@ def chosen_interpreters(options: argparse.Namespace, cases: list[Case]) -> dict[
 
 
 def make_data(name: str, python: str) -> datasets.Dataset:
-    """The data set; says so when it must be made first."""
+    """The data set; says so if it must be generated first."""
     if not datasets.DATASETS[name].folder.exists():
-        say(f"Making data {name} ...")
+        say(f"Generating data {name} ...")
     return datasets.make(name, python)
 
 
 def keep(results: report.Results, options: argparse.Namespace) -> None:
-    """Write the results and the picture; those of a part of the cases only where a folder was named."""
+    """Write the results and the chart; for a subset of the cases only if a folder was given."""
     folder = options.out or (None if options.short or options.only else RESULTS)
     if folder is None:
         return
@@ -144,7 +150,7 @@ def keep(results: report.Results, options: argparse.Namespace) -> None:
 
 
 def say(words: str) -> None:
-    """Tell the user what goes on."""
+    """Print a message to the user."""
     sys.stderr.write(words + "\n")
 
 

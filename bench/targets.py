@@ -1,4 +1,4 @@
-"""Hold what was measured against targets.toml. Measures nothing."""
+"""Check the measurements against targets.toml. Measures nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TABLE = Path(__file__).resolve().parent / "targets.toml"
 
 @dataclass(frozen=True)
 class Target:
-    """What must hold in one case: exactly one of the last three is given."""
+    """A target for one case; exactly one of the last three fields is set."""
 
     case: str
     ours: str = OURS
@@ -28,12 +28,12 @@ class Target:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A target in words, what was found, and whether it holds."""
+    """A target in words, the measured value, and whether it was met."""
 
     what: str
     wanted: str
     found: str
-    by_cpu: str  # the same ratio of processor times, for information: a busy machine moves it less
+    by_cpu: str  # the ratio of CPU times, for information: a busy machine affects it less
     holds: bool
 
 
@@ -43,17 +43,17 @@ def read_targets() -> list[Target]:
 
 
 def verdicts(timings: Timings, slack: float = 1.0) -> list[Verdict]:
-    """The verdict on each target whose contestants were measured. With a slack of 2, half of a ratio is enough."""
+    """The verdict on each target that was measured. With a slack of 2, half of a ratio is enough."""
     return [verdict(target, timings[target.case], slack) for target in read_targets() if measured(target, timings)]
 
 
 def measured(target: Target, timings: Timings) -> bool:
-    """Whether all that the target is about was measured."""
+    """Whether all contestants of the target were measured."""
     return {target.ours, target.against or target.ours} <= set(timings.get(target.case, {}))
 
 
 def verdict(target: Target, timings: Mapping[str, Timing], slack: float) -> Verdict:
-    """Whether the target holds."""
+    """The verdict on one target."""
     ours = timings[target.ours]
     what = target.case if target.ours == OURS else f"{target.case}, {target.ours.removeprefix(OURS + ', ')}"
     if target.memory_mb is not None:

@@ -1,4 +1,4 @@
-"""Evaluate with assay again and again in one process, where everything is loaded.
+"""Evaluate repeatedly with assay in one process, with everything already loaded.
 
 usage: python assay_warm.py ACT BUDGET VALUES QRELS RUN     (VALUES: where to keep them for the check, or -)
 
@@ -21,7 +21,7 @@ def files(qrels, run):
 
 
 def dicts(qrels, run):
-    """From a dict, with an evaluator that is ready: what a training loop does."""
+    """From a dict, with a prepared evaluator, as in a training loop."""
     qrels, run = read_dicts(qrels, run)
     evaluator = assay.Evaluator(qrels, MEASURES, threads=1)
     return lambda: evaluator.evaluate(run)

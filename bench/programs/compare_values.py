@@ -1,4 +1,4 @@
-"""Say how far the values of two tools agree, as JSON.
+"""Compare the values of two tools; prints JSON.
 
 usage: python compare_values.py HOW OURS THEIRS RUN...
 
@@ -46,7 +46,7 @@ def main(how: str, ours_path: str, theirs_path: str, *runs: str) -> None:
     pairs = means_of(ours, theirs_path) if how == "means" else values_of(how, ours, np.load(theirs_path), runs)
     first, second = pairs[0]
     if not first.size:
-        sys.exit("there is nothing to compare")
+        sys.exit("no values to compare")
     report = {
         "values": first.size,
         "identical": int((first == second).sum()),

@@ -1,4 +1,4 @@
-"""Evaluate with pytrec_eval again and again in one process, where everything is loaded.
+"""Evaluate repeatedly with pytrec_eval in one process, with everything already loaded.
 
 usage: python pytrec_eval_warm.py ACT BUDGET VALUES QRELS RUN     (VALUES: where to keep them for the check, or -)
 

@@ -1,4 +1,4 @@
-"""Keep what a tool computed, in one form for all: a row per query in byte order of their ids, a column per measure."""
+"""Store the values of a tool in a common form: a row per query in byte order of its id, a column per measure."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What the warm programs share: dicts of dicts from files, and timing the same act again and again in one process."""
+"""Shared by the warm programs: read files into dicts, and time repeated work in one process."""
 
 import json
 import sys

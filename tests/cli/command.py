@@ -1,4 +1,4 @@
-"""Run the command line as a user would, in a process of its own."""
+"""Run the command line as a user would, in a separate process."""
 
 from __future__ import annotations
 

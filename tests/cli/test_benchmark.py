@@ -62,9 +62,9 @@ def test_what_is_written_can_be_verified_and_evaluated_again(here):
     run(here, "benchmark.toml", "--output", "out")
 
     verified = assay("verify", "out", cwd=here)
-    kinds = ("manifest", "files of the report", "files that were evaluated")
-    numbers = [f"numbers of {name}, computed anew" for name in ("bm25s", "both", "lexical")]
-    assert (0, [*kinds, *numbers, "Everything holds"]) == (
+    kinds = ("manifest", "report files", "input files")
+    numbers = [f"numbers of {name}, recomputed" for name in ("bm25s", "both", "lexical")]
+    assert (0, [*kinds, *numbers, "Verified"]) == (
         verified.returncode,
         [line.partition(":")[0] for line in verified.stdout.splitlines()],
     )
@@ -181,7 +181,7 @@ def test_a_folder_whose_files_and_fields_are_named_on_the_command_line(here):
         (("--modes", "lexicl"), "Error: no mode called 'lexicl'; did you mean 'lexical'?\n"),
         (("--modes", ","), "Error: no modes given. A benchmark needs at least one, such as lexical.\n"),
         (("benchmark.toml", "-m", "nDGC"), "Error: no measure called 'nDGC'; did you mean 'nDCG'?\n"),
-        (("benchmark.toml", "--targets", "trec-rg"), "Error: no targets called 'trec-rg'; did you mean 'trec-rag'?"),
+        (("benchmark.toml", "--targets", "trec-rg"), "Error: no target profile called 'trec-rg'; did you mean 'trec-rag'?"),
         (
             ("benchmark.toml", "--output", "kitchen"),
             "Error: kitchen: contains other files (corpus.jsonl, qrels, queries.jsonl) and no benchmark. "
@@ -255,7 +255,7 @@ def test_bars_are_shown_on_a_terminal_and_nowhere_else(here):
         try:
             while some := os.read(ours, 65536):
                 shown += some
-        except OSError:  # how Linux says that nobody writes any more
+        except OSError:  # on Linux this means that all writers have closed it
             pass
         told = process.communicate()[0]
 

@@ -89,7 +89,7 @@ def test_findings_never_go_over_a_file_of_the_collection(folder: Path) -> None:
     before = (folder / "corpus.jsonl").read_bytes()
     done = assay("collections", "check", ".", "-o", "corpus.jsonl", cwd=folder)
 
-    assert (2, "Error: corpus.jsonl: cannot write to a file of the collection. Choose another name.\n") == (
+    assert (2, "Error: corpus.jsonl: this is also an input file; choose another output file.\n") == (
         done.returncode,
         done.stderr,
     )

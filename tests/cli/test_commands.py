@@ -169,7 +169,7 @@ def test_the_version_and_the_name_cost_no_numpy():
     assert [] == loaded_by("import assay, assay.cli", ("numpy", "assay.evaluation"))
 
 
-# Each costs a millisecond or more, unless NumPy has brought it along; numpy.ma comes with the first np.unique.
+# Each takes a millisecond or more to import unless NumPy has loaded it; the first np.unique loads numpy.ma.
 RARE = ("numpy.ma", "pathlib", "csv", "json", "gzip", "bz2", "lzma", "difflib", "assay.topics", "assay.measures.ties")
 
 
@@ -201,5 +201,5 @@ def test_no_command_writes_over_a_file_that_it_reads(tmp_path, command):
     done = assay(*command.split(), cwd=tmp_path)
 
     assert 2 == done.returncode
-    assert "name another" in done.stderr
+    assert "choose another output file" in done.stderr
     assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}

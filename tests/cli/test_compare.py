@@ -62,7 +62,7 @@ def test_hostile_names_are_data(files, output_format):
     if output_format == "markdown":
         assert "a\\|b\\_\\<i\\>" in done.stdout
     if output_format == "latex":
-        assert "\n{[}red{]}\\$x\\$ & " in done.stdout  # a row that began with [ would be an argument of \\\\
+        assert "\n{[}red{]}\\$x\\$ & " in done.stdout  # a row starting with [ would be an argument of \\\\
         assert "a\\textbar{}b\\_\\textless{}i\\textgreater{}" in done.stdout
 
 
@@ -120,7 +120,7 @@ def test_wrong_usage(files, arguments, message):
 
 @pytest.fixture
 def more(files):
-    """A segment file, texts of queries and documents beside the runs."""
+    """A folder with runs, a segment file, and texts of queries and documents."""
     kinds = "".join(f"q{n},{'buy' if n % 2 else 'know'}\n" for n in range(60))
     (files / "kinds.csv").write_text(f"query,kind\n{kinds}")
     (files / "queries.tsv").write_text("".join(f"q{n}\t{'word ' * (n % 4 + 1)}\n" for n in range(60)))
@@ -146,7 +146,7 @@ def test_segments_moves_and_agreement_in_a_table(more):
     assert "Segments by query length" in done.stdout
     assert "regression to the mean" in done.stdout
     assert "up q1 +0.5000 (0.5000 to 1.0000): word word\n" in done.stdout
-    assert "entered      2 → 1  grade 1   a  All of A" in done.stdout  # the first document alone counts for P@1
+    assert "entered      2 → 1  grade 1   a  All of A" in done.stdout  # only the first document counts for P@1
     assert "bm25     hybrid               100%    0.9333         -0.3333        60" in done.stdout
     assert "RR        P@1        100% of 40" in done.stdout
 
@@ -182,7 +182,7 @@ def test_queries_is_a_file_and_the_rule_has_another_name(files):
     wrong = assay("compare", "qrels", "bm25.run", "hybrid.run", "--queries", "both", cwd=files)
     right = assay("compare", "qrels", "bm25.run", "hybrid.run", "--query-set", "both", cwd=files)
 
-    assert (2, "Error: --queries is a file with the texts of queries; the rule is --query-set both.\n") == (
+    assert (2, "Error: --queries takes a file with query texts; did you mean --query-set both?\n") == (
         wrong.returncode,
         wrong.stderr,
     )

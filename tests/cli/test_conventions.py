@@ -94,7 +94,7 @@ def test_choose_takes_answers_as_options():
 def test_ties_that_could_change_a_digit_are_told():
     out = " ".join(assay("evaluate", QRELS, KEYWORD, HYBRID, "-m", "P@1", "-m", "R@5").stdout.split())
 
-    assert "keyword: the order of equal scores decides shown digits: P@1 from 0.2500 to 0.3750." in out
+    assert "keyword: ties change the printed digits: P@1 from 0.2500 to 0.3750." in out
     assert "hybrid: the order" not in out
 
 

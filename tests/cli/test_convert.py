@@ -102,7 +102,7 @@ def test_the_file_that_is_read_is_never_written_to(tmp_path, link):
         (os.symlink if link == "symbolic" else os.link)(source, out)
     done = assay("runs", "convert", source, "-o", out)
 
-    assert (2, f"Error: {out}: input and output are the same file; name another output file.\n") == (
+    assert (2, f"Error: {out}: this is also an input file; choose another output file.\n") == (
         done.returncode,
         done.stderr,
     )

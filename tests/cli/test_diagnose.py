@@ -20,7 +20,7 @@ HOSTILE = ["[red]x[/red]", "a|b_<i>", "\x1b[31mred", "x\u202ey", "</script>", "c
 
 @pytest.fixture
 def files(tmp_path):
-    """Two systems of which one was judged, with all that can be looked at."""
+    """Two systems, only one of them judged, with all optional inputs."""
     world = World(1, queries=30, docs=40)
     old, new = world.system(2.0), world.system(0.7)
     qrels = world.pool(old, depth=10)
@@ -121,7 +121,7 @@ def test_hostile_ids_are_data(tmp_path, output_format):
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_lines_fit_the_terminal_and_no_figure_is_cut(files, width):
-    """On a terminal of that width."""
+    """Run on a terminal of this width."""
     lines = on_terminal(files, width, "diagnose", "qrels.txt", "old.run", "new.run", *EVERYTHING, "--pool-depth", "10")
 
     assert [] == [line for line in lines if len(line) > width]
@@ -131,7 +131,7 @@ def test_lines_fit_the_terminal_and_no_figure_is_cut(files, width):
 
 
 def on_terminal(folder, width, *arguments):
-    """The lines that a command prints on a terminal, without colours."""
+    """The output of a command on a terminal as lines, without colours."""
     master, slave = pty.openpty()
     command = [sys.executable, "-m", "assay", *arguments]
     env = {**os.environ, "COLUMNS": str(width), "NO_COLOR": "1", "TERM": "dumb"}
@@ -181,9 +181,9 @@ def test_explain():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--baseline", "nwe"], "no run called 'nwe' for the baseline; did you mean 'new'?"),
-        (["--only", "labels,qeries"], "no area called 'qeries'; did you mean 'queries'?"),
-        (["--queries", "both"], "--queries is a file with the texts of queries; the rule is --query-set both."),
+        (["--baseline", "nwe"], "no run called 'nwe' to be the baseline; did you mean 'new'?"),
+        (["--only", "labels,qeries"], "nothing is looked at under the name 'qeries'; did you mean 'queries'?"),
+        (["--queries", "both"], "--queries takes a file with query texts; did you mean --query-set both?"),
         (["--presented", "nowhere"], "nowhere: no such file"),
         (["--production", "bad.csv"], "bad.csv:2: count 'x' is not a whole number, 1 or more"),
         (["--k", "0"], "Invalid value for '--k'"),

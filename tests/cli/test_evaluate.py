@@ -136,7 +136,7 @@ def test_letters_as_grades(tmp_path):
 def test_what_undefined_values_leave_out_is_said():
     out = assay("evaluate", QRELS, HYBRID, "-m", "AP(rel=2)", "-m", "AP(rel=3)", "--undefined", "nan").stdout
 
-    assert "hybrid: left out as undefined: 8 queries for AP(rel=3)." in out
+    assert "hybrid: undefined, so left out of the mean: 8 queries for AP(rel=3)." in out
 
 
 def test_formats_of_qrels_and_runs_may_be_named_apart(tmp_path):
@@ -166,7 +166,7 @@ def test_rules_are_options(tmp_path):
         ([QRELS], "Missing argument 'RUN...'"),
         ([QRELS, QRELS], "qrels.txt"),
         ([QRELS, KEYWORD, "--grades", "E"], "E"),
-        (["-", "-"], "Error: standard input (-) can be read once only; give the other files by name."),
+        (["-", "-"], "Error: standard input (-) can be read only once; give the other files by path."),
         ([QRELS, KEYWORD, "-m", "R_cap@99999999999999999999"], "it takes a whole number from 1"),
         ([QRELS, KEYWORD, "--depth", "99999999999999999999"], "rule depth cannot be"),
         ([QRELS, KEYWORD, "--queries", "strict"], "Error: 1 of 8 judged queries is missing from run 'keyword'"),
@@ -187,7 +187,7 @@ def test_runs_over_different_queries_are_not_compared(tmp_path):
     out = assay("evaluate", QRELS, one, other, "-m", "RR", "--queries", "both").stdout
 
     assert "*" not in out
-    assert "The runs are averaged over different queries, so none is called the best." in out
+    assert "The runs are averaged over different queries, so no value is marked as best." in out
 
 
 def test_equal_values_are_not_called_the_best(tmp_path):

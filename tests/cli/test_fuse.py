@@ -143,8 +143,8 @@ def test_notes_are_told(folder):
         (["-p", "k"], "-p k: expected a name and a number, such as k=60.\n"),
         (["-p", "k=many"], "-p k=many: 'many' is not a number.\n"),
         (["-p", "k=1", "-p", "k=2"], "-p k=2: k is given twice.\n"),
-        (["--depth", "0"], "depth cannot be 0; it takes a whole number from 1.\n"),
-        (["-o", "bm25.run"], "bm25.run: this is also an input file; name another output file.\n"),
+        (["--depth", "0"], "depth cannot be 0; it takes a whole number of documents, from 1.\n"),
+        (["-o", "bm25.run"], "bm25.run: this is also an input file; choose another output file.\n"),
         (["-o", "out.dat"], "out.dat: the name does not say which format to write."),
         (["nope.run"], "nope.run: no such file"),
         (["-", "-"], "standard input (-) can be read only once.\n"),
@@ -196,7 +196,7 @@ def test_collapse_refuses(folder, arguments, message):
 def test_hostile_ids_and_names_go_through_as_they_are(tmp_path):
     ids = [text.encode() for text in HOSTILE] + [NOT_UTF8]
     data = b"".join(b"%s Q0 %s 1 1.0 t\n" % (text, text) for text in ids)
-    names = ["a\nq9 Q0 evil 1 9 t", "[red]#\x1b[31m"]  # a line end in a name must not become a row
+    names = ["a\nq9 Q0 evil 1 9 t", "[red]#\x1b[31m"]  # a newline in a name must not start a row
     for name in names:
         (tmp_path / name).write_bytes(data)
     done = assay("runs", "fuse", *names, "--method", "combsum", "-o", "out.run", cwd=tmp_path)

@@ -157,10 +157,10 @@ def test_hostile_names_and_ids_are_data(files, output_format):
         (["--rule", "RR"], "Error: rule 'RR': has no >=; a rule is MEASURE >= NUMBER, such as 'nDCG@10 >= -0.01'."),
         ([], "Error: nothing to decide; give a rule such as --rule 'nDCG@10 >= -0.01', or --targets."),
         (["--rule", "RR >= 0", "--alpha", "0.5"], "0.5 is not in the range 0<x<=0.25"),
-        (["--rule", "RR >= 0", "--targets", "nothing"], "no targets called 'nothing'"),
+        (["--rule", "RR >= 0", "--targets", "nothing"], "no target profile called 'nothing'"),
         (["--rule", "RR >= 0", "--baseline", "gone.run"], "gone.run"),
-        (["--rule", "RR >= 0", "--baseline", "."], "there is no EvaluationReport.json here, so this is no report."),
-        (["--rule", "RR >= 0", "--baseline", "-", "--candidate", "-"], "standard input (-) can be read once only"),
+        (["--rule", "RR >= 0", "--baseline", "."], "is not a report: it has no EvaluationReport.json."),
+        (["--rule", "RR >= 0", "--baseline", "-", "--candidate", "-"], "standard input (-) can be read only once"),
         (["--rule", "RR >= 0", "-o", "gone/gate.xml"], "cannot be written"),
     ],
 )

@@ -49,7 +49,7 @@ def test_every_renderer_shows_them_as_data(files, renderer):
     if renderer == "json":
         assert len(HOSTILE) + 1 == len(json.loads(done.stdout)["runs"][0]["queries"])
     if renderer in ("csv", "tsv", "trec"):
-        assert "caf\udce9" in done.stdout  # the bytes that came in
+        assert "caf\udce9" in done.stdout  # the original bytes
 
 
 def test_hostile_run_names(files, tmp_path):

@@ -15,7 +15,7 @@ SCHEMA = json.loads((DOCS / "schemas" / "models-1.json").read_text(encoding="utf
 
 @pytest.fixture
 def place(tmp_path):
-    """An environment of its own, without a network."""
+    """A separate environment without a network."""
     return {"ASSAY_CACHE": str(tmp_path / "cache"), "ASSAY_MODELS": "", "ASSAY_OFFLINE": "1"}
 
 

@@ -304,7 +304,7 @@ def test_the_profile_that_comes_with_assay(here):
             "AP": ["0.8542"],
             "RR@10": ["0.8750", "pass"],
             "R@100": ["1.0000", "pass"],
-            "MAP@100": ["0.8542", "unknown"],  # no bm25 to be over
+            "MAP@100": ["0.8542", "unknown"],  # no baseline bm25
             "Recall@50": ["1.0000", "pass"],
             "HitRate@10": ["1.0000", "pass"],
         }
@@ -318,13 +318,13 @@ def test_the_profile_that_comes_with_assay(here):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--baseline", "x"], "Error: --baseline is what uplifts of --targets are over; add --targets.\n"),
-        (["--set", "k=1"], "Error: --set goes into the report's manifest; add --report DIR.\n"),
-        (["--note", "x"], "Error: --note goes into the report's manifest; add --report DIR.\n"),
-        (["--report", "."], "Error: .: holds other files and no report (hybrid.run, keyword.run, qrels.txt)."),
+        (["--baseline", "x"], "Error: --baseline has no effect without --targets; add --targets.\n"),
+        (["--set", "k=1"], "Error: --set is stored in a report's manifest; add --report DIR.\n"),
+        (["--note", "x"], "Error: --note is stored in a report's manifest; add --report DIR.\n"),
+        (["--report", "."], "Error: .: contains other files but no report (hybrid.run, keyword.run, qrels.txt)."),
         (["--report", "qrels.txt"], "Error: Invalid value for '--report': Directory 'qrels.txt' is a file.\n"),
         (["--report", "out", "--set", "k"], "Error: --set takes NAME=VALUE"),
-        (["--targets", "trec-rga"], "Error: no targets called 'trec-rga'; did you mean 'trec-rag'?"),
+        (["--targets", "trec-rga"], "Error: no target profile called 'trec-rga'; did you mean 'trec-rag'?"),
         (
             ["--targets", "trec-rag", "--baseline", "hybrd"],
             "Error: no run called 'hybrd'. A baseline is one of the runs",
@@ -366,8 +366,8 @@ def test_a_report_that_holds_has_status_0(reported):
     done = assay("verify", "out", cwd=reported)
 
     assert (0, "") == (done.returncode, done.stderr)
-    assert "\nnumbers of hybrid, computed anew: 9 checks hold\n" in done.stdout
-    assert done.stdout.endswith(" checks.\n")
+    assert "\nnumbers of hybrid, recomputed: 9 checks passed\n" in done.stdout
+    assert done.stdout.endswith(" checks passed.\n")
 
 
 def test_one_changed_byte_has_status_1(reported):
@@ -409,14 +409,14 @@ def test_measures_of_ones_own_are_verified_with_their_plug_in(here):
     assert 0 == assay("--plugin", "mine.py", "verify", "out", cwd=here).returncode
     without = assay("verify", "out", cwd=here)
     assert 1 == without.returncode
-    assert "cannot be computed: no measure called 'Mine'" in without.stdout
+    assert "cannot be recomputed: no measure called 'Mine'" in without.stdout
 
 
-# What is not asked for costs nothing
+# Unused features cost nothing
 
 
 def loaded(*arguments: object) -> list[str]:
-    """Which heavy packages a command loads."""
+    """The heavy packages that a command loads."""
     code = (
         "import sys; from assay.cli import main; sys.argv = ['assay', *sys.argv[1:]]\n"
         "try: main()\nexcept SystemExit: pass\n"

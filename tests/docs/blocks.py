@@ -1,13 +1,13 @@
-"""Read the code blocks of a documentation page and run them, in order, in one folder.
+"""Run the code blocks of a documentation page, in order, in one folder.
 
-    <!-- file: NAME -->      the block after it is written to the folder under this name
-    ```console               `$ command` lines, each followed by exactly what it prints (both streams);
-                             a line that ends in a backslash goes on after `> `
+    <!-- file: NAME -->      the next block is written to the folder under this name
+    ```console               `$ command` lines, each followed by its exact output (both streams);
+                             a line that ends in a backslash continues after `> `
     ```python                `>>>` examples; all blocks of a page share their names
-    ```sh, ```text, ```py, ```toml    shown only: installing, formulas, signatures
+    ```sh, ```text, ```py, ```toml    not run: installation, formulas, signatures
 
-When an output has changed on purpose, `python tests/docs/blocks.py` writes the new output of all commands into the
-pages; read the difference before you commit it.
+If output has changed on purpose, `python tests/docs/blocks.py` updates the output of all commands in the pages; review
+the diff before you commit it.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ class Block:
     line: int  # of its first line of text, from 1
     language: str
     text: str
-    file: str | None  # the file that it is the content of
+    file: str | None  # the file to write it to
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a console block and what it should print."""
+    """A command of a console block and its expected output."""
 
     line: int
-    typed: str  # as it stands in the page, with `$` and continuation lines
+    typed: str  # as written in the page, with `$` and continuation lines
     expected: str
 
     @property
@@ -59,7 +59,7 @@ class Command:
 
 
 def hand_written_pages() -> list[Path]:
-    """The pages that people write; docs/reference is generated."""
+    """The hand-written pages; docs/reference is generated."""
     return sorted(DOCS.glob("*.md"))
 
 
@@ -89,7 +89,7 @@ def commands_of(block: Block) -> list[Command]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a block: what its commands printed, or what is wrong with it."""
+    """The result of a block: the output of its commands, or an error."""
 
     block: Block
     printed: tuple[tuple[Command, str], ...] = ()
@@ -97,7 +97,7 @@ class Outcome:
 
 
 def play(page: Path, folder: Path) -> Iterator[Outcome]:
-    """Run the blocks of a page one after the other."""
+    """Run the blocks of a page in order."""
     names: dict[str, Any] = {}
     environment = shell_environment(folder)
     work = folder / "work"
@@ -120,7 +120,7 @@ def play(page: Path, folder: Path) -> Iterator[Outcome]:
 
 
 def failures(page: Path, folder: Path) -> list[str]:
-    """What does not come out as the page says: one text for each command or block, with its line."""
+    """The commands and blocks whose output differs from the page, each as a text with its line."""
     found: list[str] = []
     for outcome in play(page, folder):
         found += [
@@ -133,7 +133,7 @@ def failures(page: Path, folder: Path) -> list[str]:
 
 
 def rewritten(page: Path, folder: Path) -> str:
-    """The page with what its commands print now. Python examples stay as they are."""
+    """The page with the current output of its commands. Python examples are unchanged."""
     text = page.read_text(encoding="utf-8")
     for outcome in play(page, folder):
         new = "".join(command.typed + printed for command, printed in outcome.printed)
@@ -147,7 +147,7 @@ def _place(block: Block) -> str:
 
 
 def shell_environment(folder: Path) -> dict[str, str]:
-    """The variables of the shell: `assay` and `python` are those that run the tests."""
+    """The environment of the shell; `assay` and `python` are those that run the tests."""
     tools = folder / "bin"
     tools.mkdir()
     for name, arguments in {"assay": "-m assay ", "python": ""}.items():
@@ -157,7 +157,7 @@ def shell_environment(folder: Path) -> dict[str, str]:
 
 
 def output_of(command: Command, environment: dict[str, str]) -> str:
-    """What a command prints on both streams, in the current folder."""
+    """The output of a command on both streams, run in the current folder."""
     done = subprocess.run(
         ["sh", "-c", command.shell],
         env=environment,
@@ -171,7 +171,7 @@ def output_of(command: Command, environment: dict[str, str]) -> str:
 
 
 def _run_examples(block: Block, names: dict[str, Any]) -> str:
-    """Run a python block; gives what went wrong. What the block defines is added to the names."""
+    """Run a python block and return its errors; names that it defines are added to `names`."""
     test = doctest.DocTestParser().get_doctest(block.text, names, block.page.name, str(block.page), block.line - 1)
     if not test.examples:
         return _place(block) + "a python block needs lines that start with '>>> '"

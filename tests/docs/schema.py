@@ -1,4 +1,4 @@
-"""JSON values against the published JSON Schemas, with messages that name the place."""
+"""Check JSON values against the published JSON Schemas; messages name the place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jsonschema.exceptions import ValidationError
 
 
 def changed(value: dict[str, Any], *path: Any, to: object) -> dict[str, Any]:
-    """The value with something else at one place."""
+    """A copy of the value with one place changed."""
     copy = deepcopy(value)
     place: Any = copy
     for step in path[:-1]:
@@ -21,14 +21,14 @@ def changed(value: dict[str, Any], *path: Any, to: object) -> dict[str, Any]:
 
 
 def problems(value: Any, schema: dict[str, Any]) -> Iterator[str]:
-    """What in the value the schema does not allow, with the place."""
+    """The violations of the schema, each with its place."""
     Draft202012Validator.check_schema(schema)
     for error in Draft202012Validator(schema).iter_errors(value):
         yield from (f"{leaf.json_path}: {leaf.message}" for leaf in _leaves(error))
 
 
 def _leaves(error: ValidationError) -> Iterator[ValidationError]:
-    """Of an anyOf, what each alternative refuses; jsonschema itself only says that none of them fits."""
+    """The errors of each alternative of an anyOf; jsonschema itself only says that none of them matches."""
     if not error.context:
         yield error
     for inner in error.context or ():

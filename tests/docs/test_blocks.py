@@ -1,4 +1,4 @@
-"""Every block of the documentation runs and comes out as written."""
+"""Every block of the documentation gives the output that the page shows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from docs.blocks import failures, generated_pages, hand_written_pages, rewritten
 
 @pytest.fixture
 def registry():
-    """A page may add a measure of its own; the other tests should not see it."""
+    """A page may add a measure, which other tests should not see."""
     load_families()
     before = dict(REGISTRY)
     yield

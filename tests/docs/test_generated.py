@@ -1,4 +1,4 @@
-"""The reference pages are what docs/generate.py writes."""
+"""The reference pages are up to date with docs/generate.py."""
 
 from __future__ import annotations
 

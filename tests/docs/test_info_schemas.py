@@ -1,4 +1,4 @@
-"""What `assay runs info` and `assay qrels info` print as JSON is what docs/schemas says."""
+"""The JSON of `assay runs info` and `assay qrels info` matches docs/schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links between pages resolve, and no page knows the machine that it was written on."""
+"""Links between pages resolve, and no page contains a path of the author's machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def prose(page: Path) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """What headings are called in links: lower case, no punctuation, - for blanks."""
+    """The anchors of headings: lower case, no punctuation, - for spaces."""
     headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -1,4 +1,4 @@
-"""Nothing is undocumented: commands, measures, formats, rules, column names, bundles."""
+"""Everything is documented: commands, measures, formats, rules, column names, bundles."""
 
 from __future__ import annotations
 

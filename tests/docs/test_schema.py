@@ -1,4 +1,4 @@
-"""What `assay evaluate --format json` prints is what docs/schemas/evaluation-1.json says."""
+"""The output of `assay evaluate --format json` matches docs/schemas/evaluation-1.json."""
 
 from __future__ import annotations
 

@@ -96,9 +96,9 @@ def test_a_report_without_values_of_queries_is_an_error(folder):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"queries": {"q1": [0.5]}}, "the report is damaged: a query does not have one value per measure"),
-        ({"queries": 3}, "does not have the shape of 'assay/evaluation-report/1'"),
-        ({"schema": "assay/evaluation-report/9"}, "is of the kind 'assay/evaluation-report/9'; this version of assay"),
+        ({"queries": {"q1": [0.5]}}, "the report is damaged: a query has another number of values than"),
+        ({"queries": 3}, "does not match schema 'assay/evaluation-report/1'"),
+        ({"schema": "assay/evaluation-report/9"}, "has schema 'assay/evaluation-report/9'; this version of assay"),
     ],
 )
 def test_a_damaged_report_is_an_error(folder, changes, message):
@@ -116,7 +116,7 @@ def test_a_copy_of_another_version_is_an_error(folder):
 
 
 def test_a_folder_without_a_report_is_an_error(folder):
-    with pytest.raises(InputError, match=r"there is no EvaluationReport\.json here, so this is no report"):
+    with pytest.raises(InputError, match=r"is not a report: it has no EvaluationReport\.json"):
         decide("qrels.txt", str(folder), "better.run", RULE)
 
 

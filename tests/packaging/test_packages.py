@@ -1,4 +1,4 @@
-"""What people install: an sdist that is the whole project, and wheels that are tagged by what is in them."""
+"""Packages: an sdist contains the whole project, and wheels are tagged by their content."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_an_editable_install_without_a_compiler_leaves_no_old_kernel(project):
 
 
 def _left_behind(folder: str, names: list[str]) -> set[str]:
-    """What is in a checkout but not part of the project."""
+    """Files in a checkout that are not part of the project."""
     here = Path(folder)
     large = {"data"} if here == ROOT / "bench" else {"build", "dist", "benchmark-insurance"} if here == ROOT else set()
     return {*shutil.ignore_patterns(".git", ".venv*", ".hypothesis", "*_cache", "__pycache__")(folder, names), *large}
@@ -148,7 +148,7 @@ def _is_by_product(path: Path) -> bool:
 
 
 def _packaged(project: Path) -> set[str]:
-    """What a wheel should hold of the package, but for the kernel."""
+    """The files that a wheel should contain, except the kernel."""
     package = _files(project / "src" / "assay")
     return {f"assay/{name}" for name in package if not name.endswith((".cpp", ".hpp"))}
 

@@ -1,4 +1,4 @@
-"""A process that writes one report over the other until it is killed: python rewriting.py FOLDER [without-exchange]."""
+"""Overwrite a report again and again until killed: python rewriting.py FOLDER [without-exchange]."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.records.model import Config, EvaluationReport, ExperimentManifest
 
 
 def experiment(number: int) -> tuple[list[EvaluationReport], ExperimentManifest]:
-    """A report with its number in every file; odd ones have two runs, so that the files differ in name too."""
+    """A report with its number in every file; odd ones have two runs, so their file names differ too."""
     names = [f"run{number}", "other"][: 1 + number % 2]
     evaluations = [evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["RR"], name=name) for name in names]
     reports = [build_report(evaluation, experiment=f"number {number}") for evaluation in evaluations]

@@ -16,7 +16,7 @@ MEASURES = ("P@1", "RR", "AP")
 # Two queries: for q1 the relevant document is second, for q2 first.
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n"
 RUN = "q1 Q0 b 1 2.0 sample\nq1 Q0 a 2 1.0 sample\nq2 Q0 c 1 1.0 sample\n"
-# The same the other way round for q1: everything is first.
+# With q1 reversed, every relevant document is first.
 BETTER = "q1 Q0 a 1 2.0 sample\nq1 Q0 b 2 1.0 sample\nq2 Q0 c 1 1.0 sample\n"
 
 
@@ -29,7 +29,7 @@ def write_files(folder: Path) -> Path:
 
 
 def render(report: EvaluationReport) -> dict[str, str]:
-    """Stand-ins for the page and the charts, with the run and a number in them."""
+    """Placeholders for the page and the charts, with the run and a number in them."""
     mean = report.measures[0].mean
     return {
         "EvaluationReport.html": f"<p>{report.run.name} {mean} {report.run.path}</p>",
@@ -41,7 +41,7 @@ def render(report: EvaluationReport) -> dict[str, str]:
 def conduct(
     qrels: str, runs: list[str], *, measures: tuple[str, ...] = MEASURES, rules: dict | None = None, **others
 ) -> Outcome:
-    """An experiment from its files to its report, as the command does it."""
+    """Run an experiment and write its report, as the command does."""
     experiment = begin_experiment(qrels, runs, **{"command": ("assay", "evaluate", qrels, *runs), **others})
     return evaluate(experiment, runs, measures, rules)
 

@@ -1,4 +1,4 @@
-"""An evaluation becomes a report: nothing is lost, nothing is rounded, and what lacks is said."""
+"""A report contains the whole evaluation, unrounded, and says why it is incomplete."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_targets_stand_beside_their_measures():
     assert report == read_again(report)
 
 
-# What is in the way of trusting the figures
+# Reasons why a report is incomplete
 
 
 def test_a_missing_query_makes_it_incomplete():
@@ -175,7 +175,7 @@ def test_shallow_pools_make_it_incomplete():
     report = build_report(evaluate({"q1": {"a": 1}}, run, ["RR@10"]))
 
     assert (
-        "only 10% of the documents in the top 10 are judged; the others count as not relevant, whatever they are.",
+        "only 10% of the documents in the top 10 are judged; the others count as not relevant, though some may be.",
     ) == report.incomplete_because
 
 

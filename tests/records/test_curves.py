@@ -1,4 +1,4 @@
-"""Curves: the values that a chart shows are those that the measures have."""
+"""Curves have the same values as the measures."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_averaging_over_ties_averages_the_curves_too():
 
     assert (0.5, 0.5) == found.at_cutoff["P"]
     assert (0.5, 1.0) == found.at_cutoff["Success"]
-    # Interpolated precision has no closed form over all orders: b comes first, by its id.
+    # Interpolated precision has no closed form for averaged ties, so b comes first by its id.
     assert (0.5,) * 11 == found.precision_at_recall
 
 
@@ -139,7 +139,7 @@ def test_a_convention_that_rounds_recall_levels_otherwise_has_its_own_curve():
     run = {"q": ranking(["d0", "x", "y", "d1", "z"])}
     ours, theirs = (curves(qrels, run, like=like).precision_at_recall for like in ("assay", "trec_eval-10"))
 
-    # Recall 0.1 of 14 is 1.4 documents: trec_eval 9 asks for two, trec_eval 10 for one.
+    # Recall 0.1 of 14 is 1.4 documents: trec_eval 9 requires two, trec_eval 10 one.
     assert (0.5, 1.0) == (ours[1], theirs[1])
 
 

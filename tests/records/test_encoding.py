@@ -1,4 +1,4 @@
-"""Records in files: read as they were written, and errors that name the file."""
+"""Records in files: they are read back unchanged, and errors name the file."""
 
 from __future__ import annotations
 

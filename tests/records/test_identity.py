@@ -53,7 +53,7 @@ def test_lines_are_counted_and_a_last_one_without_an_end_counts(file, data, line
 @given(st.binary(max_size=300))
 def test_any_bytes_have_the_digest_of_hashlib(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("any") / "file"
-    path.write_bytes(b"x" + data)  # no magic number of a compression at the start
+    path.write_bytes(b"x" + data)  # never starts with the magic number of a compression
 
     assert hashlib.sha256(b"x" + data).hexdigest() == content_of(str(path)).sha256
 
@@ -112,7 +112,7 @@ def test_without_a_file_nothing_is_claimed(path):
 
 def test_a_pipe_is_not_read_a_second_time(tmp_path):
     pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)  # reading it would wait for ever
+    os.mkfifo(pipe)  # reading it would block forever
 
     assert identity_of("run", str(pipe), 1).sha256 is None
 
@@ -134,8 +134,9 @@ def test_a_file_that_was_written_to_meanwhile_is_refused(file):
     assert [path] == list(before)
     with pytest.raises(InputError) as refused:
         refuse_changed(before)
-    assert f"{path}: the file changed while it was evaluated, so no report can say what was. Evaluate it again." == str(
-        refused.value
+    assert (
+        f"{path}: the file changed while it was evaluated, so no report was written. Run the evaluation again."
+        == str(refused.value)
     )
 
 

@@ -1,4 +1,4 @@
-"""The manifest: what was done, with what, on what."""
+"""The manifest: inputs, versions and settings."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_upper_case_does_not_make_a_parameter_of_the_model():
     with pytest.raises(InputError) as refused:
         parse_settings(["Model=e5"])
 
-    assert "--set Model=...: no such place; did you mean 'model'?" == str(refused.value)
+    assert "--set Model=...: unknown name; did you mean 'model'?" == str(refused.value)
 
 
 def test_secrets_in_settings_are_hidden_wherever_they_stand():
@@ -183,7 +183,7 @@ def test_the_hash_can_be_computed_from_the_manifest():
 
 
 def test_the_hash_stays_what_it_was():
-    """The same choices have the same hash in every version, so that experiments of different years can be matched."""
+    """The same choices have the same hash in every version, so old and new experiments can be matched."""
     chosen = Config(measures=("AP",), like="assay", rules={"ties": "input"})
 
     assert "fe89f219dbceb4cee546750c0af9c65a747be1cb581f3cacc16bb1ec4773849e" == config_hash(
@@ -273,4 +273,4 @@ def test_a_header_that_is_kept_as_it_is_has_no_secrets_either(tmp_path):
     found = hidden_metadata(metadata_of({"mine": str(run)}), Secrets())
 
     assert "tag: x\napi_key: ***\na:\n  - password: ***\n    b: 1" == found["mine"]["raw"]
-    assert "line 4: anchors and aliases are not read" == found["mine"]["why"]
+    assert "line 4: anchors and aliases are not supported" == found["mine"]["why"]

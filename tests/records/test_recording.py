@@ -191,17 +191,17 @@ def test_a_folder_of_several_runs_is_no_baseline_but_each_of_them_is(here):
     assert "better" == find_baseline("old/better", ["x"]).name
     with pytest.raises(InputError) as refused:
         find_baseline("old", ["x"])
-    assert "old: holds the reports of several runs; name one of them, such as old/better." == str(refused.value)
+    assert "old: contains the reports of several runs; name one of them, such as old/better." == str(refused.value)
 
 
-# What is refused before anything is evaluated
+# Errors before anything is evaluated
 
 
 @pytest.mark.parametrize(
     ("wishes", "complaint"),
     [
-        ({"report": "."}, "holds other files and no report"),
-        ({"targets": "trec"}, "no targets called 'trec'"),
+        ({"report": "."}, "contains other files but no report"),
+        ({"targets": "trec"}, "no target profile called 'trec'"),
         ({"settings": ["k"]}, "--set takes NAME=VALUE"),
     ],
 )

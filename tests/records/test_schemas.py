@@ -1,4 +1,4 @@
-"""What is written is what the published schemas say."""
+"""Written records match the published schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys and passwords are hidden, and what is none is left alone."""
+"""Keys and passwords are hidden, and other text is not."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_short_number_as_a_password_is_still_one():
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        # by the name beside them
+        # by their name
         ("api_key=abc", "api_key=***"),
         ("api_key: abc", "api_key: ***"),
         ("token = 'a b c' and more", "token = *** and more"),
@@ -65,13 +65,13 @@ def test_a_short_number_as_a_password_is_still_one():
         ("x?api_key=abc&k=60", "x?api_key=***&k=60"),
         ("x?password=a&b&k=60", "x?password=***&k=60"),
         ("path/token=abc/run.txt", "path/token=***"),
-        # by where they stand
+        # by their position
         ("https://ann:pw@example.org/x", "https://***@example.org/x"),
         ("https://token@example.org/x", "https://***@example.org/x"),
         ("postgresql://ann:p@ss:w@rd@db:5432/x", "postgresql://***@db:5432/x"),
         ("see http://a:b@c and http://d:e@f", "see http://***@c and http://***@f"),
         ("Bearer abcdefgh1234", "Bearer ***"),
-        # by their shape
+        # by their form
         ("sk-abcdefgh", "***"),
         ("sk-ant-api03-abc_def-ghi", "***"),
         ("runs/sk-proj-12345678.run", "runs/***.run"),

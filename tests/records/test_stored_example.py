@@ -1,4 +1,4 @@
-"""A report of the first version is read by this one, and its numbers still hold."""
+"""A report of the first version can still be read and verified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports in folders: whole or not at all, whatever happens."""
+"""Reports are written completely or not at all, whatever happens."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def write(folder, number: int = 0):
 
 
 def number_in(folder: Path) -> str:
-    """Which report a folder holds, after a look at every byte that its manifest vouches for."""
+    """The report in a folder, after checking every digest in its manifest."""
     manifest = json.loads((folder / MANIFEST_FILE).read_bytes())
     for output in manifest["outputs"]:
         data = (folder / output["path"]).read_bytes()
@@ -53,7 +53,7 @@ def number_in(folder: Path) -> str:
     return manifest["experiment"]
 
 
-# What is written
+# Written files
 
 
 def test_one_run_stands_in_the_folder_itself(tmp_path):
@@ -121,7 +121,7 @@ def test_folders_of_runs_are_safe_on_every_file_system(names, folders):
     assert folders == run_folders(names)
 
 
-# What was there before
+# Existing files
 
 
 def test_an_older_report_is_replaced_whole(tmp_path):
@@ -175,7 +175,7 @@ def test_a_folder_with_other_things_in_it_is_refused_and_left_alone(tmp_path):
         write(tmp_path)
 
     assert (
-        f"{tmp_path}: holds other files and no report (thesis.tex). Name a new folder, or one with a report to replace."
+        f"{tmp_path}: contains other files but no report (thesis.tex). Choose a new folder, or one with a report to replace."
         == str(refused.value)
     )
     assert ["thesis.tex"] == os.listdir(tmp_path)
@@ -253,7 +253,7 @@ def test_in_place_there_is_no_report_rather_than_a_mixture(tmp_path, monkeypatch
     with pytest.raises(InputError):
         write(".", 2)
 
-    with pytest.raises(InputError, match=r"there is no ExperimentManifest\.json here, so this is no report"):
+    with pytest.raises(InputError, match=r"is not a report: it has no ExperimentManifest\.json"):
         read_manifest(report)
 
 
@@ -317,7 +317,7 @@ def test_without_a_step_that_swaps_a_failing_rename_is_undone(tmp_path, monkeypa
 
 
 def test_a_report_without_its_name_gets_it_back(tmp_path):
-    """As a process leaves it that was killed between the two steps of a system that cannot swap."""
+    """The folder as left by a process killed between the two renames, on a system without an atomic swap."""
     write(tmp_path / "report", 0)
     os.rename(tmp_path / "report", tmp_path / f".report.{dead_owner()}.old")
 
@@ -329,12 +329,12 @@ def test_what_a_running_process_has_put_aside_is_not_taken_from_it(tmp_path):
     write(tmp_path / "report", 0)
     os.rename(tmp_path / "report", tmp_path / f".report.{storing._owner()}.old")
 
-    with pytest.raises(InputError, match="so this is no report"):
+    with pytest.raises(InputError, match="is not a report"):
         read_manifest(tmp_path / "report")
 
 
 def dead_owner() -> str:
-    """The owner that a process of this machine was, which has ended."""
+    """The owner name of a process on this machine that has ended."""
     done = subprocess.Popen([sys.executable, "-c", ""])
     done.wait()
     host, _, token = storing._owner().rsplit("-", 2)
@@ -375,13 +375,13 @@ def test_a_process_killed_at_any_moment_leaves_the_old_report_or_the_new_one(tmp
         process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("rewriting.py")), str(report), mode], stdout=subprocess.PIPE
         )
-        process.stdout.readline()  # the first report is there
+        process.stdout.readline()  # the first report is written
         time.sleep(chance.uniform(0, 0.08))
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
         if mode == "without-exchange":
-            read_manifest(report)  # whoever reads it mends it
+            read_manifest(report)  # reading repairs it
         found.add(number_in(report))
 
     assert 1 < len(found)  # it was killed at different moments
@@ -390,7 +390,7 @@ def test_a_process_killed_at_any_moment_leaves_the_old_report_or_the_new_one(tmp
 
 
 def test_a_reader_never_sees_a_mixture(tmp_path):
-    """While one process writes, another reads: a folder opened once stays what it was."""
+    """While one process writes, another reads: an open folder does not change."""
     report = tmp_path / "report"
     write(report, 0)
     stop = threading.Event()
@@ -409,7 +409,7 @@ def test_a_reader_never_sees_a_mixture(tmp_path):
             try:
                 whole += _look(report)
             except FileNotFoundError:
-                continue  # the folder that was opened has been replaced and removed meanwhile
+                continue  # the open folder was replaced and removed in the meantime
         assert 10 < whole
     finally:
         stop.set()
@@ -417,7 +417,7 @@ def test_a_reader_never_sees_a_mixture(tmp_path):
 
 
 def _look(report: Path) -> bool:
-    """Read the manifest and one file through one open folder, and hold them against each other."""
+    """Read the manifest and one file through an open folder, and compare them."""
     folder = os.open(report, os.O_RDONLY)
     try:
         manifest = json.loads(_read_in(folder, MANIFEST_FILE))
@@ -477,12 +477,12 @@ def test_a_later_version_may_say_more(tmp_path):
         (lambda text: b"\xff", "is damaged: "),
         (
             lambda text: text.replace(b"report/1", b"report/2"),
-            "is of the kind 'assay/evaluation-report/2'; this version of assay reads 'assay/evaluation-report/1'.",
+            "has schema 'assay/evaluation-report/2'; this version of assay reads 'assay/evaluation-report/1'.",
         ),
-        (lambda text: b"[]", "is of the kind None; this version of assay reads 'assay/evaluation-report/1'."),
+        (lambda text: b"[]", "has schema None; this version of assay reads 'assay/evaluation-report/1'."),
         (
             lambda text: text.replace(b'"tag": ""', b'"tag": 7'),
-            "does not have the shape of 'assay/evaluation-report/1': Expected `str`, got `int` - at `$.tag`.",
+            "does not match schema 'assay/evaluation-report/1': Expected `str`, got `int` - at `$.tag`.",
         ),
     ],
 )
@@ -500,4 +500,4 @@ def test_no_folder_no_report(tmp_path):
     with pytest.raises(InputError) as refused:
         read_report(tmp_path / "none")
 
-    assert f"{tmp_path / 'none'}: there is no EvaluationReport.json here, so this is no report." == str(refused.value)
+    assert f"{tmp_path / 'none'}: is not a report: it has no EvaluationReport.json." == str(refused.value)

@@ -1,4 +1,4 @@
-"""Targets: profiles read with care, and means held against them."""
+"""Target profiles: reading them, and checking means against them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ over = "bm25"
 
 
 def evaluated(mean: float, name: str = "mine", measure: str = "P@4"):
-    """An evaluation whose mean is so many quarters."""
+    """An evaluation with a mean of this many quarters."""
     quarters = round(mean * 4)
     docs = ["a", "b", "c", "d"]
     qrels = {"q": {doc: int(place < quarters) for place, doc in enumerate(docs)}}
@@ -122,11 +122,11 @@ def test_the_profile_that_comes_with_assay():
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", 'measures: there is none; name at least one: [measures."nDCG@10"] with good = 0.35.'),
-        ("measures = 3", 'measures: there is none; name at least one: [measures."nDCG@10"] with good = 0.35.'),
-        ("mesures = 3", "mesures: no such key; did you mean 'measures'?"),
-        ("version = 3", "version: no such key; there are name, description, measures."),
-        ('["nDCG@10"]\ngood = 0.3', 'nDCG@10: measures stand one level below; write [measures."nDCG@10"].'),
+        ("", 'measures: is missing; add at least one measure: [measures."nDCG@10"] with good = 0.35.'),
+        ("measures = 3", 'measures: is missing; add at least one measure: [measures."nDCG@10"] with good = 0.35.'),
+        ("mesures = 3", "mesures: unknown key; did you mean 'measures'?"),
+        ("version = 3", "version: unknown key; the keys are name, description, measures."),
+        ('["nDCG@10"]\ngood = 0.3', 'nDCG@10: measures go into the table of that name; write [measures."nDCG@10"].'),
         ("name = 3\nmeasures.AP = 0.3", "name: 3 is not text; write it in quotes."),
         ("measures.AP = 0.3\ndescription = []", "description: [] is not text; write it in quotes."),
         ('measures."nDGC@10" = 0.3', "measures.\"nDGC@10\": no measure called 'nDGC'; did you mean 'nDCG'?"),
@@ -136,10 +136,10 @@ def test_the_profile_that_comes_with_assay():
         ),
         ("measures.AP = true", 'measures."AP": True is neither a number nor a table of levels; write good = 0.35.'),
         ("measures.AP = nan", 'measures."AP": nan is neither a number nor a table of levels; write good = 0.35.'),
-        ("[measures.AP]", 'measures."AP": nothing is aimed at; add a level such as good = 0.35.'),
+        ("[measures.AP]", 'measures."AP": has no target; add a level such as good = 0.35.'),
         (
             "[measures.AP]\nbaseline = 0.3",
-            'measures."AP": nothing is aimed at; add a level such as good = 0.35.',
+            'measures."AP": has no target; add a level such as good = 0.35.',
         ),
         (
             '[measures.AP]\ngood = "0.3"',
@@ -151,15 +151,15 @@ def test_the_profile_that_comes_with_assay():
         ),
         (
             "[measures.AP]\nuplfit = 0.03",
-            "measures.\"AP\".uplfit: no such key; did you mean 'uplift'? A level needs a name that cannot be mistaken for it.",
+            "measures.\"AP\".uplfit: unknown key; did you mean 'uplift'? If it is a level, give it another name.",
         ),
         (
             "[measures.AP]\nuplift = 0.03",
-            'measures."AP".uplift: over which run? Add over = "bm25" with the name of the baseline.',
+            'measures."AP".uplift: has no baseline; add over = "bm25" with the name of a run.',
         ),
         (
             '[measures.AP]\nover = "bm25"',
-            'measures."AP".over: there is nothing to be over it; add uplift = 0.03.',
+            'measures."AP".over: has no effect without an uplift; add uplift = 0.03.',
         ),
         ("[measures.AP]\nuplift = 0.03\nover = 25", 'measures."AP".over: 25 is not text; write it in quotes.'),
         (
@@ -172,19 +172,19 @@ def test_the_profile_that_comes_with_assay():
         ),
         (
             '[measures.AP]\ngood = 0.3\nuplift = 0.03\nover = "a"',
-            "measures.\"AP\": has the level 'good' and an uplift; keep one of them.",
+            "measures.\"AP\": has both the level 'good' and an uplift; keep one of them.",
         ),
         (
             "[measures.AP]\ngood = 35",
-            'measures."AP".good: 35 is a value that AP cannot have: it goes from 0 to 1.',
+            'measures."AP".good: 35 is out of range for AP, which goes from 0 to 1.',
         ),
         (
             '[measures.AP]\nuplift = 3\nover = "a"',
-            'measures."AP".uplift: 3 is an uplift that AP cannot have: it goes from 0 to 1.',
+            'measures."AP".uplift: 3 is out of range as an uplift of AP, which goes from 0 to 1.',
         ),
         (
             "[measures.AP]\ngood = 0.3\nbaseline = [0.1, 0.2, 0.3]",
-            'measures."AP".baseline: takes one number, or two: from and to.',
+            'measures."AP".baseline: takes one number, or two for a range.',
         ),
         (
             '[measures.AP]\ngood = 0.3\nbaseline = "low"',
@@ -207,9 +207,9 @@ def test_mistakes_are_named_with_file_and_key(text, complaint):
 @pytest.mark.parametrize(
     ("text", "start"),
     [
-        ("measures.official = 0.3", "t.toml: measures.\"official\": 'official' means 29 measures (num_q, "),
-        ("a = = 3", "t.toml: is no TOML: "),
-        ('{"measures":\n {"AP": 0.3}', "t.toml:2: is no JSON: "),
+        ("measures.official = 0.3", "t.toml: measures.\"official\": 'official' stands for 29 measures (num_q, "),
+        ("a = = 3", "t.toml: is not valid TOML: "),
+        ('{"measures":\n {"AP": 0.3}', "t.toml:2: is not valid JSON: "),
     ],
 )
 def test_what_other_parsers_say_is_passed_on(text, start):
@@ -224,14 +224,14 @@ def test_what_other_parsers_say_is_passed_on(text, start):
     [
         (
             "trec-rga",
-            "no targets called 'trec-rga'; did you mean 'trec-rag'? Give a TOML or JSON file, or a profile that comes with "
-            "assay: trec-rag.",
+            "no target profile called 'trec-rga'; did you mean 'trec-rag'? "
+            "Give a TOML or JSON file, or a built-in profile: trec-rag.",
         ),
         (
             "nowhere.toml",
-            "no targets called 'nowhere.toml'. Give a TOML or JSON file, or a profile that comes with assay: trec-rag.",
+            "no target profile called 'nowhere.toml'. Give a TOML or JSON file, or a built-in profile: trec-rag.",
         ),
-        (".", "no targets called '.'. Give a TOML or JSON file, or a profile that comes with assay: trec-rag."),
+        (".", "no target profile called '.'. Give a TOML or JSON file, or a built-in profile: trec-rag."),
     ],
 )
 def test_targets_that_are_not_there(name, complaint):
@@ -243,7 +243,7 @@ def test_targets_that_are_not_there(name, complaint):
 
 def test_targets_that_are_no_text(tmp_path):
     (tmp_path / "t.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match="targets are text in UTF-8"):
+    with pytest.raises(InputError, match="is not valid UTF-8; save it as UTF-8 text"):
         read_targets(tmp_path / "t.toml")
 
 
@@ -283,7 +283,7 @@ def test_up_to_a_tenth_of_the_goal_below_it_is_a_warning(goal, status):
 
 
 def test_the_last_of_a_tenth_still_warns():
-    # 0.9 * 0.8333... = 0.75, on the line
+    # 0.9 * 0.8333... = 0.75, exactly the limit
     assert "warn" == outcome(f'[measures."P@4"]\ngood = {0.75 / 0.9!r}', 0.75).status
 
 
@@ -333,7 +333,7 @@ def test_a_mean_that_is_no_number_is_unknown():
     qrels, run = {"q": {"a": 0}}, {"q": ranking(["a"])}
     found = check_targets(parse_targets("measures.AP = 0.3"), evaluate(qrels, run, ["AP"], rules={"undefined": "nan"}))
 
-    assert ("unknown", "there is no value: no query has one") == (
+    assert ("unknown", "no query has a value") == (
         found.results["AP"].status,
         found.results["AP"].words,
     )
@@ -429,4 +429,4 @@ def test_a_folder_without_a_report(tmp_path):
     with pytest.raises(InputError) as refused:
         find_baseline(str(tmp_path), ["mine"])
 
-    assert f"{tmp_path}: there is no EvaluationReport.json here, so this is no report." == str(refused.value)
+    assert f"{tmp_path}: is not a report: it has no EvaluationReport.json." == str(refused.value)

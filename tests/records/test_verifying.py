@@ -1,4 +1,4 @@
-"""Whether a report still holds: every digest, and every number computed anew."""
+"""Verification: every digest, and every number recomputed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def change(path, old: str, new: str) -> None:
 
 
 def forge(folder, **changes) -> None:
-    """Change the report and its digest in the manifest, as somebody would who wants better numbers."""
+    """Change the report and its digest in the manifest, as a forger would."""
     forged = encode_record(msgspec.structs.replace(read_report(folder), **changes))
     (folder / REPORT_FILE).write_bytes(forged)
     manifest = read_manifest(folder)
@@ -58,7 +58,7 @@ def forge(folder, **changes) -> None:
     (folder / MANIFEST_FILE).write_bytes(encode_record(msgspec.structs.replace(manifest, outputs=outputs)))
 
 
-# It holds
+# All checks pass
 
 
 def test_a_fresh_report_holds_to_the_last_check(report):
@@ -153,7 +153,7 @@ def test_ids_that_are_no_utf_8(here):
     assert [] == differing()
 
 
-# Where files are looked for
+# Where files are found
 
 
 def test_inputs_may_lie_beside_the_report_and_the_report_anywhere(report, tmp_path, monkeypatch):
@@ -178,7 +178,7 @@ def test_places_of_a_path(tmp_path):
     assert ["a/b", str(tmp_path / "a/b")] == candidates(tmp_path, "a/b")
 
 
-# It does not hold
+# A check fails
 
 
 def test_one_changed_byte_in_a_run_is_caught(report, here):
@@ -300,7 +300,7 @@ def test_a_measure_that_means_something_else_today_is_caught(report):
     measures = read_report(report).measures
     forge(report, measures=(msgspec.structs.replace(measures[0], canonical="P@7"), *measures[1:]))
 
-    assert [("number", "P@1", "stands no longer for P@7")] == differing()
+    assert [("number", "P@1", "no longer means P@7")] == differing()
 
 
 def test_last_bits_of_another_machine_do_not_matter(report):
@@ -328,10 +328,10 @@ def test_words_of_targets_may_be_put_in_another_way(report):
 def test_a_manifest_that_names_files_elsewhere_is_not_followed(report):
     change(report / MANIFEST_FILE, '"charts/first.svg"', '"../qrels.txt"')
 
-    assert ("output", "../qrels.txt", "leads out of the folder") in differing()
+    assert ("output", "../qrels.txt", "points outside the folder") in differing()
 
 
-# It cannot be checked
+# A check cannot be run
 
 
 def test_a_missing_input_leaves_its_numbers_unchecked(report, here):
@@ -339,8 +339,8 @@ def test_a_missing_input_leaves_its_numbers_unchecked(report, here):
     found = verify("report")
 
     assert [
-        Check("input", "plain.run", False, "no such file (nor report/plain.run)"),
-        Check("number", "all numbers", None, "plain.run is not there to be read", run="plain"),
+        Check("input", "plain.run", False, "no such file (also tried report/plain.run)"),
+        Check("number", "all numbers", None, "plain.run was not found", run="plain"),
     ] == [check for check in found.checks if check.holds is not True]
     assert not found.holds
 
@@ -349,7 +349,7 @@ def test_an_input_that_can_no_longer_be_read_is_said(report, here):
     (here / "plain.run").write_text("nonsense\n")
     found = {name: words for _, name, words in differing()}
 
-    assert found["all numbers"].startswith("cannot be computed: plain.run: ")
+    assert found["all numbers"].startswith("cannot be recomputed: plain.run: ")
 
 
 def test_standard_input_cannot_be_checked(report):
@@ -364,16 +364,16 @@ def test_a_path_with_a_secret_was_not_recorded(here):
     conduct("qrels.txt", ["sk-hunter2hunter2.run"], report="report")
 
     assert [
-        ("input", "***.run", "its path holds a secret and was not recorded"),
-        ("number", "all numbers", "***.run is not there to be read"),
+        ("input", "***.run", "its path contains a secret and was not recorded"),
+        ("number", "all numbers", "***.run was not found"),
     ] == differing()
 
 
-# There is nothing to check
+# No report to check
 
 
 def test_a_folder_without_a_report(here):
-    with pytest.raises(InputError, match=r"there is no ExperimentManifest\.json here, so this is no report"):
+    with pytest.raises(InputError, match=r"is not a report: it has no ExperimentManifest\.json"):
         verify(".")
 
 
@@ -382,7 +382,7 @@ def test_a_report_that_cannot_be_read(report):
     with pytest.raises(InputError) as refused:
         verify("report")
 
-    assert "report: no report in this folder can be read; make it again with --report." == str(refused.value)
+    assert "report: this folder has no readable report; create it again with --report." == str(refused.value)
 
 
 def test_one_damaged_report_of_two(here):
@@ -397,7 +397,7 @@ def test_one_of_several_runs_points_to_the_manifest(here):
     with pytest.raises(InputError) as refused:
         verify("report/plain")
 
-    assert "report/plain: is one of several runs; their manifest is in report: verify that." == str(refused.value)
+    assert "report/plain: is one of several reports that share a manifest; verify report instead." == str(refused.value)
 
 
 # In words and as JSON
@@ -409,17 +409,17 @@ def test_text(report, here):
     less = verification_as_text(verify("report"))
 
     assert [
-        "manifest: 2 checks hold",
-        "files of the report: 4 checks hold",
-        "files that were evaluated: 2 checks hold",
-        "numbers of plain, computed anew: 11 checks hold",
-        "Everything holds: 19 of 19 checks.",
+        "manifest: 2 checks passed",
+        "report files: 4 checks passed",
+        "input files: 2 checks passed",
+        "numbers of plain, recomputed: 11 checks passed",
+        "Verified: all 19 checks passed.",
     ] == whole.splitlines()
-    assert "\nfiles that were evaluated: 1 of 2 checks holds\n  DIFFERS  plain.run  has changed: sha256 is " in less
-    assert "\nnumbers of plain, computed anew: 11 checks hold\n" in less
-    assert less.endswith("Not everything holds: of 19 checks, 1 differs.\n")
+    assert "\ninput files: 1 of 2 checks passed\n  DIFFERS  plain.run  has changed: sha256 is " in less
+    assert "\nnumbers of plain, recomputed: 11 checks passed\n" in less
+    assert less.endswith("Not verified: of 19 checks, 1 failed.\n")
     (here / "plain.run").unlink()
-    assert "\nnumbers of plain, computed anew: 0 of 1 checks hold\n  unknown  all numbers  " in verification_as_text(
+    assert "\nnumbers of plain, recomputed: 0 of 1 checks passed\n  unknown  all numbers  " in verification_as_text(
         verify("report")
     )
 
@@ -427,10 +427,10 @@ def test_text(report, here):
 def test_verdicts(report, here):
     change(here / "qrels.txt", "q1 0 a 1", "q1 0 a 0")
     (report / "charts" / "first.svg").unlink()
-    assert "Not everything holds: of 19 checks, 8 differ." == verdict(verify("report"))
+    assert "Not verified: of 19 checks, 8 failed." == verdict(verify("report"))
 
     (here / "plain.run").unlink()
-    assert "Not everything holds: of 9 checks, 3 differ, 1 could not be made." == verdict(verify("report"))
+    assert "Not verified: of 9 checks, 3 failed, 1 could not be run." == verdict(verify("report"))
 
 
 def test_hostile_names_are_data(here):

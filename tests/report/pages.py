@@ -1,4 +1,4 @@
-"""What stands in an HTML page, read by Python's own parser."""
+"""The content of an HTML page, parsed by Python's own parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports as values, made up: nothing is read or computed here."""
+"""Invented reports; nothing is read or computed here."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def finding(severity: Any = "warning", **changes: Any) -> FindingRecord:
 
 
 def report(**changes: Any) -> EvaluationReport:
-    """A report on 50 queries, with what is given put in place of what is made up."""
+    """A report on 50 queries, with the given fields replaced."""
     known: dict[str, Any] = {
         "experiment": "exp-20261115-225512-4f1c9a",
         "created": "2026-11-15T22:55:12Z",
@@ -133,7 +133,7 @@ def report(**changes: Any) -> EvaluationReport:
 
 
 def some_queries(count: int, measures: int = 4, seed: int = 7) -> dict[str, tuple[float | None, ...]]:
-    """Values between 0 and 1 with many at 0, as real ones are."""
+    """Values between 0 and 1, many of them 0, as in real runs."""
     dice = random.Random(seed)
     return {f"q{number}": tuple(_value(dice) for _ in range(measures)) for number in range(1, count + 1)}
 
@@ -148,7 +148,7 @@ def large_report(count: int = 6980) -> EvaluationReport:
 
 
 def hostile_report(text: str) -> EvaluationReport:
-    """One text in every place that a file or a user can fill."""
+    """A report with the same text in every field that a file or a user can set."""
     target = replace(TARGET, words=text, baseline=text, levels={text: 0.3}, reached=text)
     example = Example(text=text, line=3, query=text)
     found = [
@@ -177,7 +177,7 @@ def hostile_report(text: str) -> EvaluationReport:
 
 @st.composite
 def reports(draw: Any) -> EvaluationReport:
-    """Reports of any shape: any ids, values that are not defined, measures of every kind, with and without the rest."""
+    """Reports of any shape: any ids, undefined values, measures of every kind, with and without optional fields."""
     ids = draw(
         st.lists(st.text(st.characters(exclude_categories=()), min_size=1, max_size=20), unique=True, max_size=8)
     )

@@ -1,4 +1,4 @@
-"""The HTML report in a browser without a network: it sorts, searches, and runs nothing but our script."""
+"""The HTML report in an offline browser: it sorts, searches, and runs only our script."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def browser() -> Iterator[Any]:
 
 
 class Opened:
-    """A page, and all that went wrong in it."""
+    """A page and its errors."""
 
     def __init__(self, browser: Any, folder: Path, html: str, **context: Any) -> None:
         file = folder / "page.html"
@@ -112,7 +112,7 @@ def test_worst_and_best_queries(opened):
     seen.page.click("#lowest")
 
     assert values(some, 3)[:25] == seen.column(5)
-    seen.page.select_option("#show", label="those at 0")
+    seen.page.select_option("#show", label="at 0")
 
     assert {"0.0000"} == set(seen.column(5))
 
@@ -128,7 +128,7 @@ def test_searching_6980_queries(opened, tmp_path):
     seen.page.fill("#search", "nothing like it")
 
     assert [] == seen.column(1)
-    assert "No query is like that." == seen.page.inner_text("#shown")
+    assert "No matching queries." == seen.page.inner_text("#shown")
     seen.page.screenshot(path=tmp_path / "large.png", full_page=True)
 
     assert (tmp_path / "large.png").stat().st_size > 10_000
@@ -227,7 +227,7 @@ def test_without_javascript_everything_but_the_controls_is_there(opened):
 
     assert 50 == len(seen.column(1))
     assert not seen.page.is_visible("#controls")
-    assert seen.page.is_visible("text=With JavaScript on, all queries can be sorted and searched here.")
+    assert seen.page.is_visible("text=Turn on JavaScript to sort and search all queries.")
     assert 5 == seen.page.locator(".chart svg").count()
 
 

@@ -1,4 +1,4 @@
-"""Charts: what they show, that they stay small, and that nothing in them can do anything but be looked at."""
+"""Charts show the right values, stay small, and contain nothing active."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_five_charts_of_one_size():
 def test_a_drawing_can_only_be_looked_at(text):
     for svg in drawn(hostile_report(text)).values():
         svg.encode("utf-8")
-        root = ElementTree.fromstring(svg)  # also: well formed, whatever the id
+        root = ElementTree.fromstring(svg)  # also checks that it is well formed, whatever the id
 
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", svg)
         for element in root.iter():
@@ -96,12 +96,12 @@ def test_without_the_package_there_are_no_drawings(monkeypatch):
         ({"q1": (0.25,)}, "The only query is at 0.2500."),
         (
             {"q1": (0.5,), "q2": (0.5,)},
-            "From 0.5000 down to 0.5000 over 2 queries; half of them reach 0.5000; none is at 0.",
+            "From 0.5000 down to 0.5000 over 2 queries; median 0.5000; none is at 0.",
         ),
         (
             {"q1": (0.0,), "q2": (None,), "q3": (1.0,)},
-            "From 1.0000 down to 0.0000 over 2 queries; half of them reach 0.5000; 1 query is at 0. "
-            "1 query for which it is not defined is left out.",
+            "From 1.0000 down to 0.0000 over 2 queries; median 0.5000; 1 query is at 0. "
+            "1 query with an undefined value is left out.",
         ),
     ],
 )
@@ -118,7 +118,7 @@ def test_distribution_in_words():
     )
 
     assert (
-        "AP of 3 queries; mean 0.3400; 95% interval 0.1000 to 0.5000 (the grey band); most often between 0 and 0.1 (2 queries)."
+        "AP of 3 queries; mean 0.3400; 95% interval 0.1000 to 0.5000 (grey band); most often between 0 and 0.1 (2 queries)."
         == words(some)["distribution"]
     )
 

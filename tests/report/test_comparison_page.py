@@ -1,4 +1,4 @@
-"""The page of a comparison: what it says, what it draws, and that hostile names stay data."""
+"""The comparison page: its texts and charts, and hostile names stay data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assay.report.drawing.charts import draw
 from report.pages import Page
 from report.samples import HOSTILE
 
-SVG = {"text", "tspan", "/text", "/tspan", "path", "g", "/g"}  # of charts, whose marks depend on the order of names
+SVG = {"text", "tspan", "/text", "/tspan", "path", "g", "/g"}  # chart marks depend on the order of names
 
 
 def comparison(name: str = "hybrid", query: str = "q", doc: str = "d", text: str = "words"):
@@ -68,7 +68,7 @@ def test_every_chart_of_the_issue_is_there_and_drawn():
     assert set(drawn) in ({chart.name for chart in charts}, set())  # none without vl-convert
 
 
-@pytest.mark.parametrize("kind", [kind for kind in HOSTILE if kind != "lone"])  # which no id may hold
+@pytest.mark.parametrize("kind", [kind for kind in HOSTILE if kind != "lone"])  # not allowed in an id
 def test_hostile_names_add_no_tag(kind):
     plain = Page(render_html(comparison("plain", "plain", "plain", "plain"))).tags
     found = Page(render_html(comparison(*[HOSTILE[kind]] * 4))).tags

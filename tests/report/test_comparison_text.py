@@ -1,4 +1,4 @@
-"""A comparison in terminals of different width, and of more systems than anybody would read of."""
+"""A comparison in terminals of different widths, and with very many systems."""
 
 from __future__ import annotations
 

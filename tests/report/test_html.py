@@ -1,4 +1,4 @@
-"""The HTML report: it says what the report says, and no text of a report becomes markup."""
+"""The HTML report has the report's content, and no text becomes markup."""
 
 from __future__ import annotations
 
@@ -138,10 +138,10 @@ def test_what_was_measured_and_how_sure():
 
     assert "nDCG@10 is 0.3812 over 50 queries; 95% interval 0.3412 to 0.4212." in text
     assert "0.3812 of 0.3500 (good)" in text
-    assert "strong from 0.4500; usual 0.3000 to 0.3200" in text
+    assert "strong from 0.4500; typical 0.3000 to 0.3200" in text
     assert "Targets of trec-dl: 1 pass, 1 unknown, 1 fail" in text
-    assert "0.5211 to 0.5498 under any order of equal scores" in text
-    assert "Ties broken by document id, descending; mean over all judged queries" in text
+    assert "0.5211 to 0.5498, depending on the order of ties" in text
+    assert "Equal scores by document id, descending; mean over all judged queries" in text
     assert "50 queries judged, 48 answered, 2 missing" in text
     assert "2 of 50 judged queries are missing from run 'bm25' (first: q9, q31)." in text
     assert "Documents of 3 queries share their score" in text
@@ -174,7 +174,7 @@ def test_a_complete_report_without_targets_and_findings():
     )
 
     assert "Complete" in text
-    assert "Not complete" not in text
+    assert "Incomplete" not in text
     assert "Target" not in text
     assert "Findings None." in text
 
@@ -183,7 +183,7 @@ def test_values_in_memory_have_no_file():
     unread = identity("bm25", path="", sha256=None, size=None, lines=None)
     text = said(page(report(run=unread, qrels=replace(unread, path="-"))))
 
-    assert "not known: there is no file to read again" in text
+    assert "unknown: it did not come from a file" in text
     assert "standard input" in text
 
 
@@ -217,7 +217,7 @@ def test_undefined_values_stand_last_and_are_null():
 
     assert ["c", "b", "a"] == [text for text in found.texts if text in ("a", "b", "c")]
     assert [[None, 0.5, 0.25]] == found.data["values"]
-    assert "1 query left out as not defined" in said(found)
+    assert "1 query left out as undefined" in said(found)
 
 
 def test_no_queries_at_all():

@@ -1,4 +1,4 @@
-"""The Markdown report: the same content, and no text of a report becomes markup."""
+"""The Markdown report has the report's content, and no text becomes markup."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILES = {"distribution": "charts/a b(1).svg", "per-query": "charts/per-query.svg
 
 
 def tokens(markdown: str) -> list:
-    """All tokens, those inside of lines too."""
+    """All tokens, including inline ones."""
     return [inner for token in PARSER.parse(markdown) for inner in (token, *(token.children or ()))]
 
 
@@ -123,4 +123,4 @@ def test_a_few_queries_are_all_there_but_those_without_a_value():
         "All 2 queries, lowest AP first:\n\n| query | AP |\n| --- | ---: |\n| c | 0.2500 |\n| b | 0.5000 |\n"
         in markdown
     )
-    assert "For 1 query AP is not defined." in markdown
+    assert "AP is undefined for 1 query." in markdown

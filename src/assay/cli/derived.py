@@ -54,7 +54,7 @@ def read_inputs(paths: Sequence[str], output: str, to: str | None) -> Inputs:
     """Read the runs; an output that is one of the inputs is an error before anything is read."""
     for path in paths:
         if STDIO not in (path, output) and is_same_file(path, output):
-            raise InputError("this is also an input file; name another output file.", source=output)
+            raise InputError("this is also an input file; choose another output file.", source=output)
     target = output_format(output, to)
     if list(paths).count(STDIO) > 1:
         raise InputError("standard input (-) can be read only once.")

@@ -23,19 +23,19 @@ from assay.tables import Qrels, Run
 Command = TypeVar("Command", bound=Callable[..., Any])
 AnyRun = TypeVar("AnyRun", bound=OpenedRun)
 _RULE_HELP = {
-    "order": "What documents are ranked by: their scores, or the file's rank column (as MS MARCO does).",
+    "order": "Rank documents by score, or by the file's rank column (as MS MARCO does).",
     "ties": "Order of documents with equal scores; expected averages each measure over all orders.",
-    "scores": "Precision of scores; float32 makes the false ties of trec_eval 9.",
-    "queries": "Queries that the mean is over; strict refuses a run that lacks one.",
-    "duplicates": "What to do when a document stands twice in a query.",
-    "self_match": "Whether a document with the query's own id counts (BEIR drops it).",
+    "scores": "Precision of scores; float32 reproduces the false ties of trec_eval 9.",
+    "queries": "Queries to average over; strict rejects a run with missing queries.",
+    "duplicates": "What to do with a document listed twice for a query.",
+    "self_match": "Whether to keep a document that has the query's own id (BEIR drops it).",
     "undefined": "Value of a query without relevant documents; nan leaves it out of the mean.",
 }
 
 
 def rule_options(command: Command, without: tuple[str, ...] = ()) -> Command:
-    """One option for each rule, made from the rules themselves."""
-    command = click.option("--depth", type=click.IntRange(min=0), help="Only the first documents of each query.")(
+    """One option for each rule in `RULE_CHOICES`, and --depth."""
+    command = click.option("--depth", type=click.IntRange(min=0), help="Evaluate only this many documents per query.")(
         command
     )
     for name, choices in reversed(RULE_CHOICES.items()):
@@ -51,34 +51,34 @@ def rule_options(command: Command, without: tuple[str, ...] = ()) -> Command:
 
 
 def query_set_option(command: Command) -> Command:
-    """The rule `queries`, for commands whose --queries is a file with their texts: that option's value is looked at too."""
+    """--query-set for the rule `queries`, in commands whose --queries names a file; catches a mix-up of the two."""
     command = click.option(
         "--query-set",
         type=click.Choice(RULE_CHOICES["queries"]),
-        help="Queries that count; strict refuses a run that lacks one.  [default: judged]",
+        help="Queries to use; strict rejects a run with missing queries.  [default: judged]",
     )(command)
 
     def texts(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
         if path in RULE_CHOICES["queries"] and not Path(path).exists():
-            raise InputError(f"--queries is a file with the texts of queries; the rule is --query-set {path}.")
+            raise InputError(f"--queries takes a file with query texts; did you mean --query-set {path}?")
         return path
 
     return click.option(
         "--queries",
         type=click.Path(dir_okay=False),
         callback=texts,
-        help="FILE with the texts of the queries: TSV, JSONL or TREC topics.",
+        help="File with the query texts: TSV, JSONL or TREC topics.",
     )(command)
 
 
 def like_option(command: Command) -> Command:
-    """Whose conventions are followed."""
+    """--like: the tool whose conventions to follow."""
     return click.option(
         "--like",
         type=click.Choice(list(CONVENTIONS)),
         default="assay",
         show_default=True,
-        help="Follow the conventions of this tool; rules given as options win. See `assay conventions`.",
+        help="Follow the conventions of this tool; options for single rules override it. See `assay conventions`.",
     )(command)
 
 
@@ -95,7 +95,7 @@ def measure_options(command: Command) -> Command:
         "measures",
         multiple=True,
         callback=chosen,
-        help=f"Measure to compute; may be repeated. Default: {' '.join(DEFAULT_MEASURES)}. See `assay measures list`.",
+        help=f"Measure to compute; repeatable. Default: {' '.join(DEFAULT_MEASURES)}. See `assay measures list`.",
     )(command)
     return click.option(
         "--preset",
@@ -103,7 +103,7 @@ def measure_options(command: Command) -> Command:
         type=click.Choice(list(PRESETS)),
         multiple=True,
         is_eager=True,
-        help="The official measures of a track or benchmark. See `assay measures presets`.",
+        help="Compute the official measures of a track or benchmark. See `assay measures presets`.",
     )(command)
 
 
@@ -120,12 +120,12 @@ def format_option(formats: Iterable[str], help_text: str = "Output format.") -> 
 
 
 def output_options(formats: Iterable[str], help_text: str) -> Callable[[Command], Command]:
-    """--format and -o; the command gets `output_format` and `output`, which is none of the files that it reads."""
+    """--format and -o; the command gets `output_format` and `output`, which is never one of its input files."""
 
     def decorate(command: Command) -> Command:
         command = keeps_its_input(command)
         command = click.option(
-            "-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal."
+            "-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of standard output."
         )(command)
         return format_option(formats, help_text)(command)
 
@@ -133,7 +133,7 @@ def output_options(formats: Iterable[str], help_text: str) -> Callable[[Command]
 
 
 def keeps_its_input(command: Command) -> Command:
-    """Refuse to write over a file that is read, before it is."""
+    """Refuse to overwrite an input file, before anything is read."""
 
     @wraps(command)
     def guarded(*given: Any, **named: Any) -> Any:
@@ -142,25 +142,25 @@ def keeps_its_input(command: Command) -> Command:
         paths = [path for value in read for path in (value if isinstance(value, tuple) else (value,))]
         for path in paths:
             if output is not None and isinstance(path, str) and is_same_file(split_name(path)[1], output):
-                raise InputError("this is a file that is read; name another one to write to.", source=output)
+                raise InputError("this is also an input file; choose another output file.", source=output)
         return command(*given, **named)
 
     return cast("Command", guarded)
 
 
 def input_options(command: Command) -> Command:
-    """How files are read."""
+    """The options that say how to read files."""
     formats = click.Choice(list(INPUT_FORMATS))
     for option in (
-        click.option("--grades", help="Letters as grades, such as E=3,S=2,C=1,I=0."),
-        click.option("--run-format", type=formats, help="Format of the RUNs alone."),
-        click.option("--qrels-format", type=formats, help="Format of QRELS alone."),
+        click.option("--grades", help="Grades of letter labels, such as E=3,S=2,C=1,I=0."),
+        click.option("--run-format", type=formats, help="Format of the RUNs only."),
+        click.option("--qrels-format", type=formats, help="Format of QRELS only."),
         click.option(
             "--input-format",
             type=click.Choice(["auto", *INPUT_FORMATS]),
             default="auto",
             show_default=True,
-            help="Format of QRELS and RUNs; auto recognises it from the content.",
+            help="Format of QRELS and RUNs; auto detects it from the content.",
         ),
     ):
         command = option(command)
@@ -168,7 +168,7 @@ def input_options(command: Command) -> Command:
 
 
 class Reading(Struct, frozen=True):
-    """How files are read, as the options say."""
+    """How to read the files."""
 
     qrels_format: str
     run_format: str
@@ -176,9 +176,9 @@ class Reading(Struct, frozen=True):
 
 
 def threads_option(command: Command) -> Command:
-    """How many threads read a run; no value depends on it."""
+    """--threads; results do not depend on it."""
     return click.option(
-        "--threads", type=click.IntRange(min=1), help="Threads that read a run.  [default: the cores, up to 4]"
+        "--threads", type=click.IntRange(min=1), help="Threads used to read a run.  [default: one per core, up to 4]"
     )(command)
 
 
@@ -191,7 +191,7 @@ def read_input(
     run_format: str | None,
     grades: str | None,
 ) -> tuple[Qrels, Iterator[Run]]:
-    """The judgments, and the runs one after the other, each under its own name."""
+    """The judgments, and an iterator over the runs, which have different names."""
     refuse_second_stdin(qrels, runs)
     whole = input_format or "auto"
     letters = parse_grades(grades) if grades else None
@@ -200,27 +200,27 @@ def read_input(
 
 
 def named_runs(arguments: tuple[str, ...], read: Callable[[str, str | None], AnyRun]) -> Iterator[AnyRun]:
-    """The runs one after the other, each under its own name."""
+    """Read the runs one by one; two with the same name are an error."""
     seen: dict[str, str] = {}
     for name, path in map(split_name, arguments):
         run = read(path, name)
         if run.name in seen:
             first = seen[run.name]
             raise InputError(
-                f"two runs are called {run.name!r} ({first} and {path}); name them apart: a={first} b={path}"
+                f"two runs are called {run.name!r} ({first} and {path}); give them different names: a={first} b={path}"
             )
         seen[run.name] = path
         yield run
 
 
 def refuse_second_stdin(qrels: str, runs: tuple[str, ...]) -> None:
-    """Standard input can be read once only."""
+    """Refuse `-` for more than one file."""
     if [qrels, *(path for _, path in map(split_name, runs))].count("-") > 1:
-        raise InputError("standard input (-) can be read once only; give the other files by name.")
+        raise InputError("standard input (-) can be read only once; give the other files by path.")
 
 
 def split_name(argument: str) -> tuple[str | None, str]:
-    """NAME=PATH as name and path; a file that is there is a path, whatever stands in its name."""
+    """NAME=PATH as name and path; the path of an existing file is never split."""
     name, equals, path = argument.partition("=")
     if not equals or not name or not path or Path(argument).exists():
         return None, argument
@@ -230,13 +230,13 @@ def split_name(argument: str) -> tuple[str | None, str]:
 def parts_options(command: Command) -> Command:
     """--columns and --file, for `parse_columns` and `parse_files` of assay.collections.columns."""
     files = click.option(
-        "--file", "files", multiple=True, metavar="ROLE=NAME", help="Which file is what, where names do not tell it."
+        "--file", "files", multiple=True, metavar="ROLE=NAME", help="The file for a role, if its name does not show it."
     )
     columns = click.option(
         "--columns",
         multiple=True,
         metavar="ROLE.FIELD=NAME",
-        help="What a field is called, such as corpus.id=sku or corpus.text=name,features. Roles: corpus (id, title, text), "
+        help="Column of a field, such as corpus.id=sku or corpus.text=name,features. Roles: corpus (id, title, text), "
         "queries (id, text), qrels (query, doc, rel).",
     )
     return columns(files(command))

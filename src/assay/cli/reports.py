@@ -1,4 +1,4 @@
-"""What commands that write reports share: the options, and the files that a report is rendered to."""
+"""What commands that write reports share: the options, and the findings that go into a report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from msgspec import Struct, to_builtins
 
-if TYPE_CHECKING:  # imported where a report is asked for: it brings msgspec, SciPy and Jinja
+if TYPE_CHECKING:  # imported only to write a report: it loads SciPy and Jinja
     from assay.records.model import FindingRecord
     from assay.records.recording import Experiment, Measured
 
@@ -18,7 +18,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Wishes(Struct, frozen=True):
-    """What was asked for beyond numbers on the terminal."""
+    """The report, targets and settings that the user asked for."""
 
     report: str | None = None
     targets: str | None = None
@@ -30,27 +30,27 @@ class Wishes(Struct, frozen=True):
         return self.report is not None or self.targets is not None
 
     def begin(self, qrels: str, runs: list[str], **reading: Any) -> Experiment:
-        """The experiment that was asked for; refuses what can be seen to be wrong before a file is evaluated."""
+        """The experiment to run; fails before any file is evaluated if the options are wrong."""
         from assay.records.recording import begin_experiment
 
         return begin_experiment(qrels, runs, command=("assay", *sys.argv[1:]), **to_builtins(self), **reading)
 
     def say_where(self) -> None:
-        """Tell where the report is."""
+        """Print the folder of the report."""
         if self.report is not None:
             click.echo(f"Report: {self.report}".encode("utf-8", "backslashreplace"), err=True)
 
     def check(self) -> None:
-        """Refuse options that would do nothing."""
+        """Refuse options that would have no effect."""
         if self.baseline is not None and self.targets is None:
-            raise click.UsageError("--baseline is what uplifts of --targets are over; add --targets.")
+            raise click.UsageError("--baseline has no effect without --targets; add --targets.")
         if (self.settings or self.notes) and self.report is None:
             given = "--set" if self.settings else "--note"
-            raise click.UsageError(f"{given} goes into the report's manifest; add --report DIR.")
+            raise click.UsageError(f"{given} is stored in a report's manifest; add --report DIR.")
 
 
 def report_options(command: Command) -> Command:
-    """--report and what belongs to it; the command gets all of it as `wishes`."""
+    """--report and its companions; the command gets them all as `wishes`."""
 
     @functools.wraps(command)
     def with_wishes(
@@ -68,27 +68,31 @@ def report_options(command: Command) -> Command:
 
     decorated: Any = with_wishes
     for option in (
-        click.option("--note", "notes", multiple=True, metavar="TEXT", help="A remark for the manifest."),
+        click.option(
+            "--note", "notes", multiple=True, metavar="TEXT", help="Note to store in the manifest; repeatable."
+        ),
         click.option(
             "--set",
             "settings",
             multiple=True,
             metavar="NAME=VALUE",
-            help="For the manifest: model, dataset, index.NAME, or any parameter. Secrets are not written.",
+            help="Setting to store in the manifest: model, dataset, index.NAME or any parameter. Secrets are masked.",
         ),
         click.option(
-            "--baseline", metavar="NAME", help="What uplifts are over: one of the RUNs, or a folder with a report."
+            "--baseline",
+            metavar="NAME",
+            help="Baseline for uplift targets: one of the RUNs, or a folder with a report.",
         ),
         click.option(
             "--targets",
             metavar="FILE|NAME",
-            help="Hold the means against a profile of targets: a TOML or JSON file, or trec-rag.",
+            help="Check the means against a target profile: a TOML or JSON file, or trec-rag.",
         ),
         click.option(
             "--report",
             type=click.Path(file_okay=False),
             metavar="DIR",
-            help="Write a report as HTML, Markdown and JSON, with charts and a manifest, into this folder.",
+            help="Write a report into this folder: HTML, Markdown and JSON, with charts and a manifest.",
         ),
     ):
         decorated = option(decorated)
@@ -97,7 +101,7 @@ def report_options(command: Command) -> Command:
 
 
 def findings_of(experiment: Experiment) -> Callable[[Measured], tuple[FindingRecord, ...]]:
-    """What validation says about each run of the experiment and its judgments."""
+    """A function that gives the validation findings for a run of the experiment and its judgments."""
 
     def find(measured: Measured) -> tuple[FindingRecord, ...]:
         from assay.records.validated import findings_beside

@@ -1,1 +1,1 @@
-"""What is kept of an evaluation: reports and manifests from which anyone can reproduce the numbers."""
+"""Records of an evaluation: reports, and manifests that make the numbers reproducible."""

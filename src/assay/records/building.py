@@ -1,4 +1,4 @@
-"""An evaluation as a report: a value that can be kept, shown and read again. Reads and writes nothing."""
+"""Build a report from an evaluation. Reads and writes no files."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from assay.rules import Rules
 from assay.tables import Floats
 from assay.words import noun_for, plural
 
-SHALLOW = 0.5  # of the documents shown: where fewer are judged, the figures rest on guesses
-LOOKED_AT = 10  # ranks that most people look at
+SHALLOW = 0.5  # with a smaller share of judged documents, a report counts as incomplete
+LOOKED_AT = 10  # ranks that most users look at
 Hide = Callable[[str], str]
 _NOT_TEXT = re.compile(r"[\\\ud800-\udfff]")
 
@@ -49,8 +49,8 @@ def build_report(
 ) -> EvaluationReport:
     """The report of one run.
 
-    `run` and `qrels` say which files were read; without them the report says that it does not know. `secrets` are hidden
-    in names, paths and findings. Ids that are not UTF-8 are written as `written_ids` has them.
+    `run` and `qrels` identify the files; without them the report has no digests. `secrets` are hidden in names, paths
+    and findings. Ids that are not UTF-8 are escaped by `written_ids`.
     """
     coverage, hide = evaluation.coverage, (secrets or Secrets()).hide
     because = tuple(_incomplete_because(coverage, evaluation.rules, findings))
@@ -78,17 +78,17 @@ def build_report(
 
 
 def timestamp(now: datetime | None = None) -> str:
-    """The time in UTC, to the second, as ISO 8601 has it."""
+    """The time in UTC, to the second, in ISO 8601."""
     return (now or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def queries_of_run(coverage: Coverage) -> int:
-    """How many queries the run has, judged or not."""
+    """The number of queries in the run, judged or not."""
     return coverage.answered + len(coverage.unjudged)
 
 
 def as_text(text: str) -> str:
-    r"""A text that can be written as UTF-8: bytes that are none become \xe9, and then a backslash becomes two.
+    r"""Text that can be written as UTF-8: other bytes become \xe9, and backslashes in such a text are doubled.
 
     >>> print(as_text("caf\udce9"), as_text("a\\b"))
     caf\xe9 a\b
@@ -97,7 +97,7 @@ def as_text(text: str) -> str:
 
 
 def written_ids(ids: Sequence[str]) -> list[str]:
-    r"""Ids as they are written: as they are, or if one of them is not UTF-8, all of them so that they stay apart.
+    r"""Ids as they are written: unchanged, or all escaped if one of them is not UTF-8, so they stay distinct.
 
     >>> written_ids(["a\\b", "é"])
     ['a\\b', 'é']
@@ -164,7 +164,7 @@ def _target(targets: TargetOutcome | None, label: str, hide: Hide) -> TargetResu
 
 
 def _interval(request: Request, values: Floats, confidence: float) -> tuple[float, float] | None:
-    """Of the mean; of a geometric mean by way of the logarithms; a sum has none."""
+    """The interval of the mean; for a geometric mean from the logarithms; None for a sum."""
     total = request.measure.definition.total
     if total == "mean":
         return mean_interval(values, confidence)
@@ -188,7 +188,7 @@ def _rows(values: Floats) -> Iterator[tuple[float | None, ...]]:
 
 
 def _coverage(coverage: Coverage) -> dict[str, Any]:
-    """The coverage as JSON has it: names are text, and of the queries without judgments only their number."""
+    """The coverage for JSON: keys are text, and unjudged queries are only counted."""
     by_cutoff = {
         name: {str(cutoff): value for cutoff, value in getattr(coverage, name).items()}
         for name in ("judged_share", "shown", "straddling")
@@ -202,7 +202,7 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
 
 
 def _incomplete_because(coverage: Coverage, rules: Rules, findings: Sequence[FindingRecord]) -> Iterator[str]:
-    """What is in the way of trusting the figures."""
+    """The reasons why the figures may be unreliable."""
     missing = len(coverage.missing)
     if missing:
         consequence = "and {counts|count} as 0" if rules.queries == "judged" else "and left out of the means"
@@ -217,11 +217,11 @@ def _incomplete_because(coverage: Coverage, rules: Rules, findings: Sequence[Fin
     if cutoff is not None and coverage.judged_share[cutoff] < SHALLOW:
         yield (
             f"only {coverage.judged_share[cutoff]:.0%} of the documents in the top {cutoff} are judged; "
-            f"the others count as not relevant, whatever they are."
+            f"the others count as not relevant, though some may be."
         )
 
 
 def _cutoff_looked_at(coverage: Coverage) -> int | None:
-    """Of the cutoffs with documents: 10, or the next deeper one, or the deepest."""
+    """The cutoff to check, among those with documents: 10, else the next deeper one, else the deepest."""
     shown = [cutoff for cutoff, number in coverage.shown.items() if number]
     return min((cutoff for cutoff in shown if cutoff >= LOOKED_AT), default=max(shown, default=None))

@@ -1,4 +1,4 @@
-"""What charts show besides the values of queries, computed with our own measures on the ranking that was evaluated."""
+"""Curves for charts, computed with our own measures on the evaluated ranking."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from assay.tables import Floats
 DEEPEST = 100  # the last cutoff shown
 RECALLS = tuple(tenths / 10 for tenths in range(11))
 AT_CUTOFF: dict[str, Measure] = {"nDCG": nDCG, "P": P, "R": R, "Success": Success}
-_MANY_QUERIES = 100_000  # a pool remembers the ideal of every cutoff: then a fresh one is taken, to keep memory free
-# The bins of the first relevant document: name and last rank. What is found later, and what is never found, come after.
+_MANY_QUERIES = 100_000  # a pool caches the ideal ranking of every cutoff; above this, use a new pool to save memory
+# The bins for the first relevant document: name and last rank. Then follow "later" and "never".
 BINS = (("1", 1), ("2", 2), ("3", 3), ("4-10", 10), ("11-100", 100), ("101-1000", 1000))
 LATER, NEVER = "later", "never"
 
@@ -29,7 +29,7 @@ NO_CURVES = Curves(precision_at_recall=(), cutoffs=(), at_cutoff={}, first_relev
 
 
 def curves_of(evaluator: Evaluator, ranked: Ranked) -> Curves:
-    """The curves of one run, from the ranking that its values come from."""
+    """The curves of one run, from the same ranking as its values."""
     ranking, rules = _main_ranking(evaluator, ranked)
     depth = int(ranking.retrieved.max(initial=0))
     cutoffs = tuple(range(1, min(DEEPEST, depth) + 1))
@@ -43,7 +43,7 @@ def curves_of(evaluator: Evaluator, ranked: Ranked) -> Curves:
 
 
 def _main_ranking(evaluator: Evaluator, ranked: Ranked) -> tuple[JudgedRanking, Rules]:
-    """The ranking under the rules that the report prints; some conventions rank single measures in another way."""
+    """The ranking under the rules that the report prints; some conventions rank differently for single measures."""
     forms = evaluator.forms
     place = next((n for n, form in enumerate(forms) if form.rules == evaluator.rules and not form.topics), 0)
     return ranking_of(ranked.rankings[place]), forms[place].rules
@@ -61,7 +61,7 @@ class _Computed:
             ranking = replace(ranking, pool=replace(ranking.pool))
         try:
             return values_under(measure, ranking, self._rules)
-        except MeasureError:  # no closed form over all orders of equal scores: then one order, by document id
+        except MeasureError:  # no closed form for the average over tied orders: order ties by document id
             return values_under(measure, ranking, replace(self._rules, ties="doc-desc"))
 
     def means(self, measures: Sequence[Measure]) -> Iterator[float | None]:
@@ -71,7 +71,7 @@ class _Computed:
 
 
 def _adapted(like: Convention, measure: Measure) -> Measure:
-    """What the convention computes under this name; our own measure where it has none."""
+    """The convention's version of a measure; our own if it has none."""
     try:
         return like.adapt(measure)
     except MeasureError:
@@ -79,9 +79,9 @@ def _adapted(like: Convention, measure: Measure) -> Measure:
 
 
 def first_relevant(reciprocal: Floats) -> dict[str, int]:
-    """How many queries have their first relevant document at which ranks; queries without a value are left out.
+    """The number of queries by the rank of their first relevant document; queries without a value are left out.
 
-    Where the orders of equal scores are averaged, a query's rank is one over its mean reciprocal rank.
+    When ties are averaged, a query's rank is one over its mean reciprocal rank.
 
     >>> first_relevant(np.array([1.0, 1 / 7, 0.0]))
     {'1': 1, '2': 0, '3': 0, '4-10': 1, '11-100': 0, '101-1000': 0, 'later': 0, 'never': 1}

@@ -1,4 +1,4 @@
-"""Records as JSON in files: written in one way, and read with errors that name the file."""
+"""Write records as JSON, and read them with errors that name the file."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def encode_record(record: msgspec.Struct) -> bytes:
 def read_record(
     path: Path, kind: type[Kept], *, why: Callable[[bytes, Exception], str], missing: str | None = None
 ) -> Kept:
-    """The record in a file.
+    """Read the record in a file.
 
-    `why` says what is wrong with bytes that are no such record, and `missing` that there is no such file in its folder.
+    `why` gives the message for bytes that are not such a record, `missing` is the message if there is no file.
     """
     try:
         data = path.read_bytes()

@@ -1,8 +1,8 @@
-"""The YAML of a run's header, read by PyYAML. Imported only where there is a header: PyYAML is an extra.
+"""Parse the YAML of a run's header with PyYAML. Imported only if there is a header: PyYAML is an extra.
 
-Values are those of YAML 1.2 and JSON: 12:30, 2021-05-31, yes and 007 stay texts, where PyYAML alone makes 750, a date,
-True and 7 of them. Names are always texts. Tags, anchors and aliases are refused: they serve no header, and a few lines
-of aliases can stand for gigabytes.
+Scalars follow YAML 1.2 and JSON: 12:30, 2021-05-31, yes and 007 stay text, where PyYAML by default gives 750, a date,
+True and 7. Keys are always text. Tags, anchors and aliases are rejected: no header needs them, and a few lines of
+aliases can expand to gigabytes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 
 _Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML may have been built without libyaml
-_DEEPEST = 50  # levels; a deeper header is an attack on the parser
-_SCALARS = (  # type, its plain form, the characters that it can start with
+_DEEPEST = 50  # levels; a deeper header can only be an attack on the parser
+_SCALARS = (  # type, its pattern, the characters that it can start with
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("null", r"null|Null|NULL|~|", ["n", "N", "~", ""]),
     ("int", r"[-+]?(?:0|[1-9][0-9]*)", "-+0123456789"),
@@ -23,7 +23,7 @@ _SCALARS = (  # type, its plain form, the characters that it can start with
 
 
 class Refused(Exception):
-    """A header that is not read; says why and on which line."""
+    """A header that cannot be read; the message gives the line and the reason."""
 
 
 class _HeaderLoader(_Safe):  # type: ignore[misc]
@@ -33,9 +33,9 @@ class _HeaderLoader(_Safe):  # type: ignore[misc]
         found: dict[str, Any] = {}
         for name, value in node.value:
             if not isinstance(name, yaml.ScalarNode):
-                raise Refused(f"line {_line(name)}: a name is not a text")
+                raise Refused(f"line {_line(name)}: a key is not text")
             if name.value in found:
-                raise Refused(f"line {_line(name)}: {name.value!r} is given a second time")
+                raise Refused(f"line {_line(name)}: duplicate key {name.value!r}")
             found[name.value] = self.construct_object(value, deep=deep)
         return found
 
@@ -45,7 +45,7 @@ for _type, _form, _starts in _SCALARS:
 
 
 def load_header(text: str) -> dict[str, Any]:
-    """The mapping that a header's text stands for; raises Refused.
+    """Parse the text of a header into a mapping; raises Refused.
 
     >>> load_header("method: {retrieval: [bm25, rm3], b: 0.4}")
     {'method': {'retrieval': ['bm25', 'rm3'], 'b': 0.4}}
@@ -59,22 +59,22 @@ def load_header(text: str) -> dict[str, Any]:
         raise Refused(str(error).partition("\n")[0]) from None
     if found is not None and not isinstance(found, dict):
         raise Refused(
-            f"the header is a {'list' if isinstance(found, list) else 'value'}; ir_metadata starts with names"
+            f"the header is a {'list' if isinstance(found, list) else 'value'}; it must be a mapping of keys to values"
         )
     return found or {}
 
 
 def _check_events(text: str) -> None:
-    """Refuse what must not be loaded, while it is still a stream of events that takes no memory."""
+    """Reject unsafe YAML on the event stream, before anything is built in memory."""
     depth = 0
     for event in yaml.parse(text, Loader=_Safe):
         if getattr(event, "anchor", None) is not None:
-            raise Refused(f"line {_line(event)}: anchors and aliases are not read")
+            raise Refused(f"line {_line(event)}: anchors and aliases are not supported")
         if getattr(event, "tag", None) is not None:
-            raise Refused(f"line {_line(event)}: tags such as {event.tag} are not read")
+            raise Refused(f"line {_line(event)}: tags such as {event.tag} are not supported")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
-            raise Refused(f"line {_line(event)}: more than {_DEEPEST} levels")
+            raise Refused(f"line {_line(event)}: nested more than {_DEEPEST} levels deep")
 
 
 def _line(place: Any) -> int:

@@ -1,4 +1,4 @@
-"""Files by their content: digests, sizes and lines of what went in. Reads files as streams and understands none."""
+"""Identify files by their content: digest, size and number of lines. Reads bytes only; parses no format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BINARY = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff")  # Parquet and Arrow have ro
 
 
 class FileContent(Struct, frozen=True):
-    """What a file holds, without a look at what it means."""
+    """Digest, size and number of lines of a file."""
 
     sha256: str
     size: int
@@ -26,7 +26,7 @@ class FileContent(Struct, frozen=True):
 
 
 class Stamp(Struct, frozen=True):
-    """What changes when a file is written to."""
+    """File status that changes when the file is written to."""
 
     device: int
     inode: int
@@ -51,7 +51,7 @@ def is_file(source: str) -> bool:
 
 
 def identity_of(name: str, path: str, queries: int) -> Identity:
-    """A file by its content; without digest where there is no file to read again."""
+    """The identity of a file; without a digest if it cannot be read again."""
     if not is_file(path):
         return unread_identity(name, path, queries)
     content = content_of(path)
@@ -61,17 +61,17 @@ def identity_of(name: str, path: str, queries: int) -> Identity:
 
 
 def unread_identity(name: str, path: str, queries: int) -> Identity:
-    """Judgments or a run of which no file is known: standard input ("-"), a pipe, or a value in memory ("")."""
+    """The identity of judgments or a run from standard input ("-"), a pipe, or memory ("")."""
     return Identity(name=name, path=path, sha256=None, size=None, lines=None, queries=queries)
 
 
 def name_of(path: str) -> str:
-    """What judgments are called: by their file, as runs are."""
+    """The name of judgments: that of their file, as for runs."""
     return "stdin" if path == STDIN else stem(path) or "qrels"
 
 
 def content_of(path: str) -> FileContent:
-    """Digest, size and lines of a file, read once; a compressed file is read once more to count its lines."""
+    """Digest, size and lines of a file, read once; a compressed file is read again to count its lines."""
     digest, size, lines = hashlib.sha256(), 0, _Lines()
     try:
         with open(path, "rb") as file:
@@ -97,7 +97,7 @@ def _lines_of(path: str, raw: _Lines) -> int | None:
 
 
 class _Lines:
-    """Counts the lines of a text that comes block by block; a last line without its end counts too."""
+    """Counts lines block by block; a last line without a newline counts too."""
 
     def __init__(self) -> None:
         self._ends, self._open = 0, False
@@ -112,7 +112,7 @@ class _Lines:
 
 
 def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
-    """What to compare later, to be sure that nobody wrote to the files meanwhile."""
+    """The status of each file, to detect later whether it was written to."""
     found = {}
     for path in paths:
         if is_file(path):
@@ -122,11 +122,11 @@ def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
 
 
 def refuse_changed(before: dict[str, Stamp]) -> None:
-    """Refuse files that were written to since: the digest would be of other bytes than the numbers."""
+    """Refuse files that have changed since: the digest would not match the evaluated bytes."""
     now = stamps(before)
     for path, stamp in before.items():
         if now.get(path) != stamp:
             raise InputError(
-                "the file changed while it was evaluated, so no report can say what was. Evaluate it again.",
+                "the file changed while it was evaluated, so no report was written. Run the evaluation again.",
                 source=path,
             )

@@ -1,4 +1,4 @@
-"""ir_metadata: what a run file says of itself, in comment lines at its top (Breuer, Keller and Schaer 2022).
+"""ir_metadata: metadata in comment lines at the top of a run file (Breuer, Keller and Schaer 2022).
 
     # ir_metadata.start
     # method:
@@ -8,8 +8,8 @@
     #       b: 0.4
     # ir_metadata.end
 
-The lines between the marks are YAML, which PyYAML reads (the extra `metadata`). A header that cannot be read is kept as
-text, with the reason; so is every header where PyYAML is not installed. Writing needs no PyYAML.
+The lines between the marks are YAML, parsed by PyYAML (the extra `metadata`). A header that cannot be parsed, or any
+header if PyYAML is not installed, is kept as text with the reason. Writing does not need PyYAML.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from assay.formats.sources import BLOCK_SIZE, open_source
 Metadata: TypeAlias = dict[str, Any]
 
 START, END = "ir_metadata.start", "ir_metadata.end"
-_LONGEST_HEADER = 1 << 20  # bytes that are looked through for the end mark
+_LONGEST_HEADER = 1 << 20  # bytes searched for the end mark
 _WORDS = frozenset({"true", "false", "null"})
 _PLAIN = re.compile(r"[^\W\d_](?:[\w ./()+@%,;-]*[\w.)/+])?")  # texts that need no quotes
 
 
 def read_metadata(path: str | os.PathLike[str]) -> Metadata | None:
-    """The metadata of a run file, compressed or not; None where it has none.
+    """The metadata of a run file, compressed or not; None if it has no header.
 
-    A header that cannot be read comes as {"raw": its text, "why": the reason}.
+    A header that cannot be parsed gives {"raw": its text, "why": the reason}.
     """
     with open_source(path) as content:
         head = content.head
@@ -46,7 +46,7 @@ def read_metadata(path: str | os.PathLike[str]) -> Metadata | None:
 
 
 def _may_go_on(head: bytes) -> bool:
-    """Whether the header, which is the comment lines at the top, may end after what was read so far."""
+    """Whether the comment lines at the top may continue beyond the bytes read so far."""
     if len(head) > _LONGEST_HEADER or f"# {END}".encode() in head:
         return False
     head = head.removeprefix(b"\xef\xbb\xbf")
@@ -54,7 +54,7 @@ def _may_go_on(head: bytes) -> bool:
 
 
 def header_text(text: str) -> str | None:
-    r"""What stands between the marks, without the # of each line; None where there are no marks.
+    r"""The lines between the marks, without their #; None if there are no marks.
 
     >>> header_text("# ir_metadata.start\n# tag: bm25\n# ir_metadata.end\n1 Q0 d 1 2.0 bm25")
     'tag: bm25'
@@ -74,12 +74,12 @@ def header_text(text: str) -> str | None:
 
 
 def parse_metadata(text: str) -> Metadata:
-    r"""The metadata of a header's text; {"raw": text, "why": the reason} where it cannot be read.
+    r"""Parse the text of a header; {"raw": text, "why": the reason} if it cannot be parsed.
 
     >>> parse_metadata("method:\n  retrieval:\n    - name: bm25\n      b: 0.4")
     {'method': {'retrieval': [{'name': 'bm25', 'b': 0.4}]}}
     >>> parse_metadata("method: *bm25")
-    {'raw': 'method: *bm25', 'why': 'line 1: anchors and aliases are not read'}
+    {'raw': 'method: *bm25', 'why': 'line 1: anchors and aliases are not supported'}
     """
     try:
         from assay.records.header_yaml import Refused, load_header
@@ -92,7 +92,7 @@ def parse_metadata(text: str) -> Metadata:
 
 
 def is_raw(metadata: Mapping[str, Any]) -> bool:
-    """Whether a header could not be read, and its text was kept."""
+    """Whether the header could not be parsed and was kept as text."""
     return set(metadata) == {"raw", "why"}
 
 
@@ -100,7 +100,7 @@ def is_raw(metadata: Mapping[str, Any]) -> bool:
 
 
 def render_metadata(metadata: Mapping[str, Any]) -> str:
-    """The header of a run file: comment lines with the marks around.
+    """The header of a run file: comment lines between the two marks.
 
     >>> print(render_metadata({"tag": "bm25", "method": {"retrieval": [{"name": "bm25", "b": 0.4}]}}), end="")
     # ir_metadata.start
@@ -135,9 +135,9 @@ def _rendered_inner(value: Mapping[str, Any] | Sequence[Any]) -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
-    """A scalar so that it is read as the same again."""
+    """A scalar as YAML that parses to the same value."""
     if isinstance(value, (Mapping, list, tuple)):
-        raise InputError("ir_metadata has no empty lists or mappings; leave the name out.")
+        raise InputError("ir_metadata does not allow empty lists or mappings; leave the key out.")
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, (int, float)):
@@ -156,7 +156,7 @@ def _escaped(character: str) -> str:
 def write_with_metadata(
     run: str | os.PathLike[str], metadata: Mapping[str, Any], output: str | os.PathLike[str]
 ) -> None:
-    """Write a run file with this header in place of its own; lines of the run stay as they are, compression does not."""
+    """Copy a run file with this header in place of its own; the run's lines are unchanged, compression is removed."""
     with open_source(run) as content:
         while _may_go_on(content.head) and content.look_further():
             pass
@@ -166,7 +166,7 @@ def write_with_metadata(
 
 
 def _without_header(head: bytes) -> bytes:
-    """The head of a file without the lines from the first mark to the last."""
+    """The start of a file without the header, marks included."""
     found = re.search(
         rb"^#[ \t]*"
         + re.escape(START).encode()

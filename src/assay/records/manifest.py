@@ -1,4 +1,4 @@
-"""What was done, with what, on what: the manifest of an experiment. Reads only the headers of runs."""
+"""Build the manifest of an experiment: inputs, versions and settings. Reads only the headers of runs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from assay.records.ir_metadata import Metadata, is_raw, read_metadata
 from assay.records.model import Baseline, Config, Digest, ExperimentManifest, Targets
 from assay.records.secrets import Secrets
 
-_COMPUTING = ("numpy", "scipy")  # what every number depends on
-_READING = ("pyarrow", "pandas", "polars", "zstandard")  # what some depend on, where it is in use
+_COMPUTING = ("numpy", "scipy")  # every number depends on these
+_READING = ("pyarrow", "pandas", "polars", "zstandard")  # recorded only if loaded
 _OWN_PLACES = ("model", "dataset")
 _INDEX = "index."
 
 
 class DeclaredSettings(Struct, frozen=True):
-    """What the user tells about the experiment, since no file does."""
+    """What the user states about the experiment."""
 
     dataset: str | None = None
     model: str | None = None
@@ -39,14 +39,14 @@ class DeclaredSettings(Struct, frozen=True):
 
 
 class Name(Struct, frozen=True):
-    """An experiment by name and time."""
+    """The id of an experiment and the time of its creation."""
 
     id: str
     created: str
 
 
 def parse_settings(pairs: Iterable[str], notes: Iterable[str] = ()) -> DeclaredSettings:
-    """NAME=VALUE pairs: `model`, `dataset` and `index.NAME` have places of their own, the others are parameters.
+    """Parse NAME=VALUE pairs: `model`, `dataset` and `index.NAME` have their own fields, the others are parameters.
 
     >>> parse_settings(["model=e5-base", "k=60", "index.passages=2025-01-31"]).index_snapshots
     {'passages': '2025-01-31'}
@@ -61,7 +61,7 @@ def parse_settings(pairs: Iterable[str], notes: Iterable[str] = ()) -> DeclaredS
         if name in found:
             raise InputError(f"--set gives {name!r} twice; keep one of them.")
         if name not in _OWN_PLACES and name.casefold() in _OWN_PLACES:
-            raise InputError(f"--set {name}=...: no such place{did_you_mean(name, _OWN_PLACES)}")
+            raise InputError(f"--set {name}=...: unknown name{did_you_mean(name, _OWN_PLACES)}")
         found[name] = value
     return DeclaredSettings(
         dataset=found.get("dataset"),
@@ -95,7 +95,7 @@ def config_of(
 
 
 def config_hash(config: Config, settings: DeclaredSettings) -> str:
-    """One digest for all choices: equal for equal experiments, whatever the order in which they were written."""
+    """One digest of all choices; independent of the order in which they were given."""
     what = {
         "config": msgspec.to_builtins(config),
         "dataset": settings.dataset,
@@ -107,14 +107,14 @@ def config_hash(config: Config, settings: DeclaredSettings) -> str:
 
 
 def settings_of(manifest: ExperimentManifest) -> DeclaredSettings:
-    """The settings that a manifest keeps."""
+    """The settings stored in a manifest."""
     return DeclaredSettings(
         manifest.dataset, manifest.model, manifest.parameters, manifest.index_snapshots, tuple(manifest.notes)
     )
 
 
 def name_experiment(digest: str, now: datetime | None = None) -> Name:
-    """A short name that sorts by time: the second in UTC, and the start of the config's hash.
+    """A short name that sorts by time: the time in UTC, and the start of the config hash.
 
     >>> name_experiment("1f3a5c7e9b", datetime(2025, 1, 31, 9, 30, 5, tzinfo=UTC)).id
     '20250131T093005Z-1f3a5c7e'
@@ -144,9 +144,9 @@ def build_manifest(
     inputs: Sequence[Digest],
     metadata: Mapping[str, Any],
 ) -> ExperimentManifest:
-    """The manifest, but for the digests of the outputs, which `storing` adds when it writes them.
+    """The manifest without the digests of the outputs, which `storing` adds when it writes them.
 
-    All that comes in here is without secrets already.
+    Secrets must already be hidden in all arguments.
     """
     return ExperimentManifest(
         experiment=experiment.id,
@@ -185,18 +185,18 @@ def packages_in_use() -> dict[str, str]:
 
 
 def metadata_of(paths: Mapping[str, str]) -> dict[str, Metadata]:
-    """What the headers of run files say of themselves, by run."""
+    """The metadata in the headers of run files, by run."""
     found = {name: read_metadata(path) for name, path in paths.items() if is_file(path)}
     return {name: said for name, said in found.items() if said is not None}
 
 
 def hidden_metadata(metadata: Mapping[str, Metadata], secrets: Secrets) -> dict[str, Any]:
-    """The same without secrets."""
+    """The metadata without secrets."""
     return {as_text(secrets.hide(name)): _hidden(said, secrets) for name, said in metadata.items()}
 
 
 def _hidden(said: Metadata, secrets: Secrets) -> Any:
-    if is_raw(said):  # the text goes first: it says what else is secret
+    if is_raw(said):  # the text first: it shows which values are secret
         return {"raw": secrets.hide_block(said["raw"]), "why": secrets.hide(said["why"])}
     return secrets.hide_all(said)
 

@@ -1,6 +1,6 @@
-"""The records that are kept of an evaluation, as values. Computes nothing, reads and writes nothing.
+"""The records of an evaluation, as plain values. Computes nothing, reads and writes nothing.
 
-Each record has a JSON Schema of its version in docs/schemas. Numbers that are not defined are None, since JSON has no NaN.
+The JSON Schema of each record's version is in docs/schemas. Undefined numbers are None, since JSON has no NaN.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ REPORT_SCHEMA: Final = "assay/evaluation-report/1"
 MANIFEST_SCHEMA: Final = "assay/experiment-manifest/1"
 
 Severity = Literal["error", "warning", "note"]
-Status = Literal["pass", "warn", "fail", "unknown"]  # worst first when several are taken together: fail, warn, unknown
+Status = Literal["pass", "warn", "fail", "unknown"]  # the overall status is the worst: fail, warn, unknown, pass
 
 
 class Record(Struct, frozen=True):
-    """A value with named fields; fields that a later version adds are ignored when an old program reads it."""
+    """A value with named fields. Unknown fields, added by a later version, are ignored when it is read."""
 
 
 class Identity(Record, frozen=True, kw_only=True):
-    """Judgments or a run by their content."""
+    """Judgments or a run, identified by content."""
 
-    name: str  # what it is called: a run's name, a file's stem
-    path: str  # as it was given, without secrets; "-" for standard input, "" for a value in memory
-    sha256: str | None  # of the bytes in the file, compressed or not; None where there is no file to read again
+    name: str  # name of the run, or stem of the file
+    path: str  # as given, without secrets; "-" for standard input, "" for a value in memory
+    sha256: str | None  # of the file's bytes, before decompression; null if it did not come from a file
     size: int | None  # bytes
-    lines: int | None  # of text after decompression; None for formats without lines
+    lines: int | None  # after decompression; null for formats without lines
     queries: int
 
 
 class TargetResult(Record, frozen=True, kw_only=True):
-    """What was aimed at, and whether it was reached."""
+    """The target of a measure, and whether it was reached."""
 
     status: Status
-    goal: float | None  # what the mean is held against, in the measure's own unit; None if it is not known
+    goal: float | None  # lowest value that passes, in the measure's own unit; null if unknown
     words: str  # "0.3812 of 0.3500 (good)", "no baseline called 'bm25'"
-    baseline: str | None = None  # the run that an uplift is over
-    levels: dict[str, float] = {}  # name of level -> value in the measure's own unit: good, strong
-    reached: str | None = None  # the highest level that was reached
-    typical: tuple[float, float] | None = None  # what a usual baseline has, from and to; for comparison only
+    baseline: str | None = None  # run that an uplift is measured against
+    levels: dict[str, float] = {}  # level, such as good or strong -> value in the measure's own unit
+    reached: str | None = None  # highest level reached
+    typical: tuple[float, float] | None = None  # range of a typical baseline; for orientation only
 
 
 class MeasureResult(Record, frozen=True, kw_only=True):
@@ -49,25 +49,25 @@ class MeasureResult(Record, frozen=True, kw_only=True):
     name: str  # as the user wrote it
     canonical: str
     mean: float | None
-    interval: tuple[float, float] | None  # of the mean; None with fewer than two queries or a sum
+    interval: tuple[float, float] | None  # of the mean; null for a sum, or with fewer than two queries
     confidence: float
-    queries: int  # that the mean is over
-    undefined: int  # queries that it leaves out
+    queries: int  # queries in the mean
+    undefined: int  # queries left out of the mean because the measure is undefined
     total: str  # how queries are combined: mean, sum, geometric
-    tie_bounds: tuple[float, float] | None = None  # lowest and highest mean under any order of equal scores
+    tie_bounds: tuple[float, float] | None = None  # lowest and highest mean under any order of tied documents
     target: TargetResult | None = None
 
 
 class Example(Record, frozen=True, kw_only=True):
-    """One place where a finding holds."""
+    """One place where a finding occurs."""
 
-    text: str  # what stands there, fit to be shown
+    text: str  # content of that place, ready to display
     line: int | None = None
     query: str | None = None
 
 
 class FindingRecord(Record, frozen=True, kw_only=True):
-    """Something that validation has to say about a file."""
+    """A validation finding about a file."""
 
     code: str
     severity: Severity
@@ -82,10 +82,10 @@ class FindingRecord(Record, frozen=True, kw_only=True):
 
 
 class Curves(Record, frozen=True, kw_only=True):
-    """What charts show besides the values of queries."""
+    """Data for charts, besides the values of queries."""
 
     precision_at_recall: tuple[float | None, ...]  # interpolated, at recall 0.0, 0.1 ... 1.0
-    cutoffs: tuple[int, ...]  # 1 to 100, or to the depth of the run
+    cutoffs: tuple[int, ...]  # 1 to 100, or to the depth of the run if less
     at_cutoff: dict[
         str, tuple[float | None, ...]
     ]  # measure without cutoff (nDCG, P, R, Success) -> mean at each cutoff
@@ -93,10 +93,10 @@ class Curves(Record, frozen=True, kw_only=True):
 
 
 class EvaluationReport(Record, frozen=True, kw_only=True):
-    """One run against one set of judgments."""
+    """The evaluation of one run with one set of judgments."""
 
     schema: Literal["assay/evaluation-report/1"] = REPORT_SCHEMA
-    experiment: str  # id of the manifest that belongs to it
+    experiment: str  # id of its manifest
     created: str  # ISO 8601, UTC
     run: Identity
     tag: str
@@ -105,20 +105,20 @@ class EvaluationReport(Record, frozen=True, kw_only=True):
     rules: dict[str, Any]
     conventions: str  # the rules in words
     measures: tuple[MeasureResult, ...]
-    targets: str | None  # name of the profile
-    status: Status | None  # of all targets together; None without targets
+    targets: str | None  # name of the target profile
+    status: Status | None  # overall status of the targets; null without targets
     coverage: dict[str, Any]
     coverage_words: str
-    complete: bool  # whether every judged query was answered and nothing is in the way of trusting the figures
+    complete: bool  # false if a judged query is missing or something else makes the figures unreliable
     incomplete_because: tuple[str, ...]
     findings: tuple[FindingRecord, ...]
-    curves: Curves  # empty where none were computed
+    curves: Curves  # empty if not computed
     queries: dict[str, tuple[float | None, ...]]  # query -> values in the order of `measures`
-    seconds: float  # reading, judging and computing
+    seconds: float  # time to read, judge and compute
 
 
 class Digest(Record, frozen=True, kw_only=True):
-    """A file that went in or came out."""
+    """An input or output file."""
 
     path: str
     sha256: str
@@ -126,17 +126,17 @@ class Digest(Record, frozen=True, kw_only=True):
 
 
 class Target(Record, frozen=True, kw_only=True):
-    """What is aimed at for one measure."""
+    """The target of one measure."""
 
-    measure: str  # as the profile writes it
-    levels: dict[str, float]  # name of level -> value, or what is added to the baseline's value where `over` is given
-    over: str | None = None  # the run that an uplift is over
-    typical: tuple[float, float] | None = None  # what a usual baseline has, from and to
+    measure: str  # as written in the profile
+    levels: dict[str, float]  # level -> value, or with `over` the uplift over the baseline
+    over: str | None = None  # run that an uplift is measured against
+    typical: tuple[float, float] | None = None  # range of a typical baseline
     note: str = ""
 
 
 class Targets(Record, frozen=True, kw_only=True):
-    """A profile: what is aimed at, measure by measure."""
+    """A target profile."""
 
     name: str
     measures: tuple[Target, ...]
@@ -144,38 +144,38 @@ class Targets(Record, frozen=True, kw_only=True):
 
 
 class Baseline(Record, frozen=True, kw_only=True):
-    """What uplifts are over: one of the runs, or an earlier report."""
+    """The baseline of uplifts: one of the runs, or an earlier report."""
 
     name: str
-    means: dict[str, float | None]  # measure in its canonical form -> mean
-    path: str | None = None  # of the report; None for one of the runs
+    means: dict[str, float | None]  # canonical measure -> mean
+    path: str | None = None  # of the report; null for one of the runs
 
 
 class Config(Record, frozen=True, kw_only=True):
-    """Every choice that the numbers depend on, besides the files themselves."""
+    """Every choice that affects the numbers, apart from the files themselves."""
 
-    measures: tuple[str, ...]  # as they were asked for
-    like: str  # the convention that was followed
-    rules: dict[str, Any]  # those that were chosen; the others are the convention's
+    measures: tuple[str, ...]  # as requested
+    like: str  # convention that was followed
+    rules: dict[str, Any]  # rules set by the user; the others follow the convention
     qrels_format: str = "auto"
     run_format: str = "auto"
-    grades: dict[str, float] = {}  # letters and their values
+    grades: dict[str, float] = {}  # letter -> grade
     targets: Targets | None = None
     baseline: Baseline | None = None
 
 
 class ExperimentManifest(Record, frozen=True, kw_only=True):
-    """What was done, with what, on what: enough to do it again."""
+    """Inputs, versions and settings of an experiment: enough to repeat it."""
 
     schema: Literal["assay/experiment-manifest/1"] = MANIFEST_SCHEMA
     experiment: str
     created: str
     command: tuple[str, ...]  # without secrets
     assay_version: str
-    path_in_use: str  # native kernel, or NumPy and why
+    path_in_use: str  # native kernel, or NumPy and the reason
     python: str
     platform: str
-    packages: dict[str, str]  # name -> version of what the numbers depend on
+    packages: dict[str, str]  # name -> version of the packages that affect the numbers
     dataset: str | None
     model: str | None
     parameters: dict[str, str]  # --set NAME=VALUE

@@ -1,4 +1,4 @@
-"""An experiment from its runs to its reports: evaluate, hold against targets, describe, write. Knows no renderer."""
+"""An experiment from runs to reports: evaluate, check targets, describe, write. Independent of renderers."""
 
 from __future__ import annotations
 
@@ -64,21 +64,21 @@ Find = Callable[[Measured], Sequence[FindingRecord]]
 
 
 class Experiment(Struct, frozen=True):
-    """All that is known of an experiment before its first number."""
+    """The plan of an experiment, before anything is evaluated."""
 
     qrels: str  # path
-    folder: str | None = None  # where reports go; None writes none
+    folder: str | None = None  # of the reports; None writes none
     command: Sequence[str] = ()
     settings: DeclaredSettings = field(default_factory=DeclaredSettings)
     targets: Targets | None = None
-    baseline: str | None = None  # what uplifts are over, if asked for: one of the runs, or a folder with a report
+    baseline: str | None = None  # requested baseline for uplifts: one of the runs, or a folder with a report
     qrels_format: str = "auto"
     run_format: str = "auto"
     grades: Mapping[str, float] = field(default_factory=dict)
     before: Mapping[str, Stamp] = field(default_factory=dict)  # the files as they were, by `stamps`
 
     def measures(self, asked: Sequence[str]) -> tuple[str, ...]:
-        """The measures asked for and those of the targets."""
+        """The requested measures and those of the targets."""
         return tuple(asked) if self.targets is None else with_targets(asked, self.targets)
 
     def evaluate(
@@ -89,9 +89,9 @@ class Experiment(Struct, frozen=True):
         *,
         find: Find | None = None,
     ) -> Outcome:
-        """The evaluations of all runs, and how they stand against the targets; written down if there is a folder.
+        """Evaluate all runs and check the targets; write reports if there is a folder.
 
-        `find` is asked for what validation has to say about each run that is written down.
+        `find` gives the validation findings for each run that gets a report.
         """
         measured = [measure_run(evaluator, run, curves=self.folder is not None) for run in runs]
         evaluations = tuple(each.evaluation for each in measured)
@@ -105,7 +105,7 @@ class Experiment(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What came of an experiment."""
+    """The results of an experiment."""
 
     evaluations: tuple[Evaluation, ...]
     targets: dict[str, TargetOutcome]  # by run; empty without targets
@@ -122,7 +122,7 @@ def begin_experiment(
     notes: Sequence[str] = (),
     **others: Any,
 ) -> Experiment:
-    """Look at everything that can be wrong before a file is evaluated: the folder, the targets, the settings.
+    """Plan an experiment; the folder, targets and settings are checked before any file is evaluated.
 
     `runs` are paths. `others` are the remaining fields of `Experiment`.
     """
@@ -140,7 +140,7 @@ def begin_experiment(
 
 
 def measure_run(evaluator: Evaluator, run: Any, *, curves: bool = True) -> Measured:
-    """One run, read once: its values, how far ties could move them, and its curves."""
+    """One run, read once: its values, the bounds under ties, and its curves."""
     start = perf_counter()
     ranked = evaluator.rank(run)
     evaluation = evaluator.evaluate(ranked, tie_bounds=True)
@@ -149,7 +149,7 @@ def measure_run(evaluator: Evaluator, run: Any, *, curves: bool = True) -> Measu
 
 
 def path_of(source: str) -> str:
-    """The path as a user gives it."""
+    """The path as the user typed it."""
     return STDIN if source == "<stdin>" else source
 
 
@@ -157,7 +157,7 @@ def path_of(source: str) -> str:
 
 
 def find_baseline(name: str, runs: Sequence[str]) -> Baseline:
-    """One of the runs by its name, or the report in a folder."""
+    """The baseline: one of the runs by its name, or the report in a folder."""
     if name in runs:
         return Baseline(name=name, means={})
     if not Path(name).is_dir():
@@ -169,7 +169,7 @@ def find_baseline(name: str, runs: Sequence[str]) -> Baseline:
         inside = sorted(path.parent.name for path in Path(name).glob(f"*/{REPORT_FILE}"))
         if inside:
             raise InputError(
-                f"holds the reports of several runs; name one of them, such as {name}/{inside[0]}.", source=name
+                f"contains the reports of several runs; name one of them, such as {name}/{inside[0]}.", source=name
             )
     report = read_report(name)
     means = {result.canonical: result.mean for result in report.measures}
@@ -179,12 +179,12 @@ def find_baseline(name: str, runs: Sequence[str]) -> Baseline:
 def check_all(
     targets: Targets | None, evaluations: Sequence[Evaluation], baseline: Baseline | None = None
 ) -> dict[str, TargetOutcome]:
-    """How each run stands against the targets; uplifts are over the baseline that was asked for, or one of the runs."""
+    """The target results of each run; uplifts are over the requested baseline, or the run that the targets name."""
     if targets is None:
         return {}
     known = [baseline_of(evaluation) for evaluation in evaluations]
     if baseline is not None and baseline.path is not None:
-        known.append(baseline)  # the last of a name counts
+        known.append(baseline)  # the last one of a name wins
     if baseline is not None:
         targets = over_baseline(targets, baseline.name)
     return {evaluation.run: check_targets(targets, evaluation, known) for evaluation in evaluations}
@@ -204,7 +204,7 @@ def record_experiment(
 ) -> ExperimentManifest:
     """Write the reports and the manifest of an experiment into its folder.
 
-    `outcomes` and `findings` are by run. What is secret in one place is hidden in all.
+    `outcomes` and `findings` are by run. A secret found in one place is hidden everywhere.
     """
     metadata = metadata_of({each.evaluation.run: each.path for each in measured if each.path in plan.before})
     secrets = _learnt(plan, metadata)
@@ -242,7 +242,7 @@ def record_experiment(
 
 
 def _learnt(plan: Experiment, metadata: Mapping[str, Metadata]) -> Secrets:
-    """All secrets that the experiment's texts tell, before the first of them is written."""
+    """All secrets in the experiment's texts, collected before anything is written."""
     secrets = Secrets()
     secrets.hide_command(plan.command)
     hidden_settings(plan.settings, secrets)
@@ -290,12 +290,12 @@ def _identities(plan: Experiment, measured: Sequence[Measured]) -> tuple[Identit
 
 
 def _identity(plan: Experiment, name: str, path: str, queries: int) -> Identity:
-    """A file by its content, if it is one that was given: a dict may be called like a file that happens to be there."""
+    """A file by its content, but only if it was an input: a dict may have the name of an unrelated file."""
     return identity_of(name, path, queries) if path in plan.before else unread_identity(name, path, queries)
 
 
 def _inputs(reports: Sequence[EvaluationReport], baseline: Baseline | None, secrets: Secrets) -> list[Digest]:
-    """The digests of all files that the numbers come from."""
+    """The digests of all files that the numbers depend on."""
     found = [
         Digest(path=identity.path, sha256=identity.sha256, size=identity.size)
         for identity in (reports[0].qrels, *(report.run for report in reports))

@@ -1,6 +1,6 @@
-"""Keys and passwords are kept out of what is written: told by the name beside them, by their shape, or known already.
+"""Hide keys and passwords before anything is written. They are recognised by their name, by their form, or by value.
 
-When in doubt, a value is hidden: a report that lacks a parameter is a nuisance, one that tells a password a disaster.
+When in doubt, a value is hidden: a missing parameter is a nuisance, a leaked password a disaster.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 HIDDEN = "***"
-_WORTH_KNOWING = 8  # characters; shorter values are hidden at their place, but not looked for elsewhere
+_WORTH_KNOWING = 8  # characters; shorter values are hidden where they occur, but not searched for elsewhere
 
-# Words that make a name secret, wherever they stand in it: API_KEY, apiKey, db-password, X-Auth-Token.
+# Words that make a name secret, anywhere in it: API_KEY, apiKey, db-password, X-Auth-Token.
 _SECRET_WORDS = frozenset(
     [
         *("key", "keys", "apikey", "apikeys", "accesskey", "authkey", "privatekey", "secretkey"),
@@ -22,7 +22,7 @@ _SECRET_WORDS = frozenset(
     ]
 )
 _SECRET_ENDS = ("token", "secret", "password", "passwd", "passphrase")  # accesstoken, clientsecret
-_COUNTED = frozenset({"tokens", "token", "keys", "key", "pass"})  # max_tokens=512 is no secret
+_COUNTED = frozenset({"tokens", "token", "keys", "key", "pass"})  # max_tokens=512 is not a secret
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _SHAPES = (
@@ -43,7 +43,7 @@ _SHAPE = re.compile("|".join(rf"(?<![A-Za-z0-9])(?:{shape})" for shape in _SHAPE
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
 _USER_INFO = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^/?#\s]*)@"
-)  # up to the last @: passwords may hold one
+)  # up to the last @: passwords may contain one
 _BEARER = re.compile(r"(?P<word>\b(?:bearer|basic)\s+)(?=\S*\d|\S{20,})[\w.~+/=-]{8,}", re.IGNORECASE)
 _QUOTED = r'"(?:[^"\\]|\\.)*"|\'[^\']*\''
 _NAME = re.compile(r"(?P<name>[\w.-]+)[\"']?\s*[=:]\s*")
@@ -53,7 +53,7 @@ _WHOLE_PAIR = re.compile(r"(?P<name>-{0,2}[\w.-]+)(?P<sign>\s*[=:]\s*)(?P<value>
 
 
 def is_secret_name(name: str, value: str = "") -> bool:
-    """Whether what is called so is kept to oneself.
+    """Whether a name marks its value as secret.
 
     >>> [is_secret_name(name) for name in ("OPENAI_API_KEY", "apiKey", "X-Auth-Token", "keyword", "tokenizer")]
     [True, True, True, False, False]
@@ -67,9 +67,9 @@ def is_secret_name(name: str, value: str = "") -> bool:
 
 
 class Secrets:
-    """What is known to be secret, and how to hide it.
+    """Hides secrets, and remembers them.
 
-    A value that stood beside a secret name is hidden wherever else it stands.
+    A value once seen with a secret name is hidden everywhere else too.
 
     >>> secrets = Secrets()
     >>> secrets.hide_command(["assay", "--api-key", "hunter2-hunter2", "--set", "k=60"])
@@ -82,7 +82,7 @@ class Secrets:
         self._known = set(known)
 
     def learn(self, value: str) -> None:
-        """Hide this value from now on; values too short to be told from other text are not looked for."""
+        """Hide this value from now on, unless it is too short to search for."""
         bare = value.strip().strip("\"'")
         bare = re.sub(r"^(?:bearer|basic)\s+", "", bare, flags=re.IGNORECASE)
         if len(bare) >= _WORTH_KNOWING and bare != HIDDEN:
@@ -97,10 +97,10 @@ class Secrets:
                 self.learn(argument)
             shown.append(HIDDEN if value_follows else self.hide_argument(argument))
             value_follows = not value_follows and _is_secret_option(argument)
-        return tuple(self.hide(argument) for argument in shown)  # again: some were learnt on the way
+        return tuple(self.hide(argument) for argument in shown)  # again: later arguments may have revealed secrets
 
     def hide_argument(self, argument: str) -> str:
-        """One argument; where it is a pair with a secret name, all that follows the name is hidden."""
+        """One argument; if it is a pair with a secret name, everything after the name is hidden."""
         pair = _WHOLE_PAIR.fullmatch(argument)
         if pair is None:
             return self.hide(argument)
@@ -124,18 +124,18 @@ class Secrets:
         return text
 
     def hide_value(self, name: str, value: str) -> str:
-        """A value by its name: hidden as a whole if the name is secret."""
+        """A named value: completely hidden if the name is secret."""
         if is_secret_name(name, value):
             self.learn(value)
             return HIDDEN
         return self.hide(value)
 
     def hide_pairs(self, pairs: Mapping[str, str]) -> dict[str, str]:
-        """Named values without those that are secret."""
+        """Named values without their secrets."""
         return {self.hide(name): self.hide_value(name, value) for name, value in pairs.items()}
 
     def hide_all(self, value: Any, name: str = "") -> Any:
-        """Mappings and lists of texts without their secrets; numbers and the like only go where their name is secret."""
+        """Nested mappings and lists without their secrets; numbers are hidden only if their name is secret."""
         if isinstance(value, str):
             return self.hide_value(name, value)
         if isinstance(value, Mapping):
@@ -147,7 +147,7 @@ class Secrets:
         return value
 
     def hide_block(self, text: str) -> str:
-        """A text of `name: value` lines: what a secret name has on its line and on deeper lines below is hidden."""
+        """A text of `name: value` lines; a secret name's value is hidden on its line and on indented lines below it."""
         shown: list[str] = []
         deeper_than: int | None = None
         for line in text.split("\n"):
@@ -170,7 +170,7 @@ class Secrets:
         return f"{found['scheme']}{HIDDEN}@"
 
     def _without_pairs(self, text: str) -> str:
-        """A text in which what follows a secret name is hidden: up to a blank, or to the closing quote."""
+        """A text with the values of secret names hidden, up to a space or the closing quote."""
         parts, done = [], 0
         for found in _NAME.finditer(text):
             value = _VALUE.match(text, found.end())

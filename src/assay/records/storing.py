@@ -1,13 +1,13 @@
-"""Reports in folders: written whole or not at all, and read again.
+"""Write reports to folders, completely or not at all, and read them.
 
-    DIR/EvaluationReport.json        one run: all files stand in the folder itself
+    DIR/EvaluationReport.json        one run: all files are in the folder itself
     DIR/EvaluationReport.md, .html
     DIR/charts/*.svg
     DIR/ExperimentManifest.json      with the digests of all other files
     DIR/RUN/EvaluationReport.json    several runs: a folder for each, one manifest for all
 
-A new report is made in a folder beside DIR and then changes places with it in one step. So whoever looks, and whenever the
-process is killed, finds the old report or the new one, never a mixture. What else lies in DIR is kept.
+A new report is written to a temporary folder next to DIR, which then replaces DIR in one step. Readers see the old report
+or the new one, never a mixture, even if the process is killed. Other files in DIR are kept.
 """
 
 from __future__ import annotations
@@ -34,14 +34,12 @@ from assay.records.model import MANIFEST_SCHEMA, REPORT_SCHEMA, Digest, Evaluati
 
 REPORT_FILE, MANIFEST_FILE = "EvaluationReport.json", "ExperimentManifest.json"
 
-Render = Callable[[EvaluationReport], Mapping[str, str]]  # a report -> file name, in its folder, -> text
+Render = Callable[[EvaluationReport], Mapping[str, str]]  # report -> {file name in its folder: text}
 
 _LONGEST_NAME = 100  # characters of a folder's name
 _DAY = 86400
-_CANNOT_MOVE = {errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS}  # mounted, or in a folder of others
-_RESERVED = re.compile(
-    r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE
-)  # names that Windows keeps for itself
+_CANNOT_MOVE = {errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS}  # mounted, or no write access
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)  # names reserved by Windows
 
 
 # Writing
@@ -53,14 +51,14 @@ def write_reports(
     manifest: ExperimentManifest,
     render: Render,
 ) -> ExperimentManifest:
-    """Write the reports of one experiment into a folder; gives the manifest with the digests of all that was written.
+    """Write the reports of one experiment into a folder; returns the manifest with the digests of all files written.
 
-    A folder that holds a report already is replaced; one that holds other things only is refused.
+    An existing report is replaced; a folder with other files and no report is refused.
     """
     target = checked_folder(folder)
     files = dict(_files(reports, render))
     whole = replace(manifest, outputs=tuple(digest_of(name, data) for name, data in files.items()))
-    files[MANIFEST_FILE] = encode_record(whole)  # the last one: it vouches for the others
+    files[MANIFEST_FILE] = encode_record(whole)  # last, since it has the digests of the others
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(target)
@@ -71,9 +69,9 @@ def write_reports(
 
 
 def checked_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder as it may be written to: new, empty, or with a report of ours in it."""
+    """The resolved path of a folder that may be written to: new, empty, or with one of our reports."""
     if not os.fspath(folder):
-        raise InputError("no folder to write the report to: the name is empty.")
+        raise InputError("no folder for the report: the name is empty.")
     target = Path(os.path.realpath(folder))
     _put_back(target)
     if target.exists() and not target.is_dir():
@@ -81,18 +79,18 @@ def checked_folder(folder: str | os.PathLike[str]) -> Path:
     try:
         others = sorted(entry.name for entry in target.iterdir()) if target.exists() else []
     except OSError as error:
-        raise InputError(f"cannot be looked into: {error.strerror}.", source=os.fspath(folder)) from None
-    # Looked for by its path: the folder that was listed may have been replaced by another process meanwhile.
+        raise InputError(f"cannot be listed: {error.strerror}.", source=os.fspath(folder)) from None
+    # Checked by path, not in the listing: another process may have replaced the folder since.
     if others and not (target / MANIFEST_FILE).exists():
         raise InputError(
-            f"holds other files and no report ({some_of(others)}). Name a new folder, or one with a report to replace.",
+            f"contains other files but no report ({some_of(others)}). Choose a new folder, or one with a report to replace.",
             source=os.fspath(folder),
         )
     return target
 
 
 def _files(reports: Sequence[EvaluationReport], render: Render) -> Iterator[tuple[str, bytes]]:
-    """All files but the manifest, by their path below the folder."""
+    """All files except the manifest, by their path within the folder."""
     folders = run_folders([report.run.name for report in reports]) if len(reports) > 1 else [""]
     for report, folder in zip(reports, folders, strict=True):
         before = f"{folder}/" if folder else ""
@@ -102,7 +100,7 @@ def _files(reports: Sequence[EvaluationReport], render: Render) -> Iterator[tupl
 
 
 def run_folders(names: Sequence[str]) -> list[str]:
-    """A folder for each run: its name, made safe for all file systems, and no two alike.
+    """A folder name for each run: its own name, made safe for all file systems and unique.
 
     >>> run_folders(["bm25", "a/b", "BM25", "..", "nul"])
     ['bm25', 'a_b', 'BM25-2', 'run', 'nul_']
@@ -141,7 +139,7 @@ def _write_files(target: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _write_beside(target: Path, files: Mapping[str, bytes]) -> None:
-    """Write to a folder beside the target, and let the two change places."""
+    """Write to a folder next to the target, then swap the two."""
     beside = target.with_name(f".{target.name}.{_owner()}.part")
     try:
         _fill(beside, files)
@@ -158,7 +156,7 @@ def _write_beside(target: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
-    """All files of a new folder, on the disk before anyone sees them."""
+    """Write all files of a new folder and flush them to disk before it becomes visible."""
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -171,10 +169,10 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _change_places(new: Path, target: Path) -> None:
-    """The new folder takes the name; the old one is left under the name of the new one, to be removed."""
+    """Swap the two folders; the old one ends up under the temporary name, to be removed."""
     if exchange(new, target):
         return
-    # Without a step that does both, the folder has no name for a moment. `_put_back` mends it if that was the last one.
+    # Without an atomic swap, the target is missing for a moment. `_put_back` repairs that if the process is killed then.
     aside = new.with_suffix(".old")
     os.rename(target, aside)
     try:
@@ -186,7 +184,7 @@ def _change_places(new: Path, target: Path) -> None:
 
 
 def _put_back(target: Path) -> None:
-    """Give a report its name back, if a process was killed while it had none."""
+    """Restore a report if a process was killed between the two renames."""
     if target.exists() or not target.parent.is_dir():
         return
     asides = [path for path in _leftovers(target, "old") if _is_abandoned(path)]
@@ -196,7 +194,7 @@ def _put_back(target: Path) -> None:
 
 
 def _carry_over(old: Path, new: Path, files: Mapping[str, bytes]) -> None:
-    """What lies in the old folder and is no part of its report gets a place in the new one too."""
+    """Link the user's own files from the old folder into the new one."""
     ours = {MANIFEST_FILE, *(output.path for output in _outputs(old))}
     our_folders = {parent.as_posix() for name in ours for parent in Path(name).parents}
     for path in sorted(old.rglob("*")):
@@ -225,7 +223,7 @@ def _outputs(folder: Path) -> Sequence[Digest]:
 
 
 def _somebody_stands_in(target: Path) -> bool:
-    """Whether the current folder is the target or below it: whoever is there should not be left in a removed folder."""
+    """Whether the current folder is in the target: replacing the target would leave the shell in a removed folder."""
     here = Path(os.path.realpath(os.curdir))
     return here == target or target in here.parents
 
@@ -233,8 +231,8 @@ def _somebody_stands_in(target: Path) -> bool:
 def _write_in_place(target: Path, files: Mapping[str, bytes]) -> None:
     """Write into the folder itself, file by file.
 
-    Each file is whole at any time. The manifest goes first and comes last: in between there is no report, rather than a
-    mixture of two that looks like one.
+    Each file is replaced atomically. The manifest is removed first and written last, so an interrupted write leaves no
+    report instead of a mixture of two.
     """
     old = [output.path for output in _outputs(target)]
     (target / MANIFEST_FILE).unlink(missing_ok=True)
@@ -248,15 +246,15 @@ def _write_in_place(target: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _is_below(folder: Path, name: str) -> bool:
-    """Whether a path of a manifest, which anyone may have written, stays in the folder."""
+    """Whether a path from a manifest stays within the folder; a manifest is untrusted."""
     return Path(os.path.realpath(folder / name)).is_relative_to(folder)
 
 
-# What is left behind by processes that were killed
+# Leftovers of killed processes
 
 
 def _owner() -> str:
-    """Who writes: the machine, among those that may share the disk, the process, and which of its reports."""
+    """A unique name of this write: host (the disk may be shared), process and a random suffix."""
     host = re.sub(r"[^A-Za-z0-9]", "-", socket.gethostname())
     return f"{host}-{os.getpid()}-{os.urandom(3).hex()}"
 
@@ -274,7 +272,7 @@ def _remove_leftovers(target: Path) -> None:
 
 
 def _is_abandoned(path: Path) -> bool:
-    """Whether the process that made a folder is gone; of processes on other machines, only a day tells that."""
+    """Whether the process that made a folder is gone; for other machines, whether the folder is a day old."""
     host, process, *_ = [*path.stem.rpartition(".")[2].rsplit("-", 2), "", ""]
     if os.name == "posix" and host == _owner().rsplit("-", 2)[0] and process.isdecimal():
         return not _is_running(int(process))
@@ -308,29 +306,29 @@ def read_report(folder: str | os.PathLike[str]) -> EvaluationReport:
 
 
 def report_folders(manifest: ExperimentManifest) -> list[str]:
-    """The folders of the reports that a manifest names, below its own; "" is its own."""
+    """The folders of a manifest's reports, relative to its own; "" is its own."""
     return [path.rpartition("/")[0] for path in (o.path for o in manifest.outputs) if Path(path).name == REPORT_FILE]
 
 
 def _read(path: Path, kind: type[Kept], schema: str) -> Kept:
     _put_back(Path(os.path.realpath(path.parent)))
-    inside = "evaluations"  # of a benchmark, where each mode has its report
+    inside = "evaluations"  # a benchmark keeps the report of each mode there
     hint = f" Name one of those in {inside}/." if (path.parent / inside).is_dir() else ""
     return read_record(
         path,
         kind,
         why=lambda data, error: _unreadable(data, schema, error),
-        missing=f"there is no {path.name} here, so this is no report.{hint}",
+        missing=f"is not a report: it has no {path.name}.{hint}",
     )
 
 
 def _unreadable(data: bytes, schema: str, error: Exception) -> str:
-    """What is wrong with a file: not JSON at all, another version, or another shape."""
+    """Why a file cannot be read: it is not JSON, has another version, or does not match the schema."""
     try:
         found = msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return f"is damaged: {error}."
     given = found.get("schema") if isinstance(found, dict) else None
     if given != schema:
-        return f"is of the kind {given!r}; this version of assay reads {schema!r}."
-    return f"does not have the shape of {schema!r}: {error}."
+        return f"has schema {given!r}; this version of assay reads {schema!r}."
+    return f"does not match schema {schema!r}: {error}."

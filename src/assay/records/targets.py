@@ -1,16 +1,16 @@
-"""Targets: what is aimed at, read from a profile, and whether it was reached. Evaluates nothing.
+"""Target profiles: read them, and check whether an evaluation reached them. Evaluates nothing.
 
 A profile is a TOML file, or the same in JSON:
 
     name = "web"
 
     [measures."nDCG@10"]
-    good = 0.35                # levels have any names; all are values to reach or to pass
+    good = 0.35                # levels can have any name; each is the lowest value that reaches it
     strong = 0.40
-    baseline = [0.30, 0.32]    # what a usual system has; shown, not checked
+    baseline = [0.30, 0.32]    # typical values; shown, not checked
 
     [measures."AP"]
-    uplift = 0.03              # over the mean of a run; levels are written {good = 0.03, strong = 0.05}
+    uplift = 0.03              # over the mean of a run; with several levels: {good = 0.03, strong = 0.05}
     over = "bm25"
 """
 
@@ -33,22 +33,22 @@ from assay.measures import Measure, parse_measure, parse_measures
 from assay.records.model import Baseline, Status, Target, TargetResult, Targets
 
 PROFILES = Path(__file__).parent / "profiles"
-WARN_WITHIN = 0.1  # of the goal: so little below it is a warning, not a failure
-# 0.25 + 0.03 is a little more than 0.28: a goal is reached also where only the last bits of a sum lack.
+WARN_WITHIN = 0.1  # share of the goal: a mean this close below it is a warning, not a failure
+# 0.25 + 0.03 is slightly more than 0.28 in floating point, so a goal counts as reached within rounding error.
 _LAST_BITS = 1e-12
 
 _WORST_FIRST: tuple[Status, ...] = ("fail", "warn", "unknown", "pass")
 _PROFILE_KEYS = ("name", "description", "measures")
-_OWN_KEYS = ("uplift", "over", "baseline", "note")  # in the table of a measure; all others are levels
+_OWN_KEYS = ("uplift", "over", "baseline", "note")  # in a measure's table; all other keys are levels
 
 
 def built_in_profiles() -> list[str]:
-    """The names of the profiles that come with assay."""
+    """The names of the built-in profiles."""
     return sorted(path.stem for path in PROFILES.glob("*.toml"))
 
 
 def read_targets(name_or_path: str | os.PathLike[str]) -> Targets:
-    """A profile that comes with assay, by its name, or one in a TOML or JSON file.
+    """A built-in profile by its name, or one from a TOML or JSON file.
 
     >>> read_targets("trec-rag").measures[0].levels
     {'good': 0.35, 'strong': 0.4}
@@ -63,17 +63,17 @@ def read_targets(name_or_path: str | os.PathLike[str]) -> Targets:
         hint = did_you_mean(given, built_in_profiles()) or "."
         known = ", ".join(built_in_profiles())
         raise InputError(
-            f"no targets called {given!r}{hint} Give a TOML or JSON file, or a profile that comes with assay: {known}."
+            f"no target profile called {given!r}{hint} Give a TOML or JSON file, or a built-in profile: {known}."
         ) from None
     except UnicodeDecodeError:
-        raise InputError("targets are text in UTF-8.", source=given) from None
+        raise InputError("is not valid UTF-8; save it as UTF-8 text.", source=given) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}.", source=given) from None
     return parse_targets(text, source=given)
 
 
 def parse_targets(text: str, *, source: str = "<targets>") -> Targets:
-    """Targets from the text of a profile, TOML or JSON; `source` is what messages and an unnamed profile are called by."""
+    """Targets from the text of a TOML or JSON profile; `source` is used in messages, and as the name if there is none."""
     profile = _Profile(source)
     table = _decoded(text, source)
     for key in table:
@@ -81,7 +81,7 @@ def parse_targets(text: str, *, source: str = "<targets>") -> Targets:
             profile.refuse(key, _unknown_key(key))
     measures = table.get("measures", {})
     if not isinstance(measures, dict) or not measures:
-        profile.refuse("measures", 'there is none; name at least one: [measures."nDCG@10"] with good = 0.35.')
+        profile.refuse("measures", 'is missing; add at least one measure: [measures."nDCG@10"] with good = 0.35.')
     found = tuple(profile.target(name, entry) for name, entry in measures.items())
     profile.refuse_repeats(found)
     return Targets(
@@ -96,12 +96,12 @@ def _decoded(text: str, source: str) -> dict[str, Any]:
         table = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(
-            f"is no JSON: {error.msg} in column {error.colno}.", source=source, line=error.lineno
+            f"is not valid JSON: {error.msg} in column {error.colno}.", source=source, line=error.lineno
         ) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"is no TOML: {error}.", source=source) from None
+        raise InputError(f"is not valid TOML: {error}.", source=source) from None
     if not isinstance(table, dict):
-        raise InputError("targets are a table with the key 'measures'.", source=source)
+        raise InputError("must be a table with the key 'measures'.", source=source)
     return table
 
 
@@ -109,13 +109,13 @@ def _unknown_key(key: str) -> str:
     try:
         parse_measure(key)
     except MeasureError:
-        hint = did_you_mean(key, _PROFILE_KEYS) or f"; there are {', '.join(_PROFILE_KEYS)}."
-        return f"no such key{hint}"
-    return f'measures stand one level below; write [measures."{key}"].'
+        hint = did_you_mean(key, _PROFILE_KEYS) or f"; the keys are {', '.join(_PROFILE_KEYS)}."
+        return f"unknown key{hint}"
+    return f'measures go into the table of that name; write [measures."{key}"].'
 
 
 class _Profile:
-    """Checks the parts of a profile; every complaint names the file and the key."""
+    """Checks the parts of a profile; every error names the file and the key."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -143,12 +143,12 @@ class _Profile:
         over = entry.get("over")
         if "uplift" in entry:
             if levels:
-                self.refuse(key, f"has the level {next(iter(levels))!r} and an uplift; keep one of them.")
+                self.refuse(key, f"has both the level {next(iter(levels))!r} and an uplift; keep one of them.")
             levels, over = self._uplifts(f"{key}.uplift", entry["uplift"]), self._over(key, over)
         elif over is not None:
-            self.refuse(f"{key}.over", "there is nothing to be over it; add uplift = 0.03.")
+            self.refuse(f"{key}.over", "has no effect without an uplift; add uplift = 0.03.")
         if not levels:
-            self.refuse(key, "nothing is aimed at; add a level such as good = 0.35.")
+            self.refuse(key, "has no target; add a level such as good = 0.35.")
         self._check_bounds(key, measure, levels, uplift=over is not None)
         return Target(
             measure=name,
@@ -175,9 +175,9 @@ class _Profile:
         return name not in _OWN_KEYS
 
     def _level(self, key: str, name: str, value: Any) -> float:
-        near = did_you_mean(name, _OWN_KEYS)  # `uplfit = 0.03` would else be a level that is reached at once
+        near = did_you_mean(name, _OWN_KEYS)  # `uplfit = 0.03` would otherwise be a level that every run reaches
         if near:
-            self.refuse(key, f"no such key{near} A level needs a name that cannot be mistaken for it.")
+            self.refuse(key, f"unknown key{near} If it is a level, give it another name.")
         return self._number(key, value)
 
     def _number(self, key: str, value: Any) -> float:
@@ -192,7 +192,7 @@ class _Profile:
 
     def _over(self, key: str, over: Any) -> str:
         if over is None:
-            self.refuse(f"{key}.uplift", 'over which run? Add over = "bm25" with the name of the baseline.')
+            self.refuse(f"{key}.uplift", 'has no baseline; add over = "bm25" with the name of a run.')
         return self.text(f"{key}.over", over)
 
     def _typical(self, key: str, value: Any) -> tuple[float, float] | None:
@@ -202,7 +202,7 @@ class _Profile:
             low, high = (self._number(key, end) for end in value)
             return min(low, high), max(low, high)
         if isinstance(value, list):
-            self.refuse(key, "takes one number, or two: from and to.")
+            self.refuse(key, "takes one number, or two for a range.")
         only = self._number(key, value)
         return only, only
 
@@ -211,10 +211,10 @@ class _Profile:
         for level, value in levels.items():
             low, high = bounds or (-math.inf, math.inf)
             if (uplift and abs(value) > high - low) or (not uplift and not low <= value <= high):
-                kind = "an uplift" if uplift else "a value"
+                kind = "as an uplift of" if uplift else "for"
                 self.refuse(
                     f"{key}.{level}",
-                    f"{value:g} is {kind} that {measure} cannot have: it goes from {low:g} to {high:g}.",
+                    f"{value:g} is out of range {kind} {measure}, which goes from {low:g} to {high:g}.",
                 )
 
 
@@ -226,7 +226,7 @@ def _is_number(value: Any) -> bool:
 
 
 def with_targets(measures: Iterable[str], targets: Targets) -> tuple[str, ...]:
-    """The measures asked for, and those of the targets that are not among them under any name."""
+    """The requested measures, then those of the targets that are not among them under any name."""
     asked = list(measures)
     known = {request.measure for request in parse_measures(asked)}
     return (*asked, *(t.measure for t in targets.measures if parse_measure(t.measure) not in known))
@@ -236,22 +236,22 @@ def with_targets(measures: Iterable[str], targets: Targets) -> tuple[str, ...]:
 
 
 class TargetOutcome(Struct, frozen=True):
-    """How one run stands against a profile."""
+    """How one run compares with a target profile."""
 
     profile: str
     status: Status
-    results: dict[str, TargetResult]  # by the name that the measure was asked for
+    results: dict[str, TargetResult]  # by the name under which the measure was requested
 
     def counts(self) -> dict[Status, int]:
-        """How many measures have which status, worst first."""
+        """The number of measures with each status, worst first."""
         found = [result.status for result in self.results.values()]
         return {status: found.count(status) for status in _WORST_FIRST if status in found}
 
 
 def check_targets(targets: Targets, evaluation: Evaluation, baselines: Iterable[Baseline] = ()) -> TargetOutcome:
-    """The status of each measure that the targets name, and of all together.
+    """The status of each measure in the targets, and the overall status.
 
-    `baselines` are what uplifts may be over. Where the run itself is the baseline, it has nothing to reach.
+    `baselines` are the runs that uplifts can be over. A run that is itself the baseline gets no status for an uplift.
     """
     by_measure = {parse_measure(target.measure): target for target in targets.measures}
     known = {baseline.name: baseline for baseline in baselines}
@@ -299,7 +299,7 @@ def _result(target: Target, measure: str, mean: float, baselines: Mapping[str, B
             return _unknown(target, _no_baseline(target.over, measure, found))
         levels = {level: base + uplift for level, uplift in levels.items()}
     if math.isnan(mean):
-        return _unknown(target, "there is no value: no query has one")
+        return _unknown(target, "no query has a value")
     goal = min(levels.values())
     reached = [level for level, value in levels.items() if mean >= value - _LAST_BITS]
     return TargetResult(
@@ -328,7 +328,7 @@ def _no_baseline(name: str, measure: str, found: Baseline | None) -> str:
 
 
 def _words(target: Target, mean: float, levels: Mapping[str, float], reached: Sequence[str], base: float | None) -> str:
-    """'0.3812 of 0.3500 (good)', and how much is lacking or what else was reached."""
+    """'0.3812 of 0.3500 (good)', and how much is missing or the highest level reached."""
     lowest, goal = min(levels.items(), key=lambda level: level[1])
     what = lowest if base is None else f"{target.levels[lowest]:.4f} over {target.over}, which has {base:.4f}"
     text = f"{mean:.4f} of {goal:.4f} ({what})"

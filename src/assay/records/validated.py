@@ -1,4 +1,4 @@
-"""What validation has to say beside an evaluation, as records."""
+"""Validation findings for the files of an evaluation, as records."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def findings_beside(
     qrels_format: str = "auto",
     grades: Mapping[str, float] | None = None,
 ) -> tuple[FindingRecord, ...]:
-    """The findings about the files of an evaluation, the gravest first."""
+    """The findings for the files of an evaluation, most severe first."""
     found = validate_beside(evaluation, qrels, run, run_format=run_format, qrels_format=qrels_format, grades=grades)
     return tuple(map(as_record, found))
 
 
 def as_record(finding: Finding) -> FindingRecord:
-    """A finding as it is kept."""
+    """A finding as a record."""
     return FindingRecord(
         code=finding.code,
         severity=finding.severity,

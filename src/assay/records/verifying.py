@@ -1,4 +1,4 @@
-"""Whether a report still holds: every digest, and every number computed anew from the files. Prints nothing."""
+"""Check a report: compare every digest, and recompute every number from the files. Prints nothing."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from assay.records.storing import MANIFEST_FILE, read_manifest, read_report, rep
 
 Kind = Literal["manifest", "output", "input", "number"]
 
-# Another machine may differ in the last bits of a logarithm or of Student's t; a changed judgment changes more.
+# Machines may differ in the last bits of a logarithm or of Student's t; a changed judgment makes a larger difference.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 _SHOWN = 3  # examples of what differs
 
 
 class Check(Struct, frozen=True):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     kind: Kind
     name: str  # of the file, or of the number
     holds: bool | None  # None: it could not be checked
     words: str
-    run: str | None = None  # whose number it is
+    run: str | None = None  # that the number belongs to
 
 
 class Verification(Struct, frozen=True):
-    """All that was looked at."""
+    """The results of all checks of a report."""
 
     folder: str
     experiment: str
@@ -49,28 +49,28 @@ class Verification(Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Whether everything was checked and still holds."""
+        """Whether every check was made and passed."""
         return all(check.holds for check in self.checks)
 
     def count(self, holds: bool | None) -> int:
-        """How many checks came out so."""
+        """The number of checks with this result."""
         return sum(check.holds is holds for check in self.checks)
 
 
 def verify(folder: str | os.PathLike[str]) -> Verification:
-    """Check the report in a folder: its own files, the files it was made from, and all its numbers.
+    """Check the report in a folder: its own files, its input files, and all its numbers.
 
-    Inputs are looked for under their recorded paths, from the current folder and from the report's.
+    Input files are found by their recorded paths, relative to the current folder or to the report's.
     """
     place = Path(folder)
     if not (place / MANIFEST_FILE).exists() and (place.parent / MANIFEST_FILE).exists():
         raise InputError(
-            f"is one of several runs; their manifest is in {place.parent}: verify that.", source=str(folder)
+            f"is one of several reports that share a manifest; verify {place.parent} instead.", source=str(folder)
         )
     manifest = read_manifest(place)
     reports = dict(_readable_reports(place, manifest))
     if not reports:
-        raise InputError("no report in this folder can be read; make it again with --report.", source=str(folder))
+        raise InputError("this folder has no readable report; create it again with --report.", source=str(folder))
     checks = [
         *_manifest_checks(manifest, reports.values()),
         *(_output_check(place, output) for output in manifest.outputs),
@@ -85,7 +85,7 @@ def _readable_reports(folder: Path, manifest: ExperimentManifest) -> Iterator[tu
         try:
             yield name, read_report(folder / name)
         except InputError:
-            continue  # the check of its digest says so
+            continue  # the check of its digest reports this
 
 
 # Files
@@ -105,25 +105,25 @@ def _manifest_checks(manifest: ExperimentManifest, reports: Any) -> Iterator[Che
 def _output_check(folder: Path, digest: Digest) -> Check:
     path = folder / digest.path
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-        return Check("output", digest.path, False, "leads out of the folder")
+        return Check("output", digest.path, False, "points outside the folder")
     return _digest_check("output", digest, [str(path)])
 
 
 def _input_check(folder: Path, digest: Digest) -> Check:
     if HIDDEN in digest.path:
-        return Check("input", digest.path, None, "its path holds a secret and was not recorded")
+        return Check("input", digest.path, None, "its path contains a secret and was not recorded")
     return _digest_check("input", digest, candidates(folder, digest.path))
 
 
 def candidates(folder: Path, path: str) -> list[str]:
-    """Where a recorded path may lead: from the current folder, or from that of the report."""
+    """The places of a recorded path: relative to the current folder, and to the report's."""
     return [path] if os.path.isabs(path) else [path, str(folder / path)]
 
 
 def _digest_check(kind: Kind, digest: Digest, paths: Sequence[str]) -> Check:
     there = [path for path in paths if is_file(path)]
     if not there:
-        return Check(kind, digest.path, False, "no such file" + (f" (nor {paths[1]})" if len(paths) > 1 else ""))
+        return Check(kind, digest.path, False, "no such file" + (f" (also tried {paths[1]})" if len(paths) > 1 else ""))
     try:
         found = [content_of(path) for path in there]
     except InputError as error:
@@ -149,20 +149,20 @@ def _number_checks(folder: Path, manifest: ExperimentManifest, reports: Sequence
         return
     except AssayError as error:
         for report in reports:
-            yield Check("number", "all numbers", False, f"cannot be computed: {error}", run=report.run.name)
+            yield Check("number", "all numbers", False, f"cannot be recomputed: {error}", run=report.run.name)
         return
     for before, now in zip(reports, again, strict=True):
         yield from _compared(before, now)
 
 
 class _CannotRead(Exception):
-    """An input of which no file is known, or whose file is gone."""
+    """An input that did not come from a file, or whose file is missing."""
 
 
 def _evaluated_again(
     folder: Path, manifest: ExperimentManifest, reports: Sequence[EvaluationReport]
 ) -> list[EvaluationReport]:
-    """The reports as they would be today."""
+    """The reports, computed again from the input files."""
     config = manifest.config
     evaluator = Evaluator(
         _found(folder, reports[0].qrels),
@@ -191,24 +191,24 @@ def _rebuilt(measured: Measured, before: EvaluationReport, outcomes: Mapping[str
 
 
 def _found(folder: Path, identity: Identity) -> str:
-    """The file of a run or of judgments; where there are two, the one that has not changed."""
+    """The file of a run or of judgments; of two candidates, the one that has not changed."""
     if identity.sha256 is None:
         came = "standard input" if identity.path == "-" else identity.path or "a value in memory"
         raise _CannotRead(f"{identity.name} came from {came}, which cannot be read again")
     there = [path for path in candidates(folder, identity.path) if is_file(path)]
     if not there:
-        raise _CannotRead(f"{identity.path} is not there to be read")
+        raise _CannotRead(f"{identity.path} was not found")
     same = [path for path in there if len(there) > 1 and content_of(path).sha256 == identity.sha256]
     return (same or there)[0]
 
 
 def _compared(before: EvaluationReport, now: EvaluationReport) -> Iterator[Check]:
-    """Every number of a report against the same number computed today."""
+    """Checks of every number in a report against the recomputed one."""
     run = before.run.name
     results = {result.name: (place, result) for place, result in enumerate(now.measures)}
     for place, old in enumerate(before.measures):
         if old.name not in results or results[old.name][1].canonical != old.canonical:
-            yield Check("number", old.name, False, f"stands no longer for {old.canonical}", run=run)
+            yield Check("number", old.name, False, f"no longer means {old.canonical}", run=run)
             continue
         new_place, new = results[old.name]
         yield _measure_check(run, old, new)
@@ -218,7 +218,7 @@ def _compared(before: EvaluationReport, now: EvaluationReport) -> Iterator[Check
 
 
 def _measure_check(run: str, old: MeasureResult, new: MeasureResult) -> Check:
-    """Mean, interval, counts, tie bounds and target of one measure."""
+    """Check the mean, interval, counts, tie bounds and target of one measure."""
     before, now = _known_fields(_numbers(old), _numbers(new))
     differences = list(_differences(before, now))
     if differences:
@@ -229,14 +229,14 @@ def _measure_check(run: str, old: MeasureResult, new: MeasureResult) -> Check:
 
 
 def _numbers(result: MeasureResult) -> dict[str, Any]:
-    """A result without the words that go with its target, which may be put in another way one day."""
+    """A result without the words of its target, since a later version may word them differently."""
     found: dict[str, Any] = msgspec.to_builtins(result)
     target = found["target"]
     return {**found, "target": target and {name: value for name, value in target.items() if name != "words"}}
 
 
 def _known_fields(old: Any, new: Any) -> tuple[Any, Any]:
-    """Of today's fields only those that there were then: a later version may have more to say."""
+    """Drop new fields that the old value does not have: a later version may have added them."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         new = {name: value for name, value in new.items() if name in old}
     return old, new
@@ -259,7 +259,7 @@ def _part_check(run: str, name: str, old: Any, new: Any) -> Check:
 
 
 def _differences(old: Any, new: Any, at: str = "") -> Iterator[str]:
-    """What differs, as 'place is X, was Y'."""
+    """The differences, as 'place is X, was Y'."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in {**old, **new}:
             yield from _differences(old.get(key, _NOTHING), new.get(key, _NOTHING), f"{at}.{key}" if at else str(key))
@@ -286,7 +286,7 @@ def _same(old: Any, new: Any) -> bool:
 def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
-    text = "nothing" if value is None else str(value)
+    text = "none" if value is None else str(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -60,7 +60,7 @@ def check_command(
     cannot be opened. `assay explain CODE` explains a finding.
     """
     if output is not None and any(is_same_file(path, output) for path in files_of(place, split, parse_files(files))):
-        raise InputError("cannot write to a file of the collection. Choose another name.", source=output)
+        raise InputError("this is also an input file; choose another output file.", source=output)
     with _progress() as progress:
         found = check_collection(
             place, split=split, columns=parse_columns(columns), files=parse_files(files), progress=progress

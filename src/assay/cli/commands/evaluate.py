@@ -36,10 +36,8 @@ SECTION = "Measure"
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @measure_options
-@click.option("--per-query", is_flag=True, help="Also show each query.")
-@output_options(
-    RENDERERS, "How to show the result; all but csv, tsv and trec also say the conventions and the coverage."
-)
+@click.option("--per-query", is_flag=True, help="Also show the values of each query.")
+@output_options(RENDERERS, "Output format; all but csv, tsv and trec include the conventions and the coverage.")
 @like_option
 @rule_options
 @input_options
@@ -63,9 +61,9 @@ def command(
 ) -> None:
     """Evaluate one or more RUNs against the judgments in QRELS.
 
-    Files may be TREC, BEIR, MS MARCO, JSON, JSONL, CSV, TSV, Parquet or Arrow, plain or compressed; - is standard input.
-    A run is called by its file's name, or by NAME in NAME=PATH. With --report DIR, `assay verify DIR` checks later that
-    files and numbers are still the same.
+    Files can be TREC, BEIR, MS MARCO, JSON, JSONL, CSV, TSV, Parquet or Arrow, plain or compressed; - is standard input.
+    A run is named after its file; NAME=PATH gives it another name. --report DIR writes a report that `assay verify DIR`
+    can check later.
     """
     refuse_second_stdin(qrels, runs)
     given = {name: value for name, value in rules.items() if value is not None}

@@ -16,16 +16,16 @@ SECTION = "Decide"
 
 @click.command(
     "verify",
-    short_help="Check that a report still holds.",
+    short_help="Check that a report can still be reproduced.",
     epilog="Example: assay verify reports/hybrid",
 )
 @click.argument("folder", metavar="DIR")
-@output_options(VERIFICATION_RENDERERS, "How to show the result.")
+@output_options(VERIFICATION_RENDERERS, "Output format.")
 def command(folder: str, output_format: str, output: str | None) -> None:
-    """Check the report in DIR: its files, the files that were evaluated, and every number, computed anew.
+    """Check the report in DIR: its files, its input files, and every number, recomputed.
 
-    Files are looked for where they were, from the current folder and from DIR. Exit status: 0 everything holds, 1
-    something does not, 2 there is no report that can be read.
+    Input files are found by their recorded paths, relative to the current folder or to DIR. Exit status: 0 all checks
+    passed, 1 a check failed or could not be run, 2 there is no readable report.
     """
     verification = verify(folder)
     write(VERIFICATION_RENDERERS[output_format](verification), output)

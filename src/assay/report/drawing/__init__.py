@@ -1,1 +1,1 @@
-"""What reports of every subject are drawn with: pages, charts, the terminal, Markdown, LaTeX. Knows no subject."""
+"""Shared drawing tools for all reports: pages, charts, the terminal, Markdown, LaTeX. Independent of their content."""

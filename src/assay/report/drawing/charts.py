@@ -1,4 +1,4 @@
-"""A chart before it is drawn, and how it becomes a picture. What draws is loaded only where something is drawn."""
+"""Charts, and how to draw them as SVG. The drawing package is loaded only if a chart is drawn."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from assay.report.drawing.vega import Spec
 
 
 class Chart(Struct, frozen=True):
-    """One picture, before it is drawn."""
+    """One chart, before it is drawn."""
 
-    name: str  # also of its file
+    name: str  # also the stem of its file
     title: str
-    words: str  # what can be seen in it
+    words: str  # text description
     spec: Spec
 
 
 def draw(charts: Iterable[Chart]) -> dict[str, str]:
-    """Charts as SVG, by name; none where the package that draws them is not installed."""
+    """Charts as SVG, by name; empty if the drawing package is not installed."""
     try:
         import vl_convert
     except ImportError:

@@ -1,4 +1,4 @@
-"""Annotations that GitHub shows beside the lines of a pull request."""
+"""GitHub annotations for the lines of a pull request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from assay.errors import show_id
 
 
 def annotation(level: str, words: str, **place: str) -> str:
-    """One annotation: its level (error, warning, notice), what it says, and its file, line and title.
+    """One annotation: its level (error, warning, notice), text, and file, line and title.
 
     >>> annotation("error", "100% wrong", file="a,b.run", line="3", title="RUN004: score")
     '::error file=a%2Cb.run,line=3,title=RUN004%3A score::100%25 wrong'
@@ -15,7 +15,7 @@ def annotation(level: str, words: str, **place: str) -> str:
     return f"::{level} {shown}::{_data(words)}"
 
 
-# What must be escaped: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+# Escapes: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 
 
 def _data(text: str) -> str:

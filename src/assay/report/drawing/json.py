@@ -8,7 +8,7 @@ from typing import Any
 
 
 def json_text(document: Any) -> str:
-    """A document, indented, with null for what is no number, since JSON has no NaN."""
+    """A document as indented JSON, with null for NaN and infinity, which JSON does not have."""
     return json.dumps(_finite(document), indent=2, allow_nan=False) + "\n"
 
 

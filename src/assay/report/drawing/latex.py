@@ -1,4 +1,4 @@
-"""Texts in LaTeX."""
+"""Text in LaTeX."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ _ESCAPES = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         **{character: f"\\{character}" for character in "&%$#_"},
-        **{character: f"{{{character}}}" for character in "[]*"},  # after the end of a row they would belong to it
+        **{
+            character: f"{{{character}}}" for character in "[]*"
+        },  # directly after \\ they would be read as its arguments
     }
 )
 
 
 def escape(text: str) -> str:
-    r"""Text that LaTeX prints as it is.
+    r"""Escape text so that LaTeX prints it unchanged.
 
     >>> escape("a_b"), escape("[a]")
     ('a\\_b', '{[}a{]}')

@@ -1,4 +1,4 @@
-"""Texts and tables in Markdown, for issues, pull requests and READMEs."""
+"""Text and tables in Markdown, for issues, pull requests and READMEs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~!&$])")
 
 
 def escape(text: str) -> str:
-    r"""Text that Markdown shows as it is.
+    r"""Escape text so that Markdown shows it unchanged.
 
     >>> print(escape("a|b_*"))
     a\|b\_\*
@@ -22,12 +22,12 @@ def escape(text: str) -> str:
 _LONGEST = 2000  # characters of any text
 _ADDRESS = re.compile(
     r":(?=//)|(?<=www)\.|(?<!\w)@|@(?!\d+\b)", re.IGNORECASE
-)  # what makes a link or a mention; not P@5
-_START = re.compile(r"^([-+=]|\d+(?=[.)](\s|$)))")  # what begins a list or is a line across
+)  # characters that make a link or a mention; not P@5
+_START = re.compile(r"^([-+=]|\d+(?=[.)](\s|$)))")  # starts a list, a heading or a horizontal rule
 
 
 def plain(text: str, limit: int = _LONGEST) -> str:
-    r"""Text that Markdown, and GitHub's Markdown, show as it is.
+    r"""Escape text so that Markdown shows it unchanged, GitHub's links and mentions included.
 
     >>> print(plain("1. www.example.org | @user"))
     1\. www\.example.org \| \@user
@@ -41,12 +41,12 @@ def _escaped_start(found: re.Match[str]) -> str:
 
 
 def bullets(lines: Iterable[str]) -> str:
-    """A list."""
+    """A bullet list."""
     return "\n".join(f"- {line}" for line in lines)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
-    """A table; the columns given by `numbers` are aligned to the right."""
+    """A table; the columns in `numbers` are right-aligned."""
     aligned = set(numbers)
     rule = ["---:" if at in aligned else "---" for at in range(len(head))]
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])

@@ -1,9 +1,9 @@
-"""A page of HTML as one file that opens offline and runs nothing but our own script.
+"""An HTML page as one file that works offline and runs only our own script.
 
-Every text is shown as `show_id` shows it, then escaped; data lie in a block of JSON that no parser of HTML can leave. A
-content security policy names the one script and the one style sheet by their hashes: should a text ever become markup,
-the browser still would not run it. Styles need no exception, since drawn charts carry attributes only and the script sets
-properties, not style attributes.
+Every text goes through `show_id` and is then escaped; data is a block of JSON that cannot break out of its element. A
+content security policy allows only the script and style sheet with the given hashes: even if a text became markup, the
+browser would not run it. No style attributes are needed: charts use presentation attributes, and the script sets
+properties.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _JSON_ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for charact
 
 
 class Toned(Struct, frozen=True):
-    """A cell in the colour of what it says."""
+    """A table cell with a colour."""
 
     words: str
     tone: str
@@ -39,10 +39,10 @@ class Toned(Struct, frozen=True):
 def render_page(
     template: str, drawings: Mapping[str, str], *, script: str = "", data: Any = None, **context: Any
 ) -> str:
-    """A template as a page of its own.
+    """Render a template as a complete page.
 
-    `drawings` are SVG by the name of their chart, as `draw` gives them; `script` names a file beside the template, which
-    finds `data` as JSON in the element called data.
+    `drawings` are the SVGs from `draw`, by chart; `script` names a file next to the template, which reads `data` as JSON
+    from the element with the id data.
     """
     from markupsafe import Markup
 
@@ -78,7 +78,7 @@ def _environment() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """What a template prints: text without control characters and half characters; markup of ours as it is."""
+    """The output of a template expression: text without control characters and lone surrogates; our markup unchanged."""
     return show_id(value, LONGEST) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
@@ -89,7 +89,7 @@ def _template(name: str) -> str:
 
 @cache
 def _style() -> str:
-    """Our style sheet, with the colours of charts in the hands of its variables, so that they follow light and dark."""
+    """The style sheet, with rules that map chart colours to its variables, so charts follow light and dark mode."""
     rules = [
         f'.chart [{attribute}="{colour}"] {{ {attribute}: var(--{name}); }}'
         for name, colour in COLOURS.items()
@@ -99,7 +99,7 @@ def _style() -> str:
 
 
 def _policy(script: str, style: str) -> str:
-    """What the page may do: run one script, if it has one, use one style sheet, and nothing else."""
+    """The content security policy: at most one script, one style sheet, nothing else."""
     scripts = f"script-src '{_hash(script)}'; " if script else ""
     return f"default-src 'none'; {scripts}style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
 
@@ -109,5 +109,5 @@ def _hash(text: str) -> str:
 
 
 def _json(data: Any) -> str:
-    """JSON that can stand in a page."""
+    """JSON that is safe inside a script element."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).translate(_JSON_ESCAPES)

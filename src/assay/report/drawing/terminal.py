@@ -1,4 +1,4 @@
-"""The terminal: how wide it is, and how something is drawn for it."""
+"""The width of the terminal, and rendering for it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-FALLBACK_WIDTH = 120  # when the output is no terminal
-_HEIGHT = 25  # changes nothing, but without it rich takes every dumb terminal for 80 columns wide
+FALLBACK_WIDTH = 120  # if the output is not a terminal
+_HEIGHT = 25  # has no effect itself, but without it rich assumes 80 columns for every dumb terminal
 
 
 def terminal_width() -> int:
-    """Columns of the terminal."""
+    """The number of columns of the terminal."""
     return shutil.get_terminal_size((FALLBACK_WIDTH, 0)).columns if sys.stdout.isatty() else FALLBACK_WIDTH
 
 
 def printed(what: RenderableType, width: int) -> str:
-    """A table or text of rich as lines, in colour if they go to a terminal. Markup in it is the caller's matter."""
+    """A rich table or text as lines, in colour if standard output is a terminal. The caller must escape markup."""
     from rich.console import Console
 
     out = io.StringIO()

@@ -1,4 +1,4 @@
-"""What every chart is made of: colours, axes, marks and a frame of one size. Knows no report and draws nothing."""
+"""Building blocks of charts: colours, axes, marks and a frame of fixed size. Independent of reports; draws nothing."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 Spec = dict[str, Any]
 
 INK, MUTED, GRID, PAPER = "#1c2430", "#566070", "#e4e8ed", "#ffffff"
-# Hues that differ for every kind of colour vision (after Okabe and Ito), dark enough to be read as text.
+# Hues that are distinct for every kind of colour vision (after Okabe and Ito), dark enough for text.
 BLUE, ORANGE, GREEN, PURPLE = "#0067a5", "#b84a00", "#00785a", "#94467c"
-COLOURS = {  # by the name under which a page may put another one in their place
+COLOURS = {  # by the CSS variable that replaces them on a page
     "ink": INK,
     "muted": MUTED,
     "grid": GRID,
@@ -20,17 +20,17 @@ COLOURS = {  # by the name under which a page may put another one in their place
     "green": GREEN,
     "purple": PURPLE,
 }
-WIDTH, HEIGHT = 430, 285  # of every chart with its margins: two beside each other on a desk, legible on a telephone
+WIDTH, HEIGHT = 430, 285  # of every chart with its margins: two side by side on a desktop, readable on a phone
 _ABOVE, _BELOW = 28, 48
 PLOT_HEIGHT = HEIGHT - _ABOVE - _BELOW
 
 TEXT = {"type": "text", "baseline": "middle", "color": INK, "fontSize": 12, "aria": False}
-SOFT = 0.8  # of bars, so that lines across them are seen
+SOFT = 0.8  # opacity of bars, to keep lines across them visible
 COLOUR = {"field": "colour", "type": "nominal", "scale": None}
 
 
 def bars(count: int, height: int = PLOT_HEIGHT) -> Spec:
-    """Bars that lie, with room between them, and never thicker than they are worth."""
+    """Horizontal bars with gaps between them, and of limited thickness."""
     return {"type": "bar", "height": min(0.72 * height / count, 26), "fillOpacity": SOFT, "aria": False}
 
 
@@ -40,7 +40,7 @@ def rule() -> Spec:
 
 
 def axis(field: str, title: str, domain: tuple[float, float]) -> Spec:
-    """Numbers from one end of the domain to the other."""
+    """A numeric axis over the given domain."""
     return {
         "field": field,
         "type": "quantitative",
@@ -51,7 +51,7 @@ def axis(field: str, title: str, domain: tuple[float, float]) -> Spec:
 
 
 def count_axis(field: str, top: int, title: str = "Queries", *, exact: bool = False) -> Spec:
-    """From 0 to the highest count or the round number above it: 1,500 in full, 15k where it would be too long."""
+    """An axis from 0 to the highest count, or the round number above it; labelled 1,500 but 15k."""
     return {
         "field": field,
         "type": "quantitative",
@@ -63,14 +63,14 @@ def count_axis(field: str, top: int, title: str = "Queries", *, exact: bool = Fa
 
 
 def plot_width(left: int = 58, right: int = 16) -> int:
-    """What the margins leave."""
+    """The width of the plot inside the margins."""
     return WIDTH - left - right
 
 
 def framed(
     layers: list[Spec], rows: list[dict[str, Any]], *, left: int = 58, right: int = 16, height: int = PLOT_HEIGHT
 ) -> Spec:
-    """A chart as wide as all are, with the plot between the given margins."""
+    """A chart of the common width, with the plot between the given margins."""
     axis = {
         "labelColor": MUTED,
         "titleColor": INK,
@@ -88,7 +88,7 @@ def framed(
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "background": PAPER,
-        "autosize": "none",  # margins are ours, so that plots beside each other stand in line
+        "autosize": "none",  # fixed margins keep plots in a row aligned
         "padding": {"left": left, "right": right, "top": _ABOVE, "bottom": _BELOW},
         "width": plot_width(left, right),
         "height": height,
@@ -104,11 +104,11 @@ def framed(
     }
 
 
-MOST_POINTS = 500  # of a line: more than a plot has pixels to show
+MOST_POINTS = 500  # of a line: more than a plot has pixels
 
 
 def span(values: Iterable[float]) -> tuple[float, float]:
-    """From 0 to 1 where all values lie there, else from 0 or the lowest to the highest; never empty."""
+    """0 to 1 if all values are in that range, else from 0 or the lowest to the highest; never empty."""
     known = list(values)
     low, high = min([0.0, *known]), max([0.0, *known])
     return (low, high if high > low else 1.0) if low < 0.0 or high > 1.0 else (0.0, 1.0)

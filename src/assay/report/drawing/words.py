@@ -1,12 +1,12 @@
-"""Words and numbers as every report shows them."""
+"""Wording shared by all reports."""
 
 from __future__ import annotations
 
 from assay.errors import show_id
 from assay.records.model import FindingRecord
 
-Facts = tuple[tuple[str, str], ...]  # name and value, in the order to be shown
-NONE = "–"  # where there is no value
+Facts = tuple[tuple[str, str], ...]  # name and value, in display order
+NONE = "–"  # for a missing value
 
 
 def where(finding: FindingRecord) -> str:

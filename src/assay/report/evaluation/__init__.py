@@ -1,4 +1,4 @@
-"""Evaluations, in every form. Computes no measure and reads no file.
+"""Render evaluations in every format. Computes no measure and reads no file.
 
 `tabulate` turns evaluations into a `ResultTable`; each renderer turns that one value into text.
 """
@@ -18,7 +18,7 @@ Renderer = Callable[[ResultTable], str]
 
 
 def render_text(table: ResultTable) -> str:
-    """A table for the terminal; what draws it is loaded only where one is drawn."""
+    """A table for the terminal; rich is loaded only if one is drawn."""
     from assay.report.evaluation import text
 
     return text.render_text(table)

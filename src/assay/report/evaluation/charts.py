@@ -1,7 +1,4 @@
-"""The charts of a report: what each one shows, in words, as a Vega-Lite spec and drawn as SVG.
-
-Computes no measure and reads no file. What draws is loaded only where something is drawn.
-"""
+"""The charts of a report: a description, a Vega-Lite spec and an SVG of each. Computes no measure and reads no file."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from assay.report.evaluation.sheet import main_measure, show_value
 from assay.report.evaluation.specs import Mean
 from assay.words import number_of, plural
 
-NAMED_QUERIES = 20  # up to here each query has a bar with its id
+NAMED_QUERIES = 20  # up to this many, each query has its own bar with its id
 MOST_LINES = 4
 
 
@@ -29,7 +26,7 @@ def draw_charts(report: EvaluationReport) -> dict[str, str]:
 
 
 def charts_of(report: EvaluationReport) -> tuple[Chart, ...]:
-    """Every chart that the report has data for."""
+    """All charts that the report has data for."""
     column = _main_column(report)
     of_values = (_distribution(column), _per_query(column)) if column else ()
     makers: tuple[Callable[[EvaluationReport], Chart | None], ...] = (_at_cutoff, _precision_recall, _first_relevant)
@@ -37,7 +34,7 @@ def charts_of(report: EvaluationReport) -> tuple[Chart, ...]:
 
 
 class _Column(Struct, frozen=True):
-    """The values of one measure, over the queries for which it is defined."""
+    """The values of one measure for the queries where it is defined."""
 
     measure: MeasureResult
     values: tuple[tuple[str, float], ...]  # query and value, highest first
@@ -53,7 +50,7 @@ class _Column(Struct, frozen=True):
 
     @property
     def mean(self) -> Mean | None:
-        """What can be drawn among the values of queries: a sum cannot."""
+        """The mean to draw among the values of queries; None for a sum."""
         value = self.measure.mean
         if value is None or self.measure.total == "sum":
             return None
@@ -65,7 +62,7 @@ class _Column(Struct, frozen=True):
 
     def left_out(self) -> str:
         count = self.undefined
-        words = " {count} {query|queries} for which it is not defined {is|are} left out."
+        words = " {count} {query|queries} with an undefined value {is|are} left out."
         return plural(words, count) if count else ""
 
 
@@ -86,11 +83,11 @@ def _distribution(column: _Column) -> Chart:
         said.append(column.mean.label)
         if column.mean.interval:
             low, high = column.mean.interval
-            said.append(f"{column.measure.confidence * 100:g}% interval {low:.4f} to {high:.4f} (the grey band)")
+            said.append(f"{column.measure.confidence * 100:g}% interval {low:.4f} to {high:.4f} (grey band)")
     said.append(f"most often between {fullest.low:.4g} and {fullest.high:.4g} ({number_of(fullest.count, 'query')})")
     words = "; ".join(said) + "." + column.left_out()
     spec = specs.histogram(bins, column.name, column.mean)
-    return Chart("distribution", f"{column.name}: how the queries are spread", words, spec)
+    return Chart("distribution", f"{column.name}: distribution over queries", words, spec)
 
 
 def _per_query(column: _Column) -> Chart:
@@ -103,7 +100,7 @@ def _per_query(column: _Column) -> Chart:
     zeros = numbers.count(0.0)
     several = [
         f"From {column.show(numbers[0])} down to {column.show(numbers[-1])} over {number_of(len(numbers), 'query')}",
-        f"half of them reach {column.show(median(numbers))}",
+        f"median {column.show(median(numbers))}",
         plural("{count} {query is|queries are} at 0", zeros) if zeros else "none is at 0",
     ]
     said = "; ".join(several) if len(numbers) > 1 else f"The only query is at {column.show(numbers[0])}"
@@ -119,7 +116,7 @@ def _at_cutoff(report: EvaluationReport) -> Chart | None:
         return None
     said = ", ".join(f"{name} {values[0]:.4f} to {values[-1]:.4f}" for name, values in lines.items())
     words = f"From the first {_documents(cutoffs[0])} to the first {_documents(cutoffs[-1])}: {said}."
-    return Chart("at-cutoff", "What reading further brings", words, specs.lines_by_cutoff(cutoffs, lines))
+    return Chart("at-cutoff", "Means by cutoff", words, specs.lines_by_cutoff(cutoffs, lines))
 
 
 def _precision_recall(report: EvaluationReport) -> Chart | None:
@@ -129,7 +126,7 @@ def _precision_recall(report: EvaluationReport) -> Chart | None:
     last = len(points) - 1
     said = ", ".join(f"{points[at]:.4f} at recall {at / last:g}" for at in (0, last // 2, last))
     words = f"Mean interpolated precision: {said}."
-    return Chart("precision-recall", "Precision at each level of recall", words, specs.precision_recall(points))
+    return Chart("precision-recall", "Precision by recall", words, specs.precision_recall(points))
 
 
 def _first_relevant(report: EvaluationReport) -> Chart | None:
@@ -143,11 +140,12 @@ def _first_relevant(report: EvaluationReport) -> Chart | None:
         f"{plural('{has|have}', first)} a relevant document at rank 1; "
         f"for {never:,} ({never / total:.0%}) none was retrieved."
     )
-    return Chart("first-relevant", "The first relevant document", words, specs.ranks_of_first_relevant(counts, NEVER))
+    spec = specs.ranks_of_first_relevant(counts, NEVER)
+    return Chart("first-relevant", "Rank of the first relevant document", words, spec)
 
 
 def _known(values: Sequence[float | None]) -> list[float]:
-    """The values of a curve; none where a part of it is not defined."""
+    """The values of a curve; an empty list if any of them is undefined."""
     known = [value for value in values if value is not None]
     return known if len(known) == len(values) else []
 

@@ -10,7 +10,7 @@ from assay.report.evaluation.table import ResultTable
 
 
 def render_csv(table: ResultTable) -> str:
-    """A header, then one line per run, or per query and run."""
+    """A header, then one row per run, or per query and run."""
     return _render(table, ",")
 
 

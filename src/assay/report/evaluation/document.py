@@ -1,7 +1,7 @@
-r"""A report as Markdown, for issues, pull requests and READMEs: what the HTML page says, with the worst and best queries.
+r"""A report as Markdown, for issues, pull requests and READMEs: the HTML page, but only the worst and best queries.
 
-Every text is shown as `show_id` shows it and then escaped, so that it is text wherever it stands: no emphasis, no link,
-no list, no cell of its own. Bare addresses and mentions, of which GitHub makes links, are broken by a backslash.
+Every text goes through `show_id` and is then escaped, so it never becomes emphasis, a link, a list or a table cell. A
+backslash breaks bare addresses and mentions, which GitHub would turn into links.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EXTREMES = 10  # queries at each end
 
 
 def render_report_markdown(report: EvaluationReport, chart_files: Mapping[str, str]) -> str:
-    """The report as one Markdown text; `chart_files` says where the drawing of each chart lies, as a relative path."""
+    """The report as one Markdown text; `chart_files` gives the relative path of each chart's SVG."""
     sheet = sheet_of(report)
     parts = [
         *_head(report, sheet),
@@ -32,7 +32,7 @@ def render_report_markdown(report: EvaluationReport, chart_files: Mapping[str, s
         *_findings(sheet),
         *_charts(report, chart_files),
         *_queries(report),
-        "## Identity",
+        "## Provenance",
         *(part for title, facts in sheet.identity for part in (f"### {title}", _fact_table(facts))),
         "### Experiment",
         _fact_table(sheet.experiment),
@@ -43,13 +43,13 @@ def render_report_markdown(report: EvaluationReport, chart_files: Mapping[str, s
 def _head(report: EvaluationReport, sheet: EvaluationSheet) -> Iterator[str]:
     yield f"# Evaluation of {plain(sheet.run)}"
     yield plain(sheet.lede)
-    facts = ["**Complete**" if report.complete else "**Not complete**"]
+    facts = ["**Complete**" if report.complete else "**Incomplete**"]
     if sheet.status:
         facts.append(f"**{sheet.status}**: {plain(sheet.targets) or 'targets'}")
     facts += [f"Judgments: {plain(sheet.qrels)}", plain(sheet.created), sheet.seconds]
     yield " · ".join(facts)
     if not report.complete:
-        yield "What stands in the way of trusting these figures:"
+        yield "Why these figures may be unreliable:"
         yield bullets(plain(reason) for reason in sheet.incomplete_because)
 
 
@@ -125,7 +125,7 @@ def _queries(report: EvaluationReport) -> Iterator[str]:
         yield f"The {EXTREMES} with the highest:"
         yield _query_table(report, defined[: -EXTREMES - 1 : -1])
     if len(defined) < len(order):
-        yield f"For {number_of(len(order) - len(defined), 'query')} {name} is not defined."
+        yield f"{name} is undefined for {number_of(len(order) - len(defined), 'query')}."
 
 
 def _query_table(report: EvaluationReport, queries: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The files of an evaluation's report, besides its JSON."""
+"""The files of an evaluation report, except the JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay.report.evaluation.page import render_report_html
 
 
 def evaluation_files(report: EvaluationReport) -> dict[str, str]:
-    """The page, the Markdown, and the charts that it links, by file name."""
+    """The HTML page, the Markdown, and its charts, by file name."""
     charts = draw_charts(report)
     files = {name: f"charts/{name}.svg" for name in charts}
     return {

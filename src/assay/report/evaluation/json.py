@@ -1,4 +1,4 @@
-"""The table as JSON; the schema stands in docs/schemas/evaluation-1.json."""
+"""The table as JSON; the schema is docs/schemas/evaluation-1.json."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCHEMA = "assay/evaluation/1"
 
 
 def render_json(table: ResultTable) -> str:
-    """One object: rules, measures, and for each run its means, coverage and, if asked for, queries."""
+    """One object: rules, measures, and for each run its means, coverage and, if requested, queries."""
     by_run: dict[str, dict[str, Any]] = {row.run: {} for row in table.rows}
     for row in table.query_rows:
         by_run[row.run][row.query] = _values(row, table)
@@ -53,5 +53,5 @@ def _targets(outcome: TargetOutcome) -> dict[str, Any]:
 
 
 def _values(row: Row, table: ResultTable) -> dict[str, float | None]:
-    """Values by name; null where there is none, since JSON has no NaN."""
+    """Values by name; null for NaN, which JSON does not have."""
     return {name: None if math.isnan(value) else value for name, value in zip(table.labels, row.values, strict=True)}

@@ -1,4 +1,4 @@
-"""The table as LaTeX, ready for a paper (uses the package booktabs)."""
+"""The table as LaTeX, for a paper (needs the package booktabs)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay.report.evaluation.table import ResultTable, Row, four_decimals
 
 
 def render_latex(table: ResultTable) -> str:
-    """A tabular with the best of each column in bold; the notes stand above it as comments."""
+    """A tabular with the best of each column in bold; the notes are comments above it."""
     names = [name.capitalize() for name in table.row_names]
     lines = [
         *(f"% {note}" for note in table.notes()),

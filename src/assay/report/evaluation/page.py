@@ -16,11 +16,11 @@ from assay.report.evaluation.charts import charts_of
 from assay.report.evaluation.sheet import lowest_first, main_measure, sheet_of, show_value
 from assay.words import number_of
 
-PLAIN_ROWS = 50  # queries that stand in the page itself, for those without JavaScript
+PLAIN_ROWS = 50  # queries in the HTML itself, for readers without JavaScript
 
 
 class QueryTable(Struct, frozen=True):
-    """The queries that are shown without JavaScript."""
+    """The queries shown without JavaScript."""
 
     words: str
     columns: tuple[str, ...]
@@ -28,9 +28,9 @@ class QueryTable(Struct, frozen=True):
 
 
 def render_report_html(report: EvaluationReport, charts: Mapping[str, str]) -> str:
-    """The report as a page of its own; charts are SVG by name, as `draw_charts` gives them.
+    """The report as an HTML page; `charts` are the SVGs from `draw_charts`, by name.
 
-    Where a chart has no drawing, the words that go with it stand alone.
+    A chart without an SVG is shown by its description only.
     """
     return render_page(
         "report.html",
@@ -61,13 +61,13 @@ def _data(report: EvaluationReport) -> dict[str, Any]:
         ],
         "main": main_measure(report) or 0,
         "ids": ids,
-        "shown": shown,  # where an id is not shown as it is
+        "shown": shown,  # only for ids that are displayed differently
         "values": [[_known(value) for value in column] for column in columns],
     }
 
 
 def _known(value: float | None, total: str = "mean") -> float | None:
-    """None for what JSON has no number for, and for a sum, which no query can be held against."""
+    """The value; None if JSON cannot represent it, or for a sum, which is not comparable to a single query."""
     return None if value is None or total == "sum" or not math.isfinite(value) else value
 
 

@@ -1,4 +1,4 @@
-"""What a report page says, in words and cells, whatever it is printed in. Escapes nothing and computes no measure."""
+"""The texts and table cells of a report page, for every format. Escapes nothing and computes no measure."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Whisker(Struct, frozen=True):
 
 
 class MeasureRow(Struct, frozen=True):
-    """One measure, as it is shown."""
+    """One measure, ready to print."""
 
     name: str
     mean: str
     interval: str
     status: str  # empty without a target
     target: str
-    levels: str  # of the target that are still ahead, and what is usual
+    levels: str  # target levels not reached yet, and the typical range
     notes: tuple[str, ...]
     whisker: Whisker | None
 
@@ -49,14 +49,14 @@ class FindingGroup(Struct, frozen=True):
 
 
 class EvaluationSheet(Struct, frozen=True):
-    """A report, ready to be printed."""
+    """A report, ready to print."""
 
     run: str
     qrels: str
-    lede: str  # what was found, in one sentence
+    lede: str  # the main result in one sentence
     created: str
     seconds: str
-    status: str  # of all targets; empty without any
+    status: str  # overall status of the targets; empty without targets
     targets: str
     incomplete_because: tuple[str, ...]
     interval_name: str
@@ -70,7 +70,7 @@ class EvaluationSheet(Struct, frozen=True):
 
 
 def sheet_of(report: EvaluationReport) -> EvaluationSheet:
-    """Everything but the charts and the values of queries."""
+    """The report's texts, except the charts and the values of queries."""
     confidences = {measure.confidence for measure in report.measures}
     one = len(confidences) == 1
     return EvaluationSheet(
@@ -97,7 +97,7 @@ def _experiment(report: EvaluationReport) -> Facts:
     return (
         ("Manifest", show_id(report.experiment, 120)),
         ("Date", _moment(report.created)),
-        ("Time taken", f"{report.seconds:.2f} s, reading included"),
+        ("Time taken", f"{report.seconds:.2f} s, including reading"),
         ("Convention", show_id(report.like)),
         ("Schema", report.schema),
     )
@@ -120,7 +120,7 @@ def _sentence(text: str) -> str:
 
 
 def _moment(created: str) -> str:
-    """15 November 2026, 22:55 UTC; what is no date stays as it is."""
+    """A date as '15 November 2026, 22:55 UTC'; other text is unchanged."""
     try:
         moment = datetime.fromisoformat(created)
     except ValueError:
@@ -159,32 +159,32 @@ def _measure_row(measure: MeasureResult, *, say_confidence: bool) -> MeasureRow:
 
 
 def _levels(measure: MeasureResult, target: TargetResult) -> str:
-    """'strong from 0.4000; usual 0.3000 to 0.3200': what the words of the target do not say."""
+    """'strong from 0.4000; typical 0.3000 to 0.3200', in addition to the words of the target."""
     beyond = [value for value in target.levels.values() if value != target.goal and (measure.mean or 0.0) < value]
     parts = [f"{show_id(name)} from {value:.4f}" for name, value in target.levels.items() if value in beyond]
     if target.typical:
         low, high = (f"{end:.4f}" for end in target.typical)
-        parts.append(f"usual {low}" if low == high else f"usual {low} to {high}")
+        parts.append(f"typical {low}" if low == high else f"typical {low} to {high}")
     return "; ".join(parts)
 
 
 def _notes(measure: MeasureResult) -> list[str]:
     notes = []
     if measure.canonical != measure.name:
-        notes.append(f"is {show_id(measure.canonical)}")
+        notes.append(f"computed as {show_id(measure.canonical)}")
     if measure.total != "mean":
         notes.append({"sum": "sum over the queries", "geometric": "geometric mean"}.get(measure.total, measure.total))
     if measure.undefined:
         left_out = number_of(measure.undefined, "query")
-        notes.append(f"over {number_of(measure.queries, 'query')}; {left_out} left out as not defined")
+        notes.append(f"over {number_of(measure.queries, 'query')}; {left_out} left out as undefined")
     if measure.tie_bounds:
         low, high = (show_value(end, measure) for end in measure.tie_bounds)
-        notes.append(f"{low} to {high} under any order of equal scores")
+        notes.append(f"{low} to {high}, depending on the order of ties")
     return notes
 
 
 def _whisker(measure: MeasureResult) -> Whisker | None:
-    """None where something does not lie between 0 and 1."""
+    """None if any value is outside 0 to 1."""
     if measure.mean is None or measure.total == "sum":
         return None
     low, high = measure.interval or (measure.mean, measure.mean)
@@ -203,12 +203,12 @@ def _groups(findings: Sequence[FindingRecord]) -> tuple[FindingGroup, ...]:
 
 
 def _identity(file: Identity, tag: str | None = None) -> Facts:
-    """What is known of a file: a value in memory has no path, and what cannot be read again has no digest."""
+    """The facts about a file: a value in memory has no path, and only files have a digest."""
     facts = {
         "Name": show_id(file.name),
         "Tag": show_id(tag) if tag else None,
         "Path": "standard input" if file.path == "-" else show_id(file.path, 300),
-        "SHA-256": show_id(file.sha256, 80) if file.sha256 else "not known: there is no file to read again",
+        "SHA-256": show_id(file.sha256, 80) if file.sha256 else "unknown: it did not come from a file",
         "Size": None if file.size is None else f"{file.size:,} bytes",
         "Lines": None if file.lines is None else f"{file.lines:,}",
         "Queries": f"{file.queries:,}",
@@ -221,7 +221,7 @@ def _facts(record: Mapping[str, Any]) -> Facts:
 
 
 def _fact(value: Any) -> str:
-    """A value of a record in a few words, lists and tables cut short."""
+    """A value of a record as short text; lists and tables are truncated."""
     if isinstance(value, Mapping):
         some = [f"{show_id(str(name))}: {_fact(each)}" for name, each in list(value.items())[:10]]
         return ", ".join(some) or "none"
@@ -236,13 +236,13 @@ def _fact(value: Any) -> str:
 
 
 def main_measure(report: EvaluationReport) -> int | None:
-    """The place of the first measure that has values and is no sum; else of the first that has values."""
+    """The index of the first measure with values that is not a sum; else of the first with values."""
     valued = [at for at in range(len(report.measures)) if any(row[at] is not None for row in report.queries.values())]
     return next((at for at in valued if report.measures[at].total != "sum"), valued[0] if valued else None)
 
 
 def lowest_first(report: EvaluationReport, at: int) -> list[str]:
-    """The queries by the value of one measure; those without one stand last."""
+    """The queries sorted by one measure, those without a value last."""
     return sorted(report.queries, key=lambda query: _lowest(report.queries[query][at]))
 
 
@@ -251,7 +251,7 @@ def _lowest(value: float | None) -> tuple[bool, float]:
 
 
 def show_value(value: float | None, measure: MeasureResult) -> str:
-    """Four decimals, whole numbers for sums, a dash where there is none."""
+    """The value with four decimals, as a whole number for sums, or a dash if undefined."""
     if value is None:
         return NONE
     return f"{value:.0f}" if measure.total == "sum" else f"{value:.4f}"

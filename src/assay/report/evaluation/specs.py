@@ -1,7 +1,7 @@
-"""Vega-Lite specs as plain dicts: numbers and names in, one chart out. Knows no report and draws nothing.
+"""Vega-Lite specs as plain dicts, from numbers and names. Independent of reports; draws nothing.
 
-Names and ids are data: they stand in the data and the titles of a spec, never in an expression, and come as `show_id`
-shows them. The number of marks does not grow with the number of queries.
+Names and ids go through `show_id` and only into the data and titles of a spec, never into an expression. The number of
+marks does not grow with the number of queries.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from assay.report.drawing.vega import (
 )
 
 _LINES = ((BLUE, [1, 0]), (ORANGE, [7, 3]), (GREEN, [2, 2]), (PURPLE, [9, 3, 2, 3]))  # colour and dashes
-_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # that an axis of cutoffs names
+_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # ticks of a cutoff axis
 
 
 class Mean(Struct, frozen=True):
-    """The middle of the values, to be drawn across them."""
+    """The mean of the values, drawn as a line across them."""
 
     value: float
     words: str  # "mean", "geometric mean"
@@ -49,12 +49,12 @@ class Mean(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """What stands beside its line."""
+        """The label of its line."""
         return f"{self.words} {self.value:.4f}"
 
 
 class Bin(Struct, frozen=True):
-    """How many values fall between two ends; `low` belongs to it, `high` only to the last one."""
+    """The number of values between `low` (included) and `high` (included only in the last bin)."""
 
     low: float
     high: float
@@ -63,7 +63,7 @@ class Bin(Struct, frozen=True):
 
 
 def bins_of(values: Sequence[float]) -> list[Bin]:
-    """The values counted in intervals of equal width: tenths or twentieths for measures from 0 to 1.
+    """The values counted in bins of equal width: tenths or twentieths for measures from 0 to 1.
 
     >>> [(each.low, each.high, each.count) for each in bins_of([0.0, 0.25, 1.0]) if each.count]
     [(0.0, 0.1, 1), (0.2, 0.3, 1), (0.9, 1.0, 1)]
@@ -82,7 +82,7 @@ def _bin_of(value: float, ends: Sequence[float]) -> int:
 
 
 def histogram(bins: Sequence[Bin], measure: str, mean: Mean | None) -> Spec:
-    """Queries by value, those at exactly 0 in another colour; the mean as a line on a band that is its interval."""
+    """A histogram of queries, those at exactly 0 in another colour; a line for the mean and a band for its interval."""
     low, high = bins[0].low, bins[-1].high
     rows = [
         {"low": each.low, "high": each.high, "from": start, "to": end, "colour": colour}
@@ -103,21 +103,21 @@ def histogram(bins: Sequence[Bin], measure: str, mean: Mean | None) -> Spec:
     if mean:
         layers += _upright_mean(mean, x, leftwards=mean.value > middle)
     zeros = sum(each.zeros for each in bins)
-    if zeros:  # on the side where the mean's name is not
+    if zeros:  # on the side away from the mean's label
         layers.append(_zeros(f"{zeros:,} at 0", leftwards=mean is None or mean.value <= middle))
     return framed(layers, rows)
 
 
 def _zeros(words: str, *, leftwards: bool) -> Spec:
-    """How many queries are at 0, at an upper end of the plot."""
+    """The number of queries at 0, in an upper corner of the plot."""
     mark = TEXT | {"color": ORANGE, "align": "right" if leftwards else "left"}
     place = {"x": {"value": plot_width() if leftwards else 0}, "y": {"value": -10}}
     return {"data": {"values": [{"words": words}]}, "mark": mark, "encoding": place | {"text": {"field": "words"}}}
 
 
 def bars_of_queries(values: Sequence[tuple[str, float]], measure: str, mean: Mean | None) -> Spec:
-    """One bar with its id for each of a few queries, in the order given."""
-    # Bars stand by place: two ids that look the same once they are cut still have two bars.
+    """One labelled bar for each of a few queries, in the order given."""
+    # Bars are keyed by position: ids that look the same once truncated still get separate bars.
     rows = [{"place": place, "query": query, "value": value} for place, (query, value) in enumerate(values)]
     place = {"field": "place", "type": "ordinal", "axis": None}
     low, high = span(value for _, value in values)
@@ -133,7 +133,7 @@ def bars_of_queries(values: Sequence[tuple[str, float]], measure: str, mean: Mea
 
 
 def curve_of_queries(values: Sequence[float], measure: str, mean: Mean | None) -> Spec:
-    """The values as one falling line over the queries, highest first, however many there are."""
+    """The values of any number of queries as one falling line, highest first."""
     rows = [{"query": query, "value": value} for query, value in _outline(values)]
     y = axis("value", measure, span(values))
     x = count_axis("query", len(values), "Queries, best first", exact=True)
@@ -157,7 +157,7 @@ def curve_of_queries(values: Sequence[float], measure: str, mean: Mean | None) -
 
 
 def _outline(values: Sequence[float]) -> Iterator[tuple[int, float]]:
-    """Where each step of the falling line begins, at most as many as can be seen, and where the last one ends."""
+    """The start of each step of the falling line, limited to what a plot can show, and the end of the last step."""
     starts = [at for at, value in enumerate(values) if at == 0 or value != values[at - 1]]
     every = math.ceil(len(starts) / MOST_POINTS)
     yield from ((at, values[at]) for at in starts[::every])
@@ -165,7 +165,7 @@ def _outline(values: Sequence[float]) -> Iterator[tuple[int, float]]:
 
 
 def lines_by_cutoff(cutoffs: Sequence[int], lines: Mapping[str, Sequence[float]]) -> Spec:
-    """One line for each measure over the number of documents read, each with its name at its end."""
+    """One line per measure over the cutoff, labelled at its end."""
     rows = [
         {"measure": name, "cutoff": cutoff, "value": value}
         for name, values in lines.items()
@@ -205,7 +205,7 @@ def _by_measure(names: list[str], values: list[Any]) -> Spec:
 
 
 def _apart(lines: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Where the name of each line stands: at its end, moved so far that no two lie on each other."""
+    """The height of each line's label: at its end, moved just enough that no two overlap."""
     low, high = span(value for values in lines.values() for value in values)
     room = (high - low) * 0.075
     placed: dict[str, float] = {}
@@ -213,14 +213,14 @@ def _apart(lines: Mapping[str, Sequence[float]]) -> dict[str, float]:
     for name, values in sorted(lines.items(), key=lambda line: line[1][-1]):
         last = placed[name] = max(values[-1], last + room)
     limit = high
-    for name in reversed(placed):  # from the top down again, for those that were moved out of the plot
+    for name in reversed(placed):  # then downwards, for labels that were pushed out of the plot
         limit = placed[name] = min(placed[name], limit)
         limit -= room
     return placed
 
 
 def precision_recall(points: Sequence[float]) -> Spec:
-    """Interpolated precision over recall, at levels of recall that are equally far apart."""
+    """Interpolated precision at equally spaced recall levels."""
     rows = [{"recall": level / (len(points) - 1), "precision": value} for level, value in enumerate(points)]
     point = {"filled": True, "size": 40, "color": BLUE}
     line = {"type": "line", "color": BLUE, "strokeWidth": 2, "point": point, "aria": False}
@@ -229,7 +229,7 @@ def precision_recall(points: Sequence[float]) -> Spec:
 
 
 def ranks_of_first_relevant(counts: Mapping[str, int], never: str) -> Spec:
-    """Queries by the rank of their first relevant document; those without one, under `never`, in another colour."""
+    """Queries by the rank of their first relevant document; the bar `never` has another colour."""
     total = sum(counts.values())
     rows = [
         {
@@ -261,7 +261,7 @@ def ranks_of_first_relevant(counts: Mapping[str, int], never: str) -> Spec:
 
 
 def _upright_mean(mean: Mean, x: Spec, *, leftwards: bool) -> list[Spec]:
-    """A line up the plot at the mean, and its name above it on the side that has room."""
+    """A vertical line at the mean, labelled above on the side with more room."""
     data = {"values": [{x["field"]: mean.value, "label": mean.label}]}
     mark = TEXT | {"align": "right" if leftwards else "left", "dx": 4 if leftwards else -4}
     text = {"x": x, "y": {"value": -10}, "text": {"field": "label"}}

@@ -1,4 +1,4 @@
-"""The value that every renderer prints: runs by measures, the best of each column, and what must be said about them."""
+"""The table that every renderer prints: runs by measures, the best of each column, and notes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from assay.measures import Request
 from assay.rules import Rules
 from assay.words import noun_for
 
-if TYPE_CHECKING:  # only who has targets needs what they are made of
+if TYPE_CHECKING:  # not needed at run time without targets
     from assay.records.targets import TargetOutcome
 
-ALL = "all"  # the row of a run that stands for all its queries
+ALL = "all"  # in place of a query id, in the row with a run's means
 
 
 class Row(Struct, frozen=True):
@@ -27,7 +27,7 @@ class Row(Struct, frozen=True):
     run: str
     query: str
     values: tuple[float, ...]
-    best: tuple[bool, ...]  # whether no other run does better here
+    best: tuple[bool, ...]  # whether no other run has a better value
 
 
 class ResultTable(Struct, frozen=True):
@@ -35,16 +35,16 @@ class ResultTable(Struct, frozen=True):
 
     requests: tuple[Request, ...]
     rows: tuple[Row, ...]  # one per run
-    query_rows: tuple[Row, ...]  # one per query and run, where asked for
+    query_rows: tuple[Row, ...]  # one per query and run, if requested
     rules: Rules
     coverage: dict[str, Coverage]  # by run
     tags: dict[str, str]  # by run
-    undefined: dict[str, dict[str, int]]  # by run and measure: queries that its mean leaves out
+    undefined: dict[str, dict[str, int]]  # by run and measure: queries left out of the mean
     comparable: bool  # whether the means of all runs are over the same queries
     like: str  # the convention that was followed
-    tie_bounds: dict[str, dict[str, tuple[float, float]]]  # by run and measure, where ties could change a shown digit
+    tie_bounds: dict[str, dict[str, tuple[float, float]]]  # by run and measure, if ties could change a printed digit
     per_query: bool
-    targets: Mapping[str, TargetOutcome] = field(default_factory=dict)  # by run, where there are any
+    targets: Mapping[str, TargetOutcome] = field(default_factory=dict)  # by run; empty without targets
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -53,12 +53,12 @@ class ResultTable(Struct, frozen=True):
 
     @property
     def several(self) -> bool:
-        """Whether there is anything to compare."""
+        """Whether there is more than one run."""
         return len(self.rows) > 1
 
     @property
     def row_names(self) -> list[str]:
-        """What a row of a table for people is called by: the run, the query, or both where both vary."""
+        """The columns that name a row for readers: the run, the query, or both if both vary."""
         if not self.per_query:
             return ["run"]
         return ["run", "query"] if self.several else ["query"]
@@ -73,20 +73,20 @@ class ResultTable(Struct, frozen=True):
         yield from self.rows
 
     def status_of(self, run: str, label: str) -> str:
-        """The status of a mean's target; empty where there is none."""
+        """The status of a mean's target; empty without a target."""
         found = self.targets[run].results.get(label) if run in self.targets else None
         return "" if found is None else found.status
 
     def statuses(self) -> set[str]:
-        """All statuses that there are."""
+        """All statuses that occur."""
         return {result.status for outcome in self.targets.values() for result in outcome.results.values()}
 
     def notes(self) -> list[str]:
-        """The targets, the conventions in force and the coverage, in words."""
+        """The targets, conventions and coverage in words."""
         lines = [f"{show_id(run)}: {targets_in_words(outcome)}" for run, outcome in self.targets.items()]
         lines.append(conventions_in_words(self.rules, self.like))
         if not self.comparable:
-            lines.append("The runs are averaged over different queries, so none is called the best.")
+            lines.append("The runs are averaged over different queries, so no value is marked as best.")
         for run, coverage in self.coverage.items():
             lines.append(f"{show_id(run)}: {coverage_in_words(coverage, self.rules)}")
             left_out = [
@@ -95,17 +95,17 @@ class ResultTable(Struct, frozen=True):
                 if count
             ]
             if left_out:
-                lines.append(f"{show_id(run)}: left out as undefined: {', '.join(left_out)}.")
+                lines.append(f"{show_id(run)}: undefined, so left out of the mean: {', '.join(left_out)}.")
             ranges = [f"{label} from {low:.4f} to {high:.4f}" for label, (low, high) in self.tie_bounds[run].items()]
             if ranges:
-                lines.append(f"{show_id(run)}: the order of equal scores decides shown digits: {', '.join(ranges)}.")
+                lines.append(f"{show_id(run)}: ties change the printed digits: {', '.join(ranges)}.")
         return lines
 
 
 def tabulate(
     evaluations: Sequence[Evaluation], *, per_query: bool = False, targets: Mapping[str, TargetOutcome] | None = None
 ) -> ResultTable:
-    """The evaluations of one or more runs side by side; with how they stand against targets, by run."""
+    """The evaluations of one or more runs side by side; `targets` are by run."""
     first = evaluations[0]
     comparable = all(evaluation.queries == first.queries for evaluation in evaluations)
     totals = [tuple(evaluation.mean().values()) for evaluation in evaluations]
@@ -127,7 +127,7 @@ def tabulate(
 
 
 def targets_in_words(outcome: TargetOutcome) -> str:
-    """How a run stands against its targets: the status of all, and what there is to those that were not reached."""
+    """The overall status of a run's targets, and the details of those that were not reached."""
     counts = ", ".join(f"{count} {status}" for status, count in outcome.counts().items())
     missed = [f"{label} {result.words}" for label, result in outcome.results.items() if result.status != "pass"]
     named = f"targets {show_id(outcome.profile)}: {outcome.status}{f' ({counts})' if counts else ''}"
@@ -135,7 +135,7 @@ def targets_in_words(outcome: TargetOutcome) -> str:
 
 
 def _visible(ranges: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """The ranges that four decimals can show."""
+    """The ranges that are visible with four decimals."""
     return {label: (low, high) for label, (low, high) in ranges.items() if f"{low:.4f}" != f"{high:.4f}"}
 
 
@@ -162,13 +162,13 @@ def _rows(
 
 
 def _best(values: Sequence[float], request: Request) -> float | None:
-    """The highest value, or None where higher is not better or all are equal."""
+    """The highest value, or None if higher is not better or all are equal."""
     known = [value for value in values if not math.isnan(value)]
     return max(known) if len(set(known)) > 1 and request.measure.definition.rewards else None
 
 
 def four_decimals(value: float, request: Request) -> str:
-    """A value as it is shown: four decimals, whole numbers for counts, a dash where there is none."""
+    """The value with four decimals, as a whole number for counts, or a dash for NaN."""
     if math.isnan(value):
         return "-"
     return f"{value:.0f}" if request.measure.definition.total == "sum" else f"{value:.4f}"

@@ -14,13 +14,13 @@ from assay.report.drawing.terminal import printed, terminal_width
 from assay.report.evaluation.table import ResultTable, Row, four_decimals
 
 BEST = "*"
-# Rich takes blanks away from the end of a cell. No id has this character, since it is shown escaped.
+# Rich strips spaces from the end of a cell. This character cannot occur in an id, where it would be escaped.
 _PAD = "\ue000"
 _STATUS_STYLES = {"pass": "green", "warn": "yellow", "fail": "bold red", "unknown": "dim"}
 
 
 def render_text(table: ResultTable) -> str:
-    """Runs down, measures across; turned around where that would not fit."""
+    """Runs as rows and measures as columns; transposed if that does not fit."""
     width = terminal_width()
     cells = _grid(table)
     turned = _needed(cells) > width and not table.per_query
@@ -49,7 +49,7 @@ def _all_cells(rows: Sequence[Row], table: ResultTable, *, means: bool = False) 
 
 
 def _with_statuses(values: list[Text], statuses: list[str], table: ResultTable) -> list[Text]:
-    """Each value with its status; as wide as the longest one, so that digits stay in line."""
+    """Each value with its status, padded to the longest one to keep the digits aligned."""
     width = max((len(status) for status in table.statuses()), default=0)
     if not width:
         return values
@@ -66,7 +66,7 @@ def _value(text: str, best: bool, several: bool) -> Text:
 
 
 def _needed(cells: list[list[Text]]) -> int:
-    """The width of the table: three blanks stand between columns."""
+    """The width of the table, with three spaces between columns."""
     return sum(max(cell_len(cell.plain) for cell in column) + 3 for column in zip(*cells, strict=True)) - 3
 
 

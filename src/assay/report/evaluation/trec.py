@@ -1,4 +1,4 @@
-"""The table in trec_eval's three columns, under the names that the user wrote."""
+"""The table in trec_eval's three columns, with the measure names that the user wrote."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def render_trec(table: ResultTable) -> str:
-    """Run after run: its queries, if asked for, then runid and the values over all queries."""
+    """For each run its queries, if requested, then runid and the values over all queries."""
     by_run: dict[str, list[str]] = {row.run: [] for row in table.rows}
     for row in table.query_rows:
         by_run[row.run] += _lines(row, table)
@@ -27,5 +27,5 @@ def _lines(row: Row, table: ResultTable) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    """An id with control characters escaped, so that it stays in its column; other bytes come out as they came in."""
+    """An id with control characters escaped to keep it in its column; other bytes are unchanged."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)

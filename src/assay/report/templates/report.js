@@ -1,4 +1,4 @@
-// The table of queries: sorted, searched and turned page by page. Ids are data: they become text, never markup.
+// The query table: sorting, search and paging. Ids become text, never markup.
 "use strict";
 (() => {
   const part = (id) => document.getElementById(id);
@@ -14,12 +14,12 @@
 
   const FILTERS = {
     all: { words: "all", keeps: () => true },
-    zero: { words: "those at 0", keeps: (value) => value === 0 },
-    below: { words: "those below the mean", keeps: (value, mean) => value !== null && mean !== null && value < mean },
-    none: { words: "those not defined", keeps: (value) => value === null },
+    zero: { words: "at 0", keeps: (value) => value === 0 },
+    below: { words: "below the mean", keeps: (value, mean) => value !== null && mean !== null && value < mean },
+    none: { words: "undefined", keeps: (value) => value === null },
   };
 
-  // Four decimals as Python prints them. toFixed rounds an exact half up and Python to the even digit; with four
+  // Four decimals, rounded as Python does: toFixed rounds an exact half up, Python to the even digit. With four
   // decimals only odd multiples of 1/32 are exact halves, and ten thousand times such a number is exact.
   function decimals(value) {
     const half = (value * 32) % 1 === 0 && (value * 16) % 1 !== 0;
@@ -33,7 +33,7 @@
     return measure.whole ? value.toFixed(0) : decimals(value);
   }
 
-  // The queries that are shown, in order; what is not defined stands last both ways.
+  // The queries to show, in order; undefined values come last in both directions.
   function chosen() {
     const measure = Math.max(state.column, 0);
     const column = values[measure] ?? [];
@@ -98,7 +98,7 @@
 
   function summary(from, count, total) {
     const number = (value) => value.toLocaleString("en");
-    if (total === 0) return "No query is like that.";
+    if (total === 0) return "No matching queries.";
     const column = state.column === QUERY ? "query" : measures[state.column].name;
     const order = `by ${column}, ${state.descending ? "highest" : "lowest"} first`;
     const all = total === ids.length ? "" : `, of ${number(ids.length)} in all`;
