@@ -9,7 +9,7 @@ from assay import diagnose, evaluate
 from diagnosis.worlds import World, ranked
 
 
-def test_a_comparison_that_holes_can_turn():
+def test_a_comparison_that_holes_can_make_equal_but_not_turn_stands():
     """b shows one relevant document less than a in its first two, and one unjudged one more."""
     queries = [f"q{number}" for number in range(8)]
     qrels = {query: {"r1": 1, "r2": 1, "n": 0} for query in queries}
@@ -23,6 +23,33 @@ def test_a_comparison_that_holes_can_turn():
         row["difference"], row["if holes favour the baseline"], row["if they favour the run"], row["it"],
     )  # fmt: skip
     assert "fine" == diagnose(qrels, {"a": a, "c": a}, ["P@2"], only=["labels"])["DIA003"].severity
+
+
+# For each of 8 queries, how many of the first 4 documents of a are relevant. The first 4 of b are unjudged or not relevant.
+SURE, UNSURE = [2] * 7 + [3], [2, 0, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("relevant", "unjudged", "verdict"),
+    [
+        pytest.param(SURE, [4] * 7 + [3], "can be reversed", id="both are significant"),
+        pytest.param(SURE, [4] * 5 + [0] * 3, "open", id="only the difference as judged is significant"),
+        pytest.param(UNSURE, [1, 2, 1, 1, 1, 1, 1, 1], "open", id="only the opposite difference is significant"),
+        pytest.param(UNSURE, [3, 0, 0, 0, 0, 0, 0, 0], "open", id="neither is significant"),
+    ],
+)
+def test_a_comparison_is_reversed_only_if_it_is_significant_both_ways(relevant, unjudged, verdict):
+    qrels, a, b = {}, {}, {}
+    for number, (good, holes) in enumerate(zip(relevant, unjudged, strict=True)):
+        query = f"q{number}"
+        qrels[query] = {f"r{n}": 1 for n in range(4)} | {f"n{n}": 0 for n in range(4)}
+        a[query] = {doc: -float(n) for n, doc in enumerate([f"r{n}" for n in range(good)] + ["n0", "n1", "n2", "n3"])}
+        b[query] = {doc: -float(n) for n, doc in enumerate([f"x{n}" for n in range(holes)] + ["n0", "n1", "n2", "n3"])}
+
+    row = diagnose(qrels, {"a": a, "b": b}, ["P@4"], only=["labels"])["DIA003"].tables[0].records()[0]
+
+    assert row["difference"] < 0 < row["if they favour the run"]
+    assert verdict == row["it"]
 
 
 def test_labels_that_favour_one_side_are_the_worst_for_the_other_by_precision():
@@ -43,7 +70,7 @@ def test_labels_that_favour_one_side_are_the_worst_for_the_other_by_precision():
         base, new = (evaluate(q, runs[name], ["P@2"]).mean()["P@2"] for name in ("base", "new"))
         differences.append(new - base)
     assert (min(differences), max(differences)) == (row["if holes favour the baseline"], row["if they favour the run"])
-    assert "open" == row["it"] if row["difference"] else True
+    assert (-0.25, "open") == (row["difference"], row["it"])
 
 
 def _settings(**given):

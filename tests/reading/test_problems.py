@@ -8,10 +8,6 @@ from assay.formats.problems import SHOWN, Problem, Problems
 from reading.rows import refusal
 
 
-def test_no_problem_is_no_refusal() -> None:
-    Problems("run").refuse()
-
-
 def test_one_problem_is_one_line() -> None:
     problems = Problems("bm25.run")
     problems.add("score 'nan' is not a number (query 51, document D12)", "Remove the line.", line=1041)

@@ -59,8 +59,11 @@ def test_plain_text_reads_as_it_is(text):
 
 
 @given(reports())
-def test_any_report_can_be_written(some_report):
-    render_report_markdown(some_report, {}).encode("utf-8")
+def test_any_report_can_be_written_with_all_its_measures(some_report):
+    markdown = render_report_markdown(some_report, {})
+
+    markdown.encode("utf-8")
+    assert {each.name for each in some_report.measures} <= set(shown(markdown))
 
 
 @pytest.mark.parametrize(

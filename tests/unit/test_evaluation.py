@@ -104,6 +104,17 @@ def test_parts_of_the_queries_can_be_put_together():
         concat([])
 
 
+def test_shares_of_judged_documents_are_added_as_counts():
+    """Of 49 documents shown for each query 1 and 2 are judged; 1 / 49 * 49 + 2 / 49 * 49 is a little less than 3."""
+    run = {query: {f"d{n:02}": float(n) for n in range(49)} for query in ("q1", "q2")}
+    evaluator = Evaluator({"q1": {"d01": 1}, "q2": {"d01": 1, "d02": 1}}, ["P@49"])
+
+    joined = concat([evaluator.part([query]).evaluate(run) for query in run])
+
+    assert {49: 3 / 98} == joined.coverage.judged_share
+    assert evaluator.evaluate(run).coverage == joined.coverage
+
+
 def test_what_measures_share_cannot_be_changed():
     judged = assay.judge(as_qrels(QRELS), as_run(RUN))
     with pytest.raises(ValueError, match="read-only"):

@@ -94,7 +94,9 @@ def test_a_locked_folder_keeps_others_waiting_and_holds_no_file(tmp_path):
 
 def test_a_folder_that_cannot_be_locked_is_no_reason_to_stop(tmp_path):
     with locked_folder(tmp_path / "nowhere"):
-        pass
+        (tmp_path / "file").touch()
+
+    assert ["file"] == os.listdir(tmp_path)  # the work was done, and no folder made
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
