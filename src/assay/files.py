@@ -96,3 +96,10 @@ def exchange(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool
 def is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Whether two paths are the same file, also through links; False if one does not exist."""
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def refuse_overwrite(output: str | None, inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise an error if the output is one of the input files, to be called before anything is read."""
+    for path in inputs:
+        if output not in (None, "-") and path != "-" and is_same_file(path, str(output)):
+            raise InputError("this is also an input file; choose another output file.", source=output)

@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 import click
 
 from assay.cli import write
-from assay.cli.one_file import out_option
-from assay.errors import InputError
-from assay.files import is_same_file
+from assay.cli.options import out_option
+from assay.files import refuse_overwrite
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -29,8 +28,7 @@ def conversion_options(command: Command) -> Command:
 
 def target_format(source: str, output: str, to: str | None) -> str:
     """The format to write, decided before anything is read."""
-    if STDOUT not in (source, output) and is_same_file(source, output):
-        raise InputError("input and output are the same file; name another output file.", source=output)
+    refuse_overwrite(output, [source])
     return output_format(output, to)
 
 

@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from assay._version import __version__
 from assay.cli import write
-from assay.cli.one_file import out_option
+from assay.cli.options import out_option
 from assay.errors import InputError
-from assay.files import is_same_file
+from assay.files import refuse_overwrite
 from assay.formats import read_run
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed, run_as_bytes
 from assay.records.identity import file_digest, is_file, refuse_changed, stamps
@@ -52,9 +52,7 @@ def derived_run_options(command: Command) -> Command:
 
 def read_inputs(paths: Sequence[str], output: str, to: str | None) -> Inputs:
     """Read the runs; an output that is one of the inputs is an error before anything is read."""
-    for path in paths:
-        if STDIO not in (path, output) and is_same_file(path, output):
-            raise InputError("this is also an input file; choose another output file.", source=output)
+    refuse_overwrite(output, paths)
     target = output_format(output, to)
     if list(paths).count(STDIO) > 1:
         raise InputError("standard input (-) can be read only once.")

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES
-from assay.files import is_same_file
+from assay.files import refuse_overwrite
 from assay.formats import INPUT_FORMATS, parse_grades, read_qrels, read_run
 from assay.marking import OpenedRun
 from assay.measures.conventions import CONVENTIONS
@@ -140,19 +140,46 @@ def keeps_its_input(command: Command) -> Command:
         output = named.get("output")
         read = [value for name, value in named.items() if name != "output"]
         paths = [path for value in read for path in (value if isinstance(value, tuple) else (value,))]
-        for path in paths:
-            if output is not None and isinstance(path, str) and is_same_file(split_name(path)[1], output):
-                raise InputError("this is also an input file; choose another output file.", source=output)
+        refuse_overwrite(output, [split_name(path)[1] for path in paths if isinstance(path, str)])
         return command(*given, **named)
 
     return cast("Command", guarded)
+
+
+def input_format_option(command: Command) -> Command:
+    """--input-format, for files whose format is not detected correctly."""
+    return click.option(
+        "--input-format",
+        type=click.Choice(["auto", *INPUT_FORMATS]),
+        default="auto",
+        show_default=True,
+        help="Format of the file; auto detects it from the content.",
+    )(command)
+
+
+def grades_option(command: Command) -> Command:
+    """--grades, for judgments that are letters."""
+    return click.option("--grades", help="Values of letter grades, such as E=3,S=2,C=1,I=0.")(command)
+
+
+def out_option(command: Command) -> Command:
+    """-o, required."""
+    return click.option(
+        "-o",
+        "--output",
+        "output",
+        metavar="OUT",
+        type=click.Path(dir_okay=False, allow_dash=True),
+        required=True,
+        help="Output file; .gz, .bz2, .xz and .zst compress it. - is standard output and needs --to.",
+    )(command)
 
 
 def input_options(command: Command) -> Command:
     """The options that say how to read files."""
     formats = click.Choice(list(INPUT_FORMATS))
     for option in (
-        click.option("--grades", help="Grades of letter labels, such as E=3,S=2,C=1,I=0."),
+        grades_option,
         click.option("--run-format", type=formats, help="Format of the RUNs only."),
         click.option("--qrels-format", type=formats, help="Format of QRELS only."),
         click.option(

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from assay.cli import write
-from assay.cli.one_file import input_format_option
-from assay.cli.options import output_options
+from assay.cli.options import input_format_option, output_options
 from assay.report.validation import RENDERERS
 from assay.validation.findings import Validation
 from assay.validation.fixing import Repairs

@@ -13,8 +13,7 @@ from assay.cli.options import format_option, output_options, parts_options
 from assay.collections import check_collection, embedded_collections
 from assay.collections.columns import parse_columns, parse_files
 from assay.collections.opening import files_of
-from assay.errors import InputError
-from assay.files import is_same_file
+from assay.files import refuse_overwrite
 from assay.report.validation import RENDERERS
 from assay.report.validation.collections import COLLECTION_RENDERERS
 from assay.retrieval.base import Progress
@@ -59,8 +58,8 @@ def check_command(
     Recognises BEIR and TREC folders, and tables with named columns. Exit status: 0 valid, 1 not valid, 2 a folder that
     cannot be opened. `assay explain CODE` explains a finding.
     """
-    if output is not None and any(is_same_file(path, output) for path in files_of(place, split, parse_files(files))):
-        raise InputError("this is also an input file; choose another output file.", source=output)
+    if output is not None:
+        refuse_overwrite(output, files_of(place, split, parse_files(files)))
     with _progress() as progress:
         found = check_collection(
             place, split=split, columns=parse_columns(columns), files=parse_files(files), progress=progress

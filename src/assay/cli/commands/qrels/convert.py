@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from assay.cli.conversion import conversion_options, finish, target_format
-from assay.cli.one_file import grades_option, input_format_option
+from assay.cli.options import grades_option, input_format_option
 from assay.formats import parse_grades, read_qrels
 from assay.formats.writing import qrels_as_bytes
 

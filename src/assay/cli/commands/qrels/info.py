@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from assay.cli import write
-from assay.cli.one_file import grades_option, input_format_option
-from assay.cli.options import format_option
+from assay.cli.options import format_option, grades_option, input_format_option
 from assay.formats import info, parse_grades
 from assay.report.info import INFO_RENDERERS
 

@@ -9,8 +9,7 @@ from itertools import combinations
 import click
 
 from assay.cli import write
-from assay.cli.one_file import grades_option, input_format_option
-from assay.cli.options import format_option
+from assay.cli.options import format_option, grades_option, input_format_option
 from assay.collections.sampling import sample_qrels
 from assay.errors import InputError
 from assay.files import is_same_file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from assay.cli.one_file import grades_option
+from assay.cli.options import grades_option
 from assay.cli.validation import finish, progress_bar, validation_options
 from assay.formats import parse_grades
 from assay.validation.findings import Validation

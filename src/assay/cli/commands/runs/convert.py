@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from assay.cli.conversion import conversion_options, finish, target_format
-from assay.cli.one_file import input_format_option
+from assay.cli.options import input_format_option
 from assay.formats import read_run
 from assay.formats.writing import run_as_bytes
 
