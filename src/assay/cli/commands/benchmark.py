@@ -27,7 +27,7 @@ FORMATS = ("table", "json", "markdown")
 
 @click.group(
     "benchmark",
-    short_help="Search a collection in several ways and compare the results.",
+    short_help="Search a collection in several modes and compare.",
     epilog="Example: assay benchmark run --collection insurance --modes lexical,vector,hybrid",
 )
 def command() -> None:
@@ -35,7 +35,9 @@ def command() -> None:
 
 
 @command.command(
-    "run", epilog="Example: assay benchmark run --collection my-folder --modes lexical,vector,hybrid -m AP"
+    "run",
+    short_help="Run a benchmark from a recipe or from options.",
+    epilog="Example: assay benchmark run --collection my-folder --modes lexical,vector,hybrid -m AP",
 )
 @click.argument("recipe", required=False, type=click.Path(dir_okay=True))
 @click.option(
@@ -99,7 +101,11 @@ def run_command(recipe: str | None, output: str | None, output_format: str, **gi
     _say(f"Report: {show_id(os.path.join(folder, 'BenchmarkReport.html'), 300)}")
 
 
-@command.command("init", epilog="Example: assay benchmark init my-benchmark.toml")
+@command.command(
+    "init",
+    short_help="Write a recipe, ready to edit and run.",
+    epilog="Example: assay benchmark init my-benchmark.toml",
+)
 @click.argument("path", default="benchmark.toml", type=click.Path(dir_okay=False))
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def init_command(path: str, force: bool) -> None:

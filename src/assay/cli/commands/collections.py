@@ -38,7 +38,11 @@ def list_command(output_format: str) -> None:
     write(COLLECTION_RENDERERS[output_format](found))
 
 
-@command.command("check", epilog="Example: assay collections check products/ --columns corpus.id=sku --split dev")
+@command.command(
+    "check",
+    short_help="Check a collection: files, ids, judgments.",
+    epilog="Example: assay collections check products/ --columns corpus.id=sku --split dev",
+)
 @click.argument("place")
 @click.option("--split", help="Split of the judgments to use.  [default: test, or the only one]")
 @parts_options

@@ -31,6 +31,7 @@ SECTION = "Measure"
 
 @click.command(
     "evaluate",
+    short_help="Score one or more runs against judgments.",
     epilog="Example: assay evaluate qrels.txt bm25.run new=hybrid.run.gz -m nDCG@10 -m AP --per-query",
 )
 @click.argument("qrels")

@@ -13,7 +13,9 @@ from assay.validation.registry import all_rules, find_rule
 SECTION = "Learn"
 
 
-@click.command("explain", epilog="Example: assay explain RUN020")
+@click.command(
+    "explain", short_help="Explain a finding by its code, or list them all.", epilog="Example: assay explain RUN020"
+)
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
     """Explain the finding with this CODE, or list all findings."""

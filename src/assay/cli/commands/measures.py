@@ -36,7 +36,9 @@ def list_measures(output_format: str) -> None:
         write(list_as_text(pages))
 
 
-@command.command("presets", epilog="Example: assay measures presets")
+@command.command(
+    "presets", short_help="List the official measures of known tracks.", epilog="Example: assay measures presets"
+)
 def list_presets() -> None:
     """List the presets: the official measures and relevance levels of well-known tracks."""
     for found in PRESETS.values():
@@ -80,7 +82,11 @@ def _definition(name: str) -> Definition:
         return requests[0].measure.definition
 
 
-@command.command("explain", epilog="Example: assay measures explain nDCG ndcg_cut MRR")
+@command.command(
+    "explain",
+    short_help="Explain a measure: formula, edge cases, example.",
+    epilog="Example: assay measures explain nDCG ndcg_cut MRR",
+)
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 def explain(names: tuple[str, ...]) -> None:
     """Explain a measure: formula, edge cases, parameters, paper, an example, and its names in other tools."""

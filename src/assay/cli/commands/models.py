@@ -21,7 +21,11 @@ SCHEMA = "assay/models/1"
 _STATES = {"here": "installed", "damaged": "damaged", "not here": "not installed"}
 
 
-@click.group("models", epilog="Example: assay models get minilm")
+@click.group(
+    "models",
+    short_help="List, download and locate models for vector search.",
+    epilog="Example: assay models get minilm",
+)
 def command() -> None:
     """List, download and locate the models for vector search.
 
@@ -47,7 +51,11 @@ def list_models(output_format: str) -> None:
         )
 
 
-@command.command("get", epilog="Example: assay models get minilm\n\nExample: assay models get minilm --from usb/minilm")
+@command.command(
+    "get",
+    short_help="Download models.",
+    epilog="Example: assay models get minilm\n\nExample: assay models get minilm --from usb/minilm",
+)
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option(
     "--from",

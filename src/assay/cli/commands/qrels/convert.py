@@ -10,7 +10,11 @@ from assay.formats import parse_grades, read_qrels
 from assay.formats.writing import qrels_as_bytes
 
 
-@click.command("convert", epilog="Example: assay qrels convert esci.csv --grades E=3,S=2,C=1,I=0 -o qrels.txt")
+@click.command(
+    "convert",
+    short_help="Convert judgments to another format.",
+    epilog="Example: assay qrels convert esci.csv --grades E=3,S=2,C=1,I=0 -o qrels.txt",
+)
 @click.argument("qrels")
 @conversion_options
 @input_format_option

@@ -10,7 +10,7 @@ from assay.formats import info, parse_grades
 from assay.report.info import INFO_RENDERERS
 
 
-@click.command("info", epilog="Example: assay qrels info qrels.txt --format json")
+@click.command("info", short_help="Summarise judgments.", epilog="Example: assay qrels info qrels.txt --format json")
 @click.argument("qrels")
 @format_option(INFO_RENDERERS)
 @input_format_option

@@ -22,7 +22,11 @@ from assay.formats.writing import output_format as format_to_write
 from assay.report.sample import SAMPLE_RENDERERS
 
 
-@click.command("sample", epilog="Example: assay qrels sample qrels.txt --share 0.2 --seed 1 -o dev.txt --rest test.txt")
+@click.command(
+    "sample",
+    short_help="Split judgments by query into two similar parts.",
+    epilog="Example: assay qrels sample qrels.txt --share 0.2 --seed 1 -o dev.txt --rest test.txt",
+)
 @click.argument("qrels")
 @click.option("--share", type=float, help="Share of the queries to sample, such as 0.2.")
 @click.option("--queries", type=click.IntRange(min=1), help="Number of queries to sample, instead of a share.")

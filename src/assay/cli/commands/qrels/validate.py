@@ -12,7 +12,11 @@ from assay.validation.fixing import fix_qrels
 from assay.validation.validating import validate_qrels
 
 
-@click.command("validate", epilog="Example: assay qrels validate qrels.txt --queries topics.tsv")
+@click.command(
+    "validate",
+    short_help="Check judgments before scoring runs with them.",
+    epilog="Example: assay qrels validate qrels.txt --queries topics.tsv",
+)
 @click.argument("qrels")
 @grades_option
 @validation_options

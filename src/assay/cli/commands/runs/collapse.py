@@ -15,7 +15,7 @@ EXAMPLES = r"""Example: assay runs collapse chunks.run --regex '^(.+)#\d+$' -o d
 Example: assay runs collapse chunks.run --map chunk-to-document.tsv --by sum -o documents.run"""
 
 
-@click.command("collapse", epilog=EXAMPLES)
+@click.command("collapse", short_help="Turn a run of chunks into a run of documents.", epilog=EXAMPLES)
 @click.argument("run")
 @click.option(
     "--map", "chunk_map", metavar="FILE", help="File with a chunk and its document on each line, or a JSON object."

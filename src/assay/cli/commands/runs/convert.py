@@ -10,7 +10,11 @@ from assay.formats import read_run
 from assay.formats.writing import run_as_bytes
 
 
-@click.command("convert", epilog="Example: assay runs convert bm25.run -o bm25.parquet")
+@click.command(
+    "convert",
+    short_help="Convert a run to another format.",
+    epilog="Example: assay runs convert bm25.run -o bm25.parquet",
+)
 @click.argument("run")
 @conversion_options
 @click.option("--tag", help="Run tag to write instead of the original; TREC files need one.")

@@ -16,7 +16,7 @@ Example: assay runs fuse bm25.run dense.run -p k=20 --depth 1000 -o hybrid.run
 Example: assay runs fuse bm25.run dense.run --method weighted --norm min-max --weights 0.3,0.7 -o hybrid.run"""
 
 
-@click.command("fuse", epilog=EXAMPLES)
+@click.command("fuse", short_help="Fuse several runs into one.", epilog=EXAMPLES)
 @click.argument("runs", nargs=-1, required=True)
 @click.option("--method", default="rrf", show_default=True, help=f"How to fuse: {', '.join(METHODS)}.")
 @click.option("--norm", default="none", show_default=True, help=f"Normalise first: {', '.join(NORMALISATIONS)}.")

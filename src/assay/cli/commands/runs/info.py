@@ -10,7 +10,7 @@ from assay.formats import info
 from assay.report.info import INFO_RENDERERS
 
 
-@click.command("info", epilog="Example: assay runs info bm25.run.gz")
+@click.command("info", short_help="Summarise a run.", epilog="Example: assay runs info bm25.run.gz")
 @click.argument("run")
 @format_option(INFO_RENDERERS)
 @input_format_option

@@ -11,7 +11,11 @@ from assay.validation.profiles import PROFILES
 from assay.validation.validating import validate_run
 
 
-@click.command("validate", epilog="Example: assay runs validate bm25.run --qrels qrels.txt --profile trec-rag")
+@click.command(
+    "validate",
+    short_help="Check a run before scoring it.",
+    epilog="Example: assay runs validate bm25.run --qrels qrels.txt --profile trec-rag",
+)
 @click.argument("run")
 @click.option("--qrels", type=click.Path(dir_okay=False), help="Judgments to check the run against.")
 @click.option("--max-depth", type=click.IntRange(min=1), help="Maximum number of documents per query.")
