@@ -6,40 +6,13 @@ from msgspec import to_builtins
 
 from assay.errors import some_of
 from assay.evaluation import Coverage
-from assay.rules import Rules
+from assay.rules import RULES_IN_WORDS, Rules
 from assay.words import noun_for, plural
-
-_RULES_IN_WORDS = {
-    "order": {"score": "", "rank": "ranked by the file's rank column, not by score"},
-    "ties": {
-        "doc-desc": "ties broken by document id, descending",
-        "doc-asc": "ties broken by document id, ascending",
-        "input": "ties broken by input order",
-        "rank-column": "ties broken by the file's rank column",
-        "expected": "values averaged over all orders of tied documents",
-    },
-    "scores": {"float64": "", "float32": "scores as 32-bit floats"},
-    "queries": {
-        "judged": "mean over all judged queries, missing ones count as 0",
-        "both": "mean over the judged queries that the run answers",
-        "strict": "every judged query must be answered",
-    },
-    "duplicates": {
-        "error": "",
-        "first": "the first of duplicate documents counts",
-        "best": "the best of duplicate documents counts",
-    },
-    "self_match": {"keep": "", "drop": "documents whose id is the query id are dropped"},
-    "undefined": {
-        "zero": "queries without relevant documents count as 0",
-        "nan": "queries without relevant documents are left out",
-    },
-}
 
 
 def conventions_in_words(rules: Rules, like: str = "assay") -> str:
     """The rules in force, as one sentence."""
-    words = [choices[getattr(rules, name)] for name, choices in _RULES_IN_WORDS.items()]
+    words = [texts.choices[getattr(rules, name)] for name, texts in RULES_IN_WORDS.items()]
     if rules.depth is not None:
         words.append(f"only the first {rules.depth} documents of each query")
     settings = ", ".join(f"{name}={value}" for name, value in to_builtins(rules).items() if value is not None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -51,12 +52,58 @@ class Rules(Struct, frozen=True):
         return {name: value for name, value in asdict(self).items() if value != getattr(usual, name)}
 
 
-RULE_CHOICES: dict[str, tuple[str, ...]] = {
-    "order": get_args(Order),
-    "ties": get_args(Ties),
-    "scores": get_args(Scores),
-    "queries": get_args(QuerySet),
-    "duplicates": get_args(Duplicates),
-    "self_match": get_args(SelfMatch),
-    "undefined": get_args(Undefined),
+class RuleTexts(Struct, frozen=True):
+    """A rule in words: its help, and what reports say of each choice (nothing where it goes without saying)."""
+
+    help: str
+    choices: Mapping[str, str]
+
+
+RULES_IN_WORDS = {
+    "order": RuleTexts(
+        "Rank documents by score, or by the file's rank column (as MS MARCO does).",
+        {"score": "", "rank": "ranked by the file's rank column, not by score"},
+    ),
+    "ties": RuleTexts(
+        "Order of documents with equal scores; expected averages each measure over all orders.",
+        {
+            "doc-desc": "ties broken by document id, descending",
+            "doc-asc": "ties broken by document id, ascending",
+            "input": "ties broken by input order",
+            "rank-column": "ties broken by the file's rank column",
+            "expected": "values averaged over all orders of tied documents",
+        },
+    ),
+    "scores": RuleTexts(
+        "Precision of scores; float32 reproduces the false ties of trec_eval 9.",
+        {"float64": "", "float32": "scores as 32-bit floats"},
+    ),
+    "queries": RuleTexts(
+        "Queries to average over; strict rejects a run with missing queries.",
+        {
+            "judged": "mean over all judged queries, missing ones count as 0",
+            "both": "mean over the judged queries that the run answers",
+            "strict": "every judged query must be answered",
+        },
+    ),
+    "duplicates": RuleTexts(
+        "What to do with a document listed twice for a query.",
+        {
+            "error": "",
+            "first": "the first of duplicate documents counts",
+            "best": "the best of duplicate documents counts",
+        },
+    ),
+    "self_match": RuleTexts(
+        "Whether to keep a document that has the query's own id (BEIR drops it).",
+        {"keep": "", "drop": "documents whose id is the query id are dropped"},
+    ),
+    "undefined": RuleTexts(
+        "Value of a query without relevant documents; nan leaves it out of the mean.",
+        {
+            "zero": "queries without relevant documents count as 0",
+            "nan": "queries without relevant documents are left out",
+        },
+    ),
 }
+RULE_CHOICES = {name: tuple(texts.choices) for name, texts in RULES_IN_WORDS.items()}

@@ -17,34 +17,25 @@ from assay.formats import INPUT_FORMATS, parse_grades, read_qrels, read_run
 from assay.marking import OpenedRun
 from assay.measures.conventions import CONVENTIONS
 from assay.measures.presets import PRESETS, preset
-from assay.rules import RULE_CHOICES, Rules
+from assay.rules import RULE_CHOICES, RULES_IN_WORDS, Rules
 from assay.tables import Qrels, Run
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 AnyRun = TypeVar("AnyRun", bound=OpenedRun)
-_RULE_HELP = {
-    "order": "Rank documents by score, or by the file's rank column (as MS MARCO does).",
-    "ties": "Order of documents with equal scores; expected averages each measure over all orders.",
-    "scores": "Precision of scores; float32 reproduces the false ties of trec_eval 9.",
-    "queries": "Queries to average over; strict rejects a run with missing queries.",
-    "duplicates": "What to do with a document listed twice for a query.",
-    "self_match": "Whether to keep a document that has the query's own id (BEIR drops it).",
-    "undefined": "Value of a query without relevant documents; nan leaves it out of the mean.",
-}
 
 
 def rule_options(command: Command, without: tuple[str, ...] = ()) -> Command:
-    """One option for each rule in `RULE_CHOICES`, and --depth."""
+    """One option for each rule in `RULES_IN_WORDS`, and --depth."""
     command = click.option("--depth", type=click.IntRange(min=0), help="Evaluate only this many documents per query.")(
         command
     )
-    for name, choices in reversed(RULE_CHOICES.items()):
+    for name, texts in reversed(RULES_IN_WORDS.items()):
         if name in without:
             continue
         option = click.option(
             f"--{name.replace('_', '-')}",
-            type=click.Choice(choices),
-            help=f"{_RULE_HELP[name]}  [default: {getattr(Rules(), name)}]",
+            type=click.Choice(list(texts.choices)),
+            help=f"{texts.help}  [default: {getattr(Rules(), name)}]",
         )
         command = option(command)
     return command
