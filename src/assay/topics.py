@@ -241,7 +241,7 @@ def _duplicate_error(qrels: Qrels, rows: Integers) -> DuplicateError:
     return DuplicateError(
         f"document {show_id(doc)} is judged more than once for query {show_id(query)}{subtopic} "
         f"({len(pairs)} duplicate row{'s' if len(pairs) > 1 else ''} in total). Remove the duplicates, keep the first "
-        f"(--duplicates first), or keep the higher grade (--duplicates best).",
+        f"(`duplicates='first'`), or keep the higher grade (`duplicates='best'`).",
         pairs=pairs,
         source=qrels.source,
         line=None if qrels.lines is None else int(qrels.lines[first]),

@@ -95,7 +95,7 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
         raise InputError("no such recipe. `assay benchmark init` writes one.", source=source) from None
     except IsADirectoryError:
         raise InputError(
-            f"is a folder; a recipe is a TOML file. To search a collection, use --collection {source}.", source=source
+            f"is a folder; a recipe is a TOML file. To search a collection, use `collection={source!r}`.", source=source
         ) from None
     except UnicodeDecodeError:
         raise InputError("is not UTF-8 text. Save the recipe as UTF-8.", source=source) from None

@@ -155,14 +155,14 @@ def workspace(folder: str | os.PathLike[str]) -> Iterator[Workspace]:
     """Open the folder of a benchmark, new or existing; raises if it has other files or is in use."""
     root = Path(folder)
     if not os.fspath(folder):
-        raise InputError("the name of the output folder is empty. Name a folder with --output.")
+        raise InputError("the name of the output folder is empty. Name a folder.")
     if root.exists() and not root.is_dir():
         raise InputError("is a file; a benchmark needs a folder.", source=os.fspath(folder))
     try:
         others = sorted(entry.name for entry in root.iterdir()) if root.exists() else []
         if others and not (root / WORK).is_dir() and not _is_benchmark(root):
             raise InputError(
-                f"contains other files ({some_of(others)}) and no benchmark. Choose a new folder with --output.",
+                f"contains other files ({some_of(others)}) and no benchmark. Choose a new folder.",
                 source=os.fspath(folder),
             )
         (root / WORK).mkdir(parents=True, exist_ok=True)

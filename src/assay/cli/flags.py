@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from typing import Any
 
 import click
@@ -49,4 +50,4 @@ def _as_argument(value: str) -> str:
         return value
     if isinstance(read, dict):
         return ",".join(f"{name}={number}" for name, number in read.items())
-    return ",".join(map(str, read)) if isinstance(read, (list, tuple)) else str(read)
+    return shlex.quote(",".join(map(str, read)) if isinstance(read, (list, tuple)) else str(read))

@@ -81,7 +81,7 @@ def stratum_of(relevant: int) -> tuple[int, int]:
 def _wanted(total: int, share: float | None, queries: int | None) -> int:
     if (share is None) == (queries is None):
         raise InputError(
-            "say how many queries to sample: either a share (--share 0.2) or a number of queries (--queries 50)."
+            "say how many queries to sample: either a share (`share=0.2`) or a number of queries (`queries=50`)."
         )
     if share is not None and not 0 < share < 1:
         raise InputError(f"the share is {share:g}; it lies between 0 and 1.")

@@ -246,7 +246,7 @@ def _built_in(
     name: str, scores: SystemScores, study: Study, texts: Mapping[str, str], relevant: Mapping[str, int]
 ) -> Segmentation:
     if name == "length" and not any(text.strip() for text in texts.values()):
-        raise InputError("segments by length need the texts of the queries; give them with --queries FILE.")
+        raise InputError("segments by length need the texts of the queries; give them with `queries=`.")
     if name == "relevant" and not relevant:
         raise InputError("segments by relevant documents need judgments, which a table of values does not have.")
     if name == "difficulty":

@@ -191,14 +191,14 @@ def gain_from_one_segment(material: Material) -> LookResult | CannotLook:
     """
     runs, settings = material.runs, material.settings
     if material.segments is None:
-        return CannotLook("needs --segments FILE (query and its segment)")
+        return CannotLook("needs `segments=` (query and its segment)")
     if len(runs.systems) < 2:
         return CannotLook("needs at least two RUNs")
     if not material.asked:
         return CannotLook("none of the requested measures rewards a good ranking")
     looked = [found for name in material.segments for found in _segment_tests(material, name)]
     if not looked:
-        return CannotLook(f"no column of --segments FILE has two segments with at least {FEWEST} judged queries")
+        return CannotLook(f"no column of `segments=` has two segments with at least {FEWEST} judged queries")
     gains, rows = _gains(looked, settings.alpha)
     base = show_id(runs.systems[material.baseline])
     evidence = tuple(

@@ -230,7 +230,7 @@ def _holes_table(material: Material, places: Sequence[int], weight: Floats) -> T
         Column(f"{runs.labels[material.asked[0]]} up to", "signed"),
         *(() if corpus is None else (Column("text", "passage"),)),
     )
-    note = "Add --corpus FILE to show their texts." if corpus is None else ""
+    note = "Give a corpus to see their texts." if corpus is None else ""
     return Table("", columns, tuple(rows), note=note, shown=10)
 
 

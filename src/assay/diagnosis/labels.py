@@ -148,7 +148,7 @@ def measures_for_incomplete_labels(material: Material) -> LookResult | CannotLoo
     lacking = [name for name in FORGIVING if name not in material.beside]
     if lacking:
         return CannotLook(
-            f"there is no {' and no '.join(lacking)} under these conventions and rules; leave out --like and --ties"
+            f"there is no {' and no '.join(lacking)} under these conventions and rules; leave out `like=` and `ties=`"
         )
     means = runs.means(material.values)[:, [material.beside[name] for name in FORGIVING]]
     table = _places_table(material, means)

@@ -45,7 +45,7 @@ class Partial(Struct, frozen=True):
     "DIA010",
     "position",
     advice="Have a sample of the documents judged again in random order, by assessors who do not see rank or score, and "
-    "compare the grades (Cohen's kappa, and this check with --presented). From now on, shuffle what assessors see.",
+    "compare the grades (Cohen's kappa, and this check with what was presented). From now on, shuffle what assessors see.",
 )
 def grades_fall_with_position(material: Material) -> LookResult | CannotLook:
     """Grades that decrease with the position at which a document was shown.
@@ -70,7 +70,7 @@ def grades_fall_with_position(material: Material) -> LookResult | CannotLook:
     shown = (position > 0) & material.runs.judged
     if np.count_nonzero(shown) < FEWEST:
         return CannotLook(
-            f"--presented FILE has fewer than {FEWEST} judged documents; does it use the same ids as the judgments?"
+            f"`presented=` has fewer than {FEWEST} judged documents; does it use the same ids as the judgments?"
         )
     return _from_presentation(material, position, shown)
 
@@ -209,11 +209,11 @@ def _is_order(rank: Integers, position: Integers, shown: Booleans, query: Intege
 def _from_runs(material: Material) -> LookResult | CannotLook:
     runs, settings = material.runs, material.settings
     if len(runs.systems) < 2:
-        return CannotLook("needs --presented FILE (query, document, position shown), or at least two RUNs")
+        return CannotLook("needs `presented=` (query, document, position shown), or at least two RUNs")
     found = {system: _as_if_shown(material, number) for number, system in enumerate(runs.systems)}
     known = [(system, one) for system, one in found.items() if one is not None]
     if not known:
-        return CannotLook("no run has enough judged documents of different grades; needs --presented FILE")
+        return CannotLook("no run has enough judged documents of different grades; needs `presented=`")
     corrected = corrected_p(np.array([one.p for _, one in known]))
     rows = [
         RunRow(system, one.pairs, one.raw, one.with_proxy, one.partial, one.interval, float(p))
@@ -259,7 +259,9 @@ def _from_runs(material: Material) -> LookResult | CannotLook:
         f"Permutation within queries, one-sided, p corrected by Holm over {len(rows)} runs; intervals resample queries.",
         evidence,
         (table, buckets),
-        advice="Give --presented FILE with query, document and position shown to assessors." if falling else None,
+        advice="Give a file of what was presented, with query, document and position shown to assessors."
+        if falling
+        else None,
     )
 
 

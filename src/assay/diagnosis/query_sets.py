@@ -28,10 +28,8 @@ MOST_DRAWS = 500  # of draws that take the whole vocabulary
 LENGTHS = ((1, 1), (2, 2), (3, 3), (4, 5), (6, 9), (10, None))
 MOST_TRAFFIC = 900_000_000  # NumPy cannot draw without replacement from more
 
-NEEDS_TEXTS = "needs --queries FILE with the texts of the test queries"
-NEEDS_BOTH = (
-    "needs --queries FILE with the texts of the test queries, and --production FILE with a sample of real queries"
-)
+NEEDS_TEXTS = "needs `queries=`, the texts of the test queries"
+NEEDS_BOTH = "needs `queries=`, the texts of the test queries, and `production=`, a sample of real queries"
 
 
 class Traffic(Struct, frozen=True, eq=False, dict=True):
@@ -62,7 +60,7 @@ def traffic_of(material: Material) -> Traffic | CannotLook:
     real.pop("", None)
     test = [text for text in test if text]
     if not test or not real:
-        return CannotLook(f"{'--queries' if not test else '--production'} FILE has no query text")
+        return CannotLook(f"{'`queries=`' if not test else '`production=`'} has no query text")
     return Traffic(tuple(test), real)
 
 
@@ -419,7 +417,7 @@ def head_and_tail(material: Material) -> LookResult | CannotLook:
         return traffic
     if not traffic.repeated:
         return CannotLook(
-            "no query of --production FILE occurs twice; give counts, or repeat each query as often as it was asked"
+            "no query of `production=` occurs twice; give counts, or repeat each query as often as it was asked"
         )
     settings = material.settings
     draws = min(settings.draws, MOST_DRAWS)

@@ -47,10 +47,10 @@ def repeated_documents(material: Material) -> LookResult | CannotLook:
     """
     runs, k = material.runs, material.settings.k
     if material.corpus is None:
-        return CannotLook("needs --corpus FILE with the texts of the documents")
+        return CannotLook("needs `corpus=`, the texts of the documents")
     found = _repeats(material)
     if found.known == 0:
-        return CannotLook("--corpus FILE has none of the documents at the top of the RUNs; does it use the same ids?")
+        return CannotLook("`corpus=` has none of the documents at the top of the RUNs; does it use the same ids?")
     rows = _repeat_rows(material, found)
     most = max(rows, key=lambda row: row.share)
     severity: Severity = "warning" if most.share >= OFTEN else "note" if most.share > 0 else "fine"

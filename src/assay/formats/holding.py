@@ -89,7 +89,7 @@ def _refusal(sheet: Sheet, role: str, rows: Sequence[int], name: str, bars_by_fo
     why = next(bar.why for bar in bars_by_format[name] if role in bar.roles and re.search(bar.pattern, text))
     what = f"{WORDS[role]} '{show_id(text)}' {why.format(format=name)}"
     if role == "tag":
-        return InputError(f"the {what}. Set another with --tag (in Python: tag=).", source=sheet.source)
+        return InputError(f"the {what}. Set another with `tag=`.", source=sheet.source)
     place = "" if role == "query" else f"query {show_id(query)}; "
     others = [other for other, bars in bars_by_format.items() if not _any_of(bars, role).search(text)]
     advice = f"Write {listed(others)} instead, or change it." if others else "No format can store it: change it."

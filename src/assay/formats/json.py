@@ -89,7 +89,7 @@ def _no_json(error: Exception, content: Content, line: int | None) -> FormatErro
     from json import JSONDecodeError
 
     if isinstance(error, JSONDecodeError):
-        hint = " If each line is a separate record, use --input-format jsonl." if line is None else ""
+        hint = " If each line is a separate record, use `input_format='jsonl'`." if line is None else ""
         return FormatError(f"invalid JSON: {error.msg}.{hint}", source=content.name, line=line or error.lineno)
     # Nested too deeply, or an integer with thousands of digits.
     return FormatError(f"cannot read this JSON: {error}", source=content.name, line=line)

@@ -170,8 +170,7 @@ SCORE = Refusal(
 GRADE = Refusal(
     "grade",
     no_number,
-    "Grades must be plain decimal numbers; give letters a value with --grades E=3,S=2,C=1,I=0 "
-    "(in Python: grades={'E': 3, 'S': 2, 'C': 1, 'I': 0}).",
+    "Grades must be plain decimal numbers; give letters a value with `grades={'E': 3, 'S': 2, 'C': 1, 'I': 0}`.",
 )
 WHOLE_GRADE = Refusal(
     "grade",
@@ -182,7 +181,7 @@ RANK = Refusal(
     "rank",
     no_rank,
     "A run without scores needs ranks: 1, 2, 3 and so on. If the third column is a score, use "
-    "--run-format beir, or add a header line: query_id doc_id score.",
+    "`read_run(input_format='beir')`, or add a header line: query_id doc_id score.",
 )
 
 

@@ -211,7 +211,7 @@ def _refuse_scores_as_ranks(queries: tuple[str, ...], query: Integers, rank: Flo
     for row in order[wrong][:1].tolist():
         raise InputError(
             f"the third column is read as the rank, but the ranks of query {show_id(queries[query[row]])} repeat or do "
-            "not start at 1. If these are scores, use --run-format beir, or add a header line: query_id doc_id score.",
+            "not start at 1. If these are scores, use `read_run(input_format='beir')`, or add a header line: query_id doc_id score.",
             source=source,
         )
 

@@ -144,7 +144,7 @@ def output_format(path: Source, to: str | None = None) -> str:
         suffix = os.path.splitext(base)[1]
     if suffix.casefold() not in SUFFIXES:
         raise InputError(
-            f"cannot tell the format from the file name. Choose it with --to (in Python: to=): {listed(FORMATS)}.",
+            f"cannot tell the format from the file name. Choose it with `to=`: {listed(FORMATS)}.",
             source=show_id(name, 200),
         )
     return SUFFIXES[suffix.casefold()]

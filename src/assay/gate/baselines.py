@@ -223,7 +223,7 @@ def _age_cautions(created: str, max_age: int, now: datetime) -> Iterator[Caution
     if days > max_age:
         yield Caution(
             "age",
-            f"the baseline is {days} days old (made on {made:%Y-%m-%d}; --max-age is {max_age}): documents, judgments and "
+            f"the baseline is {days} days old (made on {made:%Y-%m-%d}; the limit is {max_age} days): documents, judgments and "
             f"queries may have changed. Make a new one from the system in use.",
         )
     elif days < -1:  # clocks may differ a little

@@ -121,7 +121,9 @@ def decide(
     asked, profile = _parsed(gate_rules), _profile(targets)
     check_alpha(alpha)
     if not asked and profile is None:
-        raise InputError("nothing to decide; give a rule such as --rule 'nDCG@10 >= -0.01', or --targets.")
+        raise InputError(
+            "nothing to decide; give a rule with `gate_rules='nDCG@10 >= -0.01'`, or targets with `targets=`."
+        )
     evaluator = Evaluator(
         qrels,
         _measures(asked, profile),
@@ -273,7 +275,7 @@ def _misread(decisions: Sequence[Decision]) -> Iterator[Caution]:
         if decision.status != "pass" and looks_so and mean is not None and mean >= rule.margin:
             yield Caution(
                 "difference",
-                f"{rule} asks for a gain of {rule.margin:g} over the baseline. To require a value of {rule.margin:g}, use --targets.",
+                f"{rule} asks for a gain of {rule.margin:g} over the baseline. To require a value of {rule.margin:g}, set a target.",
             )
 
 

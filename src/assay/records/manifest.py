@@ -56,12 +56,12 @@ def parse_settings(pairs: Iterable[str], notes: Iterable[str] = ()) -> DeclaredS
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not name or name == _INDEX:
             raise InputError(
-                f"--set takes NAME=VALUE, such as model=e5-base or index.passages=2025-01-31, not {pair!r}."
+                f"a setting is NAME=VALUE, such as model=e5-base or index.passages=2025-01-31, not {pair!r}."
             )
         if name in found:
-            raise InputError(f"--set gives {name!r} twice; keep one of them.")
+            raise InputError(f"setting {name!r} is given twice; keep one of them.")
         if name not in _OWN_PLACES and name.casefold() in _OWN_PLACES:
-            raise InputError(f"--set {name}=...: unknown name{did_you_mean(name, _OWN_PLACES)}")
+            raise InputError(f"no setting called {name!r}{did_you_mean(name, _OWN_PLACES)}")
         found[name] = value
     return DeclaredSettings(
         dataset=found.get("dataset"),

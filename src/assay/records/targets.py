@@ -323,7 +323,7 @@ def _unknown(target: Target, words: str) -> TargetResult:
 
 def _no_baseline(name: str, measure: str, found: Baseline | None) -> str:
     if found is None:
-        return f"no baseline called {name!r}: evaluate that run too, or name another with --baseline"
+        return f"no baseline called {name!r}: evaluate that run too, or name another baseline"
     return f"the baseline {name!r} has no value for {measure}"
 
 

@@ -70,7 +70,7 @@ def verify(folder: str | os.PathLike[str]) -> Verification:
     manifest = read_manifest(place)
     reports = dict(_readable_reports(place, manifest))
     if not reports:
-        raise InputError("this folder has no readable report; create it again with --report.", source=str(folder))
+        raise InputError("this folder has no readable report; make the report again.", source=str(folder))
     checks = [
         *_manifest_checks(manifest, reports.values()),
         *(_output_check(place, output) for output in manifest.outputs),

@@ -7,8 +7,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 import click
+from msgspec.structs import replace
 
 from assay.cli import write
+from assay.cli.flags import with_flags
 from assay.cli.options import (
     input_options,
     like_option,
@@ -117,4 +119,6 @@ def command(
         grades=parse_grades(grades) if grades else None,
         input_format=qrels_format or input_format,
     )
-    write(RENDERERS[output_format](found), output)
+    context = click.get_current_context()
+    left_out = [replace(each, reason=with_flags(each.reason, context.command)) for each in found.not_looked_at]
+    write(RENDERERS[output_format](replace(found, not_looked_at=tuple(left_out))), output)
