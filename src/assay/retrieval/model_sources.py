@@ -28,13 +28,7 @@ from assay.retrieval.base import Progress
 _BLOCK = 1 << 20
 _PATIENCE = 20  # seconds to wait for an answer
 _LONGEST = 3600  # seconds to download a package
-_NOT_REACHED = (
-    "connection broken by",
-    "ENOTFOUND",
-    "ECONNREFUSED",
-    "EAI_AGAIN",
-    "ETIMEDOUT",
-)  # in messages of pip and npm
+_NOT_REACHED = ("connection broken by", "ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN", "ETIMEDOUT")  # of pip and npm
 _HUB_ERRORS = {  # classes of huggingface_hub, whose own messages have several lines
     "RepositoryNotFoundError": "no such repository",
     "RevisionNotFoundError": "no such revision",

@@ -282,8 +282,7 @@ def one_grade(facts: QrelsFacts) -> Iterator[Said]:
 def nothing_relevant(facts: QrelsFacts) -> Iterator[Said]:
     """No relevant document.
 
-    Why: No document of the query has grade 1 or more, so no system can do well. Some tools count 0, others skip the
-    query.
+    Why: No document of the query has grade 1 or more, so no system can do well. Some tools skip such queries.
     Example: All documents of query 2 have grade 0.
     """
     none = sorted(query for query, grades in facts.grades.items() if max(grades) < 1)
@@ -311,12 +310,8 @@ def few_queries(facts: QrelsFacts) -> Iterator[Said]:
     Example: 12 queries.
     """
     if 0 < len(facts.grades) < FEW_QUERIES:
-        yield Said(
-            plural(
-                f"only {{count}} judged {{query|queries}}; {FEW_QUERIES} or more are recommended", len(facts.grades)
-            ),
-            len(facts.grades),
-        )
+        words = f"only {{count}} judged {{query|queries}}; {FEW_QUERIES} or more are recommended"
+        yield Said(plural(words, len(facts.grades)), len(facts.grades))
 
 
 # Ids
@@ -340,11 +335,7 @@ def topics_without_judgments(facts: QrelsFacts) -> Iterator[Said]:
 
 
 @rule(
-    "QRL053",
-    "file",
-    "warning",
-    "{count} judged {query is|queries are} not in the topics",
-    fix="Check that this is the right topic file.",
+    "QRL053", "file", "warning", "{count} judged {query is|queries are} not in the topics", fix="Check the topic file."
 )
 def judged_without_topic(facts: QrelsFacts) -> Iterator[Said]:
     """Judged query not in the topics.
@@ -366,8 +357,7 @@ def judged_without_topic(facts: QrelsFacts) -> Iterator[Said]:
 def near_topics(facts: QrelsFacts) -> Iterator[Said]:
     """Query id written differently.
 
-    Why: Ids are compared exactly. These differ only in spaces, letter case, leading zeros, a prefix or Unicode
-    normalisation.
+    Why: Ids are compared exactly. These differ only in spaces, case, leading zeros, a prefix or normalisation.
     Example: 01 in the qrels, 1 in the topics.
     """
     matches = near_matches(sorted(facts.queries), facts.partners.topics or frozenset())

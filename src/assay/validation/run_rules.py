@@ -44,13 +44,7 @@ def unreadable(facts: RunFacts) -> Iterable[FindingExample]:
     return ()  # reported by the reader
 
 
-@rule(
-    "RUN002",
-    "file",
-    "error",
-    "the file contains no data",
-    fix="Generate the run again, and check that the system can read the queries.",
-)
+@rule("RUN002", "file", "error", "the file contains no data", fix="Check the queries, and generate the run again.")
 def empty(facts: RunFacts) -> Iterator[Said]:
     """Empty file.
 
@@ -66,8 +60,7 @@ def empty(facts: RunFacts) -> Iterator[Said]:
     "file",
     "warning",
     "lines have more than six columns",
-    fix="Remove the extra columns, or check whether the run tag contains spaces. Like trec_eval, assay reads the "
-    "first six.",
+    fix="Remove the extra columns, or check the run tag for spaces. Like trec_eval, assay reads the first six.",
 )
 def extra_columns(facts: RunFacts) -> Iterator[Said]:
     """More than six columns.
@@ -96,17 +89,11 @@ def not_trec(facts: RunFacts) -> Iterator[Said]:
         yield Said(f"the format is {facts.format}; TREC requires six columns")
 
 
-@rule(
-    "RUN060",
-    "file",
-    "warning",
-    "{count} run tags in one file",
-    fix="A run has one tag: check whether two files were joined.",
-)
+@rule("RUN060", "file", "warning", "{count} run tags in one file", fix="Check whether two files were joined.")
 def several_tags(facts: RunFacts) -> Iterator[Said]:
     """Several run tags.
 
-    Why: Several tags mean that files were joined or that a column is missing.
+    Why: A run has one tag. Several tags mean that files were joined or that a column is missing.
     Example: Lines 1 to 1000 have the tag bm25, the others dense.
     """
     if len(facts.tags) > 1:
@@ -180,8 +167,7 @@ def repeated_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]
 def rank_no_number(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Rank is not a whole number.
 
-    Why: The columns may be in the wrong order. assay and trec_eval rank by score; the MS MARCO script ranks by the rank
-    column.
+    Why: The columns may be in the wrong order. assay and trec_eval rank by score; the MS MARCO script ranks by rank.
     Example: 1 Q0 d3 first 9.5 sys
     """
     if rows.ranks is None or None not in rows.ranks:
@@ -228,8 +214,7 @@ def repeated_ranks(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
 def first_rank(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Ranks do not start at 1.
 
-    Why: Ranks often start at 0, which shifts every cutoff by one in tools that sort by rank. Any other start suggests
-    missing rows.
+    Why: Ranks from 0 shift every cutoff by one in tools that sort by rank. Any other start suggests missing rows.
     Example: Ranks 0, 1, 2.
     """
     if rows.ranks is None or None in rows.ranks or rows.query in facts.damaged:
@@ -334,8 +319,7 @@ def note_ties(rows: QueryRows, facts: RunFacts) -> None:
     "query",
     "note",
     "{count} {query has|queries have} different scores that are equal as 32-bit floats",
-    fix="Use --scores float32 to reproduce trec_eval 9, which treats these scores as ties and orders them by document "
-    "id.",
+    fix="Use --scores float32 to reproduce trec_eval 9, which treats these scores as ties.",
 )
 def float32_ties(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Different scores that are equal as 32-bit floats.
@@ -350,9 +334,7 @@ def float32_ties(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     with np.errstate(over="ignore"):
         narrow = np.asarray(rows.scores).astype(np.float32)
     lost = len(set(rows.scores)) - len(np.unique(narrow))
-    return (
-        [FindingExample(f"{lost} fewer distinct scores in 32 bits", rows.line(0), show_id(rows.query))] if lost else []
-    )
+    return [FindingExample(f"{lost} fewer distinct scores", rows.line(0), show_id(rows.query))] if lost else []
 
 
 @rule(
@@ -545,8 +527,7 @@ def near_queries(facts: RunFacts) -> Iterator[Said]:
     "query",
     "warning",
     "{count} retrieved {document|documents} would match a judged one if the ids were written the same way",
-    fix="Write document ids the same way in the run and the judgments. Until then these documents count as not "
-    "retrieved.",
+    fix="Write document ids the same way in the run and the judgments; for now these count as not retrieved.",
 )
 def near_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Document id written differently.

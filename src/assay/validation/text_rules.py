@@ -408,13 +408,7 @@ def no_number(text: str) -> str | None:
 # Files
 
 
-@rule(
-    "RUN067 QRL067",
-    "file",
-    "note",
-    "the last line has no line end",
-    fix="Add a line end (--fix does this): some programs lose the last line without it.",
-)
+@rule("RUN067 QRL067", "file", "note", "the last line has no line end", fix="Harmless here. --fix adds a line end.")
 def no_line_end(facts: FileFacts) -> Iterator[Said]:
     """No line end at the end of the file.
 

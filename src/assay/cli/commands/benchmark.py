@@ -43,8 +43,7 @@ def command() -> None:
 @click.option(
     "--collection",
     metavar="DIR|NAME",
-    help="Folder with documents, queries and judgments, or an embedded collection (insurance, shop).  "
-    "[default: insurance]",
+    help="Folder with documents, queries and judgments, or a built-in one: insurance, shop.  [default: insurance]",
 )
 @click.option("--split", help="Split of the judgments to use.  [default: test, or the only one]")
 @parts_options
@@ -67,12 +66,7 @@ def command() -> None:
     metavar="FILE|NAME",
     help="Results by segment: CSV with the query id first, or difficulty; length and relevant are always included.",
 )
-@click.option(
-    "--latency-limit",
-    type=float,
-    metavar="MS",
-    help="Also recommend the best mode that takes at most MS milliseconds per query.",
-)
+@click.option("--latency-limit", type=float, metavar="MS", help="Also find the best mode within this time per query.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed for sampling the queries to time.  [default: 1]")
 @click.option("--repeats", type=click.IntRange(min=1), help="Timed passes over the queries.  [default: 3]")
 @click.option(

@@ -55,7 +55,7 @@ def _markdown_parts(report: BenchmarkReport) -> Iterator[str]:
     yield "## Which mode to use"
     yield markdown.bullets(map(plain, choices(report)))
     if report.choice.segments:
-        yield f"### {plain(report.choice.measure)} by kind of query"
+        yield f"### {plain(report.choice.measure)} by segment"
         yield _segments(report)
     if report.targets is not None:
         yield "## Targets"
