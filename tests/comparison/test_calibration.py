@@ -1,4 +1,4 @@
-"""The calibration that the docs show is the one that was measured, and what must hold does."""
+"""The docs show the calibration that was measured, and it is within the required limits."""
 
 from __future__ import annotations
 

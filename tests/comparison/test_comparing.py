@@ -193,7 +193,7 @@ def test_planning() -> None:
     assert 0.8 <= power < 0.81
 
 
-# What the verdict rests on
+# The basis of the verdict
 
 SMALL_WINS = [0.51 + number / 10_000 for number in range(57)] + [0.0] * 3  # many small gains and three large losses
 
@@ -272,7 +272,7 @@ def test_without_a_query_that_all_have_none_is_best() -> None:
     assert [None] == [pair.tau for pair in found.measures_alike]
 
 
-# What is said beside the figures
+# Notes
 
 
 def test_the_same_difference_on_every_query_is_said() -> None:

@@ -1,4 +1,4 @@
-"""Corrections for many comparisons: equal to statsmodels', by hand, and what holds for all of them."""
+"""Corrections for multiple comparisons: against statsmodels, by hand, and laws for all of them."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_equal_p_values_are_statsmodels_too(name, p):
     [
         ("none", [0.01, 0.04, 0.03]),
         ("bonferroni", [0.03, 0.12, 0.09]),
-        ("holm", [0.03, 0.06, 0.06]),  # 0.01 * 3, 0.03 * 2, 0.04 * 1 but not below 0.06
-        ("benjamini-hochberg", [0.03, 0.04, 0.04]),  # 0.01 * 3, 0.03 * 3 / 2 but not above 0.04, 0.04
+        ("holm", [0.03, 0.06, 0.06]),  # 0.01 * 3, 0.03 * 2, 0.04 * 1 raised to 0.06
+        ("benjamini-hochberg", [0.03, 0.04, 0.04]),  # 0.01 * 3, 0.03 * 3 / 2 lowered to 0.04, 0.04
         ("benjamini-yekutieli", [0.055, 0.04 * 11 / 6, 0.04 * 11 / 6]),
         ("sidak", [1 - 0.99**3, 1 - 0.96**3, 1 - 0.97**3]),
     ],

@@ -1,4 +1,4 @@
-"""Intervals of differences, by resampling, and of many at once: against SciPy and the tests, and at the edges."""
+"""Intervals of differences, by resampling, and simultaneous ones: against SciPy and the tests, and edge cases."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_one_query_has_none():
     assert difference_interval(np.array([0.5]), np.array([0.3])) is None
 
 
-# By resampling.
+# Resampling.
 
 
 @pytest.mark.parametrize("name", ["percentile", "bca"])
@@ -89,7 +89,7 @@ def test_one_query_has_none():
 def test_from_the_same_resamples_it_is_scipys(name, confidence, seed, count):
     from scipy import stats
 
-    values = np.random.default_rng(seed).random(count)  # hardly any two means of resamples are equal
+    values = np.random.default_rng(seed).random(count)  # almost no two resampled means are equal
     means = resampled_means(values[:, None], 300, seed=1)[0]
     drawn = SimpleNamespace(bootstrap_distribution=means)
     expected = stats.bootstrap(
@@ -213,7 +213,7 @@ def test_means_of_resamples_are_those_of_the_plain_loop():
     assert (means <= columns.max(axis=0)[:, None] + 1e-12).all()
 
 
-# Of many at once.
+# Simultaneous intervals.
 
 
 def test_ten_intervals_have_a_tenth_of_the_error_each():

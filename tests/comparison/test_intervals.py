@@ -1,4 +1,4 @@
-"""Intervals of means: against SciPy's own, and at the edges."""
+"""Intervals of means: against SciPy, and edge cases."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_it_is_scipys_interval(values, confidence):
 
     found = mean_interval(np.array(values), confidence)
     error = stats.sem(values)
-    if error < 1e-9:  # SciPy gives nan where all values are equal
+    if error < 1e-9:  # SciPy gives nan if all values are equal
         assert found[1] - found[0] < 1e-6
     else:
         expected = stats.t.interval(confidence, len(values) - 1, loc=np.mean(values), scale=error)

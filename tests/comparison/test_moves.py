@@ -1,4 +1,4 @@
-"""The queries that moved most and their documents; how alike runs and measures are."""
+"""The queries that moved most and their documents; agreement between runs and between measures."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_compare_in_python_looks_at_documents_segments_and_agreement():
 
 @pytest.mark.parametrize(("measure", "places"), [("AP", (1, 2)), ("RBP", (2, 1))])
 def test_documents_are_in_the_order_that_the_measure_saw(measure, places):
-    """ir_measures ranks equal scores by id, descending, but for RBP as they come."""
+    """ir_measures orders ties by id, descending, but for RBP by input order."""
     tied = {"q1": {"a": 1.0, "z": 1.0}, "q2": {"a": 1.0, "z": 1.0}}
     first = {"q1": {"k": 2.0}, "q2": {"k": 2.0}}
     found = assay.compare(

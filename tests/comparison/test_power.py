@@ -21,7 +21,7 @@ def test_power_is_statsmodels(effect, queries, alpha):
     from statsmodels.stats.power import TTestPower
 
     expected = TTestPower().power(effect, queries, alpha)
-    assume(not math.isnan(expected))  # SciPy's noncentral t has no value in some far tails; ours has
+    assume(not math.isnan(expected))  # SciPy's noncentral t is NaN in some far tails; ours is not
 
     assert expected == pytest.approx(power_of_t(effect, 1.0, queries, alpha), rel=1e-5, abs=1e-9)
 
@@ -33,7 +33,9 @@ def test_the_smallest_difference_is_statsmodels(queries, power):
 
     expected = TTestPower().solve_power(None, queries, 0.05, power)
 
-    assert expected == pytest.approx(detectable_difference(1.0, queries, power), rel=1e-4)  # how far it searches
+    assert expected == pytest.approx(
+        detectable_difference(1.0, queries, power), rel=1e-4
+    )  # the precision of its search
 
 
 @pytest.mark.parametrize(("effect", "expected"), [(0.2, 199), (0.5, 34), (0.8, 15)])
@@ -158,7 +160,7 @@ def test_a_difference_that_would_need_too_many():
 
 
 def test_the_smallest_difference_of_many_pairs_takes_no_time():
-    """The search depends on the number of queries alone; one for each of a thousand pairs would take half a minute."""
+    """The search depends only on the number of queries; one for each of a thousand pairs would take half a minute."""
     began = time.perf_counter()
     found = [detectable_difference(0.1 * (1 + number), 77) for number in range(1000)]
 

@@ -1,4 +1,4 @@
-"""P values that were published for real data: TREC-8 ad hoc, average precision, two systems, 50 topics (Urbano et al. 2019)."""
+"""P values published for real data: TREC-8 ad hoc, average precision, two systems, 50 topics (Urbano et al. 2019)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_other_direction_is_as_far_from_one(urbano):
 
 
 def test_bonferroni_as_pyterrier_printed_it(shared_data):
-    # PyTerrier counts the baseline too: two comparisons are multiplied by three.
+    # PyTerrier counts the baseline too: it multiplies two comparisons by three.
     from assay.comparison.corrections import corrected_p
 
     systems = json.loads((shared_data / "statistics" / "pyterrier_vaswani" / "expected.json").read_text())["systems"]

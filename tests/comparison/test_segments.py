@@ -1,4 +1,4 @@
-"""Segments of queries: how they are made, and what is said of the systems in each."""
+"""Segments of queries: how they are formed, and the comparison in each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def labels(*names: str) -> Segmentation:
     return Segmentation.from_labels("kind", {f"q{n}": name for n, name in enumerate(names)})
 
 
-# How segments are made
+# Forming segments
 
 
 def test_labels_are_in_order_and_a_query_without_one_is_in_none():
@@ -74,13 +74,13 @@ def test_built_in_segments():
     scores = two_systems([0.0, 0.1, 0.2, 0.5, 0.8, 0.9], [0.5] * 6)
 
     texts = {"a": "x", "b": "x y", "c": "x y z", "d": "w x y z", "e": " "}
-    assert ("1 to 2", "3", "4") == by_length(texts).segments  # a query without text is in none
+    assert ("1 to 2", "3", "4") == by_length(texts).segments  # a query without text is in no segment
     assert ("1", "2", "9") == by_relevant({"a": 1, "b": 2, "c": 9}).segments
     assert ("hard (0 to 0.1)", "middling (0.2 to 0.5)", "easy (0.8 to 0.9)") == by_difficulty(scores, "a").segments
     assert "regression to the mean" in by_difficulty(scores, "a").caution
 
 
-# What is said of them
+# Comparing within segments
 
 
 def test_each_segment_has_the_test_of_its_own_queries_corrected_over_all_segments():
@@ -158,7 +158,7 @@ def test_segments_on_which_nothing_varies_do_not_break_it():
 
 
 def test_the_interaction_errs_as_often_as_it_says():
-    """Segments drawn at random on skewed differences, many of them 0: 5 % of tests at most about 5 %."""
+    """Random segments on skewed differences, many of them 0: about 5 % false positives at most."""
     rng = np.random.default_rng(3)
     draws, found = 2000, 0
     for _ in range(draws):
@@ -169,7 +169,7 @@ def test_the_interaction_errs_as_often_as_it_says():
 
 
 def test_simpsons_paradox_is_called_out():
-    """Better over all by one large gain; worse in two of three segments."""
+    """Better overall through one large gain; worse in two of three segments."""
     baseline = [0.5] * 30
     system = [0.49 - 0.001 * n for n in range(10)] + [0.48 - 0.001 * n for n in range(10)] + [0.9] * 10
     found = compare_segments(two_systems(baseline, system), Study(), labels(*["x"] * 10, *["y"] * 10, *["z"] * 10))
@@ -177,7 +177,7 @@ def test_simpsons_paradox_is_called_out():
     (paradox,) = found.paradoxes
     assert ("b", ("x", "y"), 3) == (paradox.system, paradox.against, paradox.segments)
     assert paradox.difference > 0
-    assert paradox.sure  # x and y are worse beyond chance
+    assert paradox.sure  # x and y are significantly worse
 
 
 def test_a_paradox_of_small_segments_may_be_chance():
@@ -187,7 +187,7 @@ def test_a_paradox_of_small_segments_may_be_chance():
 
 
 def test_paradoxes_against_several_baselines():
-    """c is better than a over all and worse in two of three segments; against b it is worse everywhere."""
+    """c is better than a overall but worse in two of three segments; it is worse than b everywhere."""
     a, b = [0.5] * 30, [0.95] * 30
     c = [0.49 - 0.001 * n for n in range(20)] + [0.9] * 10
     values = np.array([a, b, c], float).T[None]
@@ -225,7 +225,7 @@ def test_a_segment_without_values_has_no_mean():
 
 
 def test_ranges_that_look_alike_are_told_apart():
-    """Three decimals are not enough for numbers that lie close."""
+    """Three digits are not enough for numbers that are close."""
     for numbers in ([1234.5 + n / 10 for n in range(30)], [0.33331 + n * 1e-6 for n in range(30)]):
         found = Segmentation.from_numbers("n", {f"q{n}": number for n, number in enumerate(numbers)})
 

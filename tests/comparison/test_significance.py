@@ -1,4 +1,4 @@
-"""Paired tests: against SciPy and statsmodels, by hand, and the laws that hold for all of them."""
+"""Paired tests: against SciPy and statsmodels, by hand, and laws for all of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALL = ["t", "anova", "wilcoxon", "wilcoxon-exact", "sign", "permutation", "boots
 ALTERNATIVES = ["two-sided", "greater", "less"]
 QUICK = 500  # draws
 
-# Sixty-fourths: differences, sums and shifts of them are exact, so that no tie hangs on rounding.
+# Sixty-fourths: their differences, sums and shifts are exact, so no tie depends on rounding.
 STEPS = st.integers(-64, 64).map(lambda step: step / 64)
 
 
@@ -69,7 +69,7 @@ def test_permutation_of_four_queries_counts_sixteen_outcomes():
 
 
 def test_permutation_with_a_loss():
-    # 3, 2, -1: sum 4. Sums of all signs: 6, 4, 2, 0, 0, -2, -4, -6. Two are 4 or more, four are that far out.
+    # 3, 2, -1: sum 4. Sums of all signs: 6, 4, 2, 0, 0, -2, -4, -6. Two are 4 or more, four are as extreme.
     assert 4 / 8 == of_differences([3.0, 2.0, -1.0], "permutation").p[0]
     assert 2 / 8 == of_differences([3.0, 2.0, -1.0], "permutation", alternative="greater").p[0]
     assert 7 / 8 == of_differences([3.0, 2.0, -1.0], "permutation", alternative="less").p[0]
@@ -302,7 +302,7 @@ def test_one_sided_tukey():
     assert 1.0 == less
 
 
-# Laws of all tests.
+# Laws for all tests.
 
 
 def options_for(alternative="two-sided", seed=1):
@@ -421,7 +421,7 @@ def test_what_is_given_is_not_changed(name):
     assert np.array_equal(before, values)
 
 
-# What has no spread.
+# No spread.
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -472,7 +472,7 @@ def test_no_pairs():
         assert [] == found.p.tolist()
 
 
-# Values that are missing.
+# Missing values.
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name not in ("tukey", "anova")])
@@ -512,7 +512,7 @@ def test_exact_whenever_all_outcomes_are_no_more_than_asked_for(queries, draws, 
 
 @pytest.mark.parametrize("queries", [17, 62, 63, 64, 65, 1_100])
 def test_many_outcomes_are_never_counted(queries):
-    # 2**64 outcomes are 0 for a computer that counts in 64 bits
+    # 2**64 overflows to 0 in 64 bits
     found = significance_of(random_table(queries, 2), [(0, 1)], "permutation", PairedOptions(draws=np.int64(200)))
 
     assert [False] == found.exact.tolist()
@@ -621,7 +621,7 @@ def test_a_resample_has_as_many_queries():
     assert 1 == pytest.approx(times[:, :13].mean())
 
 
-# Refusals.
+# Errors.
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""How often a diagnosis raises an alarm where there is nothing to find: searches without the pitfall, over many seeds.
+"""The false alarm rate of a diagnosis: simulated searches without the pitfall, over many seeds.
 
 python tests/diagnosis/alarms.py 500      prints the rates that docs/diagnosis.md shows
 """
@@ -35,7 +35,7 @@ def kinds(world: World) -> dict[str, str]:
 
 
 def shuffled_order_and_true_grades(seed: int) -> Sequence[str]:
-    """Position: assessors are not led by the order."""
+    """Position: assessors are not influenced by the order."""
     world = World(seed, queries=15, docs=30)
     runs = {"a": world.system(1.0), "b": world.system(1.0)}
     found = diagnose(
@@ -45,7 +45,7 @@ def shuffled_order_and_true_grades(seed: int) -> Sequence[str]:
 
 
 def good_order_and_true_grades(seed: int) -> Sequence[str]:
-    """Position: the order shown is good and no better than the runs; a note is no alarm."""
+    """Position: the order shown is good but no better than the runs; a note does not count as an alarm."""
     world = World(seed, queries=15, docs=30)
     shown = {q: {d: n for n, d in enumerate(ranked(docs), 1)} for q, docs in world.system(1.0).items()}
     runs = {"a": world.system(1.0), "b": world.system(1.0)}
@@ -79,13 +79,13 @@ def equal_systems(seed: int) -> Sequence[str]:
 
 
 def the_same_gain_everywhere(seed: int) -> Sequence[str]:
-    """Gaming: one system is better, in all segments alike."""
+    """Gaming: one system is better, equally in all segments."""
     world = World(seed, queries=40, docs=30)
     runs = {"base": world.system(2.0), "new": world.system(1.0)}
     return diagnose(world.qrels(), runs, ["nDCG@10"], segments=kinds(world), only=["gaming"]).codes("warning", "note")
 
 
-# What is looked at, and the searches without the pitfall.
+# The checks, and the searches without the pitfall.
 WITHOUT: dict[str, Callable[[int], Sequence[str]]] = {
     "DIA010 shuffled": shuffled_order_and_true_grades,
     "DIA010 a good order": good_order_and_true_grades,
@@ -96,7 +96,7 @@ WITHOUT: dict[str, Callable[[int], Sequence[str]]] = {
 
 
 def alarms(scenario: Callable[[int], Sequence[str]], seeds: int) -> Counter[str]:
-    """In how many of the seeds each code is found."""
+    """The number of seeds in which each code is found."""
     return Counter(code for seed in range(seeds) for code in scenario(seed))
 
 

@@ -1,4 +1,4 @@
-"""Bounds of figures under unknown labels: by hand, and against all labels there are."""
+"""Bounds of values under unknown labels: by hand, and against all possible labels."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_the_truth_lies_between():
     """Only what one system found was judged; the true value of both is within the bounds, query by query."""
     world = World(3, queries=20, docs=50, top=1)
     mine, other = world.system(0.7), world.system(0.7)
-    # Documents below the first 10 of both are not relevant, as the bounds take them to be.
+    # Documents below the first 10 of both are not relevant, as the bounds assume.
     seen = world.pool(mine, other, depth=10)
     found = diagnose(world.pool(mine, depth=10), {"mine": mine, "other": other}, ["P@10", "R@10", "nDCG@10", "AP"])
     true = diagnose(seen, {"mine": mine, "other": other}, ["P@10", "R@10", "nDCG@10", "AP"])

@@ -1,4 +1,4 @@
-"""What runs owe to documents that they alone brought into the pool."""
+"""How much runs owe to documents that only they contributed to the pool."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_settings_may_be_a_dict():
 
 @pytest.mark.parametrize("like", list(CONVENTIONS))
 def test_all_conventions_can_be_followed(like):
-    """Those that lack bpref or infAP say so; measures that nobody asked for are never in the way."""
+    """Conventions without bpref or infAP say so; additional measures never cause an error."""
     world = World(1, queries=10, docs=20)
     rows = [
         "".join(
@@ -103,7 +103,7 @@ def test_all_conventions_can_be_followed(like):
 
 
 def test_expected_values_under_ties():
-    """Bpref has none; everything else is looked at."""
+    """Bpref has none; everything else is checked."""
     found = diagnose(QRELS, list(RUNS), ["nDCG@10"], rules={"ties": "expected"}, only=["labels", "gaming"])
 
     reasons = {missing.code: missing.reason for missing in found.not_looked_at}
@@ -190,7 +190,7 @@ def test_an_unknown_code():
 
 
 def test_real_judgments_and_runs(shared_data):
-    """TREC-COVID: a run that no pool took part of is told from one that shaped it."""
+    """TREC-COVID: a run that was not pooled is distinguished from one that was."""
     names = ("sab20.1.meta.docs", "jlrecall", "Technion-RRF", "BERT", "run2")
     runs = {name: shared_data / "cases" / f"trec_covid_r1_{name}" / "run.gz" for name in names}
 

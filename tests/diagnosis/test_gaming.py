@@ -1,4 +1,4 @@
-"""Gains that are none: trades between measures, and gains from one segment."""
+"""Spurious gains: trades between measures, and gains from a single segment."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_p_values_are_those_of_other_programs():
 
 
 def test_a_gain_with_fewer_judged_documents_is_a_note():
-    """Both were pooled but for the last documents of the new run, which are unjudged; it is better all the same."""
+    """Both were pooled except for the last documents of the new run, which are unjudged; it is still better."""
     world = World(3, queries=50)
     base, new = world.system(3.0), world.system(0.4)
     qrels = world.pool(base, depth=60)
@@ -76,7 +76,7 @@ def test_a_gain_with_fewer_judged_documents_is_a_note():
 
 
 def test_equal_systems_raise_no_alarms():
-    """It takes two significant differences of opposite sign, so that it is far below the level."""
+    """It takes two significant differences of opposite sign, so the rate is far below the level."""
     assert alarms(equal_systems, 60)["DIA030"] <= 1
 
 
@@ -91,7 +91,7 @@ def test_a_system_that_is_better_by_all_measures_is_fine():
 
 
 def tuned(world, seed=0):
-    """Base, and a system that is better on product codes alone and the same elsewhere."""
+    """Base, and a system that is better on product codes only."""
     codes = np.array([kind == "code" for kind in kinds(world).values()])
     state = world.rng.bit_generator.state
     base = world.system(2.0, gain=0.6)

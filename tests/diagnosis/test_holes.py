@@ -1,4 +1,4 @@
-"""Unjudged documents that decide a comparison, and those worth judging first."""
+"""Unjudged documents that decide a comparison, and those to judge first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from diagnosis.worlds import World, ranked
 
 
 def test_a_comparison_that_holes_can_make_equal_but_not_turn_stands():
-    """b shows one relevant document less than a in its first two, and one unjudged one more."""
+    """b has one relevant document fewer than a in its first two, and one unjudged document more."""
     queries = [f"q{number}" for number in range(8)]
     qrels = {query: {"r1": 1, "r2": 1, "n": 0} for query in queries}
     a = {query: {"r1": 3.0, "r2": 2.0} for query in queries}

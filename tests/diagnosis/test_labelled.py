@@ -59,7 +59,7 @@ def test_the_judgments_as_they_are_give_what_evaluating_gives(world, rules, like
 
 
 def test_new_labels_give_what_evaluating_with_them_gives(world):
-    """Holes become relevant, and some judgments are taken away."""
+    """Holes become relevant, and some judgments are removed."""
     a, b = world.system(0.5), world.system(2.0)
     qrels = world.pool(a, depth=6)
     found = labelled(qrels, {"a": a, "b": b})

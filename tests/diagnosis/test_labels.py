@@ -1,4 +1,4 @@
-"""What nobody judged, and measures that look past it."""
+"""Unjudged documents, and measures that ignore them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_complete_judgments_raise_no_alarm_about_labels():
 
 
 def test_bpref_and_ap_in_opposite_order_are_found():
-    """`new` ranks relevant documents well and unjudged ones before them; `old` was judged whole."""
+    """`new` ranks relevant documents well but unjudged ones above them; `old` was judged completely."""
     queries = [f"q{number}" for number in range(30)]
     qrels = {query: {"r1": 1, "r2": 1, "n1": 0, "n2": 0, "n3": 0, "n4": 0} for query in queries}
     rng = np.random.default_rng(1)

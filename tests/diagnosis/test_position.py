@@ -1,4 +1,4 @@
-"""Do grades fall with the position shown? Against other programs, planted, and without anything to find."""
+"""Grades that decrease with the position shown: against other programs, with planted bias, and without."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def by_system(world, noise=1.0):
 
 
 def with_bias(world, shown, strength):
-    """The true grades, and the lower a document stood the likelier it lost one."""
+    """The true grades, lowered by one more often the lower a document was shown."""
     rng = np.random.default_rng(5)
     return {
         query: {
@@ -52,7 +52,7 @@ def test_ranks_within_queries_are_scipys():
 
 
 def test_of_one_query_it_is_the_partial_rank_correlation():
-    """Spearman's correlations by SciPy, put together by the formula of the textbooks."""
+    """Spearman correlations by SciPy, combined by the textbook formula."""
     rng = np.random.default_rng(2)
     relevance = rng.normal(size=80)
     grade = np.round(relevance + rng.normal(size=80))
@@ -68,7 +68,7 @@ def test_of_one_query_it_is_the_partial_rank_correlation():
 
 
 def test_of_several_queries_it_is_the_correlation_of_residuals():
-    """By least squares on dummies of the queries: the within transformation of any econometrics book."""
+    """By least squares with query dummies: the textbook within transformation."""
     rng = np.random.default_rng(3)
     query = np.repeat(np.arange(6), 15)
     x, noise = rng.normal(size=90), rng.normal(size=(2, 90))
@@ -125,7 +125,7 @@ def test_without_bias_the_alarm_rate_is_the_level():
 
 
 def test_a_good_order_without_bias_is_no_more_than_a_note():
-    """It cannot be told from bias; that the runs go with the grades as much as the order does is said."""
+    """It cannot be distinguished from bias; the finding says that the runs correlate with the grades as much."""
     assert alarms(good_order_and_true_grades, 40)["DIA010"] <= 3
 
     world = World(1, queries=20, docs=40)

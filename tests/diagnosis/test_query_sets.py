@@ -1,4 +1,4 @@
-"""Test queries against real ones: against SciPy, planted, and without anything to find."""
+"""Test queries against real ones: against SciPy, with planted bias, and without."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_other_words_are_found_and_named():
 
 
 def test_head_tail_and_unseen_by_hand():
-    """One query makes half of the traffic. The test set has it, a rare one, and one that nobody asked."""
+    """One query is half of the traffic. The test set has it, a rare one, and one that nobody asked."""
     production = {"shoes": 10, "hats": 5, "coats": 4, "wool": 1}
 
     found = look(["Shoes!", "wool", "spaceship"], production)["DIA023"]
@@ -112,7 +112,7 @@ def test_a_test_set_of_head_or_tail_alone_is_found(choose):
 
 
 def test_the_share_of_new_queries_is_what_a_simulation_gives():
-    """A sample of 700 is counted; then traffic is met until 80 different queries have come."""
+    """A sample of 700 is counted; then traffic is drawn until there are 80 different queries."""
     unseen = []
     for seed in range(40):
         shop = Shop(seed)

@@ -1,4 +1,4 @@
-"""The same text more than once at the top."""
+"""Near-duplicate documents at the top."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def found_in(runs, **options):
 
 
 def test_copies_are_found_once_and_counted_for_nothing():
-    """Of a, a2, d0 and d1 one repeats another: a quarter. Without it, two of the first four are relevant."""
+    """Of a, a2, d0 and d1 one duplicates another: a quarter. Without it, two of the first four are relevant."""
     runs = {"plain": run("a", "d0", "d1", "d2"), "copies": run("a", "a2", "d0", "d1")}
 
     found = found_in(runs)

@@ -1,4 +1,4 @@
-"""Made-up searches whose truth is known: with a pitfall planted, or without."""
+"""Simulated searches with known truth, with or without a pitfall."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class World:
         self.queries = [f"q{number:03d}" for number in range(queries)]
         self.docs = [f"d{number:03d}" for number in range(docs)]
         relevance = self.rng.exponential(1.0, (queries, docs))
-        # The most relevant ones get the grades: a tenth the highest, and so on down.
+        # The most relevant documents get the grades: a tenth the highest, and so on down.
         self.relevance = relevance
         self.grades = np.minimum(top, np.floor(relevance / 1.1)).astype(int)
 
@@ -39,7 +39,7 @@ class World:
         }
 
     def pool(self, *runs: Scores, depth: int) -> Grades:
-        """The true grades of what these runs have at the top."""
+        """The true grades of the top documents of these runs."""
         judged = np.zeros_like(self.grades, bool)
         place = {doc: number for number, doc in enumerate(self.docs)}
         for run in runs:
@@ -50,7 +50,7 @@ class World:
 
 
 def ranked(scores: dict[str, float]) -> list[str]:
-    """Documents from the best down."""
+    """Documents, best first."""
     return sorted(scores, key=lambda doc: -scores[doc])
 
 
@@ -59,7 +59,7 @@ SHARES = (1 / np.arange(1, 301)) / (1 / np.arange(1, 301)).sum()
 
 
 class Shop:
-    """A traffic with a head and a long tail."""
+    """Traffic with a head and a long tail."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)

@@ -13,7 +13,7 @@ MEASURES = ("RR", "P@1", "R@10")
 
 
 def run_text(first: Callable[[int], bool], count: int = COUNT) -> str:
-    """A run that has the relevant document a first where it is told to, else second."""
+    """A run with the relevant document a first on the given queries, and second elsewhere."""
     rows = []
     for number in range(count):
         top, next_ = ("a", "b") if first(number) else ("b", "a")
@@ -37,6 +37,6 @@ def write_report(name: str = "base", runs: tuple[str, ...] = ("main.run",), **ot
 
 
 def edit(path: Path, **changes: object) -> Path:
-    """Other values for some fields of a JSON file."""
+    """Change some fields of a JSON file."""
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
     return path

@@ -1,4 +1,4 @@
-"""Baselines that were kept: what is read of a report, and what is doubtful about it."""
+"""Stored baselines: reading a report, and cautions about it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cautions(gate, *kinds):
     return [caution.words for caution in gate.cautions if caution.kind in kinds]
 
 
-# What a baseline is
+# Kinds of baselines
 
 
 def test_a_folder_a_file_and_a_copy_of_it_are_the_same_baseline(folder):
@@ -41,7 +41,7 @@ def test_a_folder_a_file_and_a_copy_of_it_are_the_same_baseline(folder):
     assert ["report", "report", "report", "run"] == [gate.baseline.kind for gate in gates]
     assert ["main"] * 4 == [gate.baseline.name for gate in gates]
     assert [__version__, __version__, None, None] == [gate.baseline.version for gate in gates]
-    assert len({gate.decisions for gate in gates}) == 1  # a report gives the same bits as the run that it was made from
+    assert len({gate.decisions for gate in gates}) == 1  # a report gives the same bits as its run
     assert [] == cautions(gates[0], "age", "qrels", "rules", "like", "grades", "version")
 
 
@@ -65,7 +65,7 @@ def test_one_of_several_runs_is_named(folder):
     assert ("worse", __version__, "pass") == (gate.baseline.name, gate.baseline.version, gate.status)
 
 
-# What cannot be used
+# Invalid baselines
 
 
 def test_a_measure_that_the_report_lacks_is_an_error_with_the_command_that_makes_it(folder):
@@ -133,7 +133,7 @@ def test_no_query_in_common_is_an_error(folder):
     )
 
 
-# What is doubtful
+# Cautions
 
 
 NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Decisions from values: held against SciPy and statsmodels, and at every edge."""
+"""Decisions from values: against SciPy and statsmodels, and edge cases."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_bounds_and_decision_are_those_of_the_one_sided_t_test(seed, alpha):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_relative_margin_is_a_share_of_the_baseline_query_by_query(seed):
-    """Candidate - 0.95 baseline: what is unknown about the baseline's mean counts too."""
+    """Candidate - 0.95 baseline: the uncertainty of the baseline's mean counts too."""
     baseline, candidate = drawn(seed, 40, shift=-0.02)
     found = decided("AP >= -5%", baseline, candidate)
 
@@ -107,7 +107,7 @@ def test_a_relative_margin_is_a_share_of_the_baseline_query_by_query(seed):
 
 
 def test_on_real_data_a_rule_errs_as_often_as_it_says(shared_data):
-    """Queries are drawn from two systems of TREC whose difference is exactly the margin: either answer is wrong at 5 %."""
+    """Queries drawn from two TREC systems whose difference is exactly the margin: either decision is wrong in 5 %."""
     random, found = np.random.default_rng(1), []
     for path in sorted((shared_data / "statistics" / "urbano2019").glob("*.csv")):
         values = np.loadtxt(path, delimiter=",", skiprows=1)
@@ -147,7 +147,7 @@ def test_the_number_of_queries_is_the_smallest_with_80_percent_power(seed, alpha
 @pytest.mark.parametrize("effect", [300.0, 3.0, 1.0, 0.5, 0.1, 0.02, 0.0061, 0.0058])
 @pytest.mark.parametrize("alpha", [0.05, 0.001, 0.25])
 def test_the_number_is_right_for_large_and_small_effects(effect, alpha):
-    """0.0061 and 0.0058 lie on both sides of where the normal distribution takes over at 5 %."""
+    """0.0061 and 0.0058 are on either side of the switch to the normal distribution at 5 %."""
     needed = queries_to_settle(effect, alpha)
     power = [TTestPower().power(effect, count, alpha, alternative="larger") for count in (needed, needed - 1)]
 
@@ -156,7 +156,7 @@ def test_the_number_is_right_for_large_and_small_effects(effect, alpha):
 
 
 def test_so_many_queries_do_settle_it_in_80_of_100_cases():
-    """Drawn anew with the difference and spread that were seen."""
+    """Simulated with the observed difference and spread."""
     baseline, candidate = drawn(3, 40, shift=0.01)
     found = decided("AP >= -0.01", baseline, candidate)
     assert "inconclusive" == found.status
@@ -179,7 +179,7 @@ def test_so_many_queries_do_settle_it_in_80_of_100_cases():
     ],
 )
 def test_how_far_differences_spread_between_real_systems(shared_data, names, lowest, highest):
-    """What docs/gate.md says of the better half of the systems of TREC."""
+    """The claim of docs/gate.md about the better half of the TREC systems."""
     medians = []
     for name in names:
         values = np.loadtxt(shared_data / "statistics" / "urbano2019" / f"{name}.csv", delimiter=",", skiprows=1)
@@ -227,7 +227,7 @@ def test_two_runs_that_find_nothing_do_not_pass():
         found.status,
         found.words,
     )
-    assert "pass" == decided("Unjudged@10 <= 0.01", [0.0] * 60, [0.0] * 60).status  # there 0 is what is wanted
+    assert "pass" == decided("Unjudged@10 <= 0.01", [0.0] * 60, [0.0] * 60).status  # here 0 is best
 
 
 def test_the_same_gain_on_every_query_is_no_evidence():
@@ -263,7 +263,7 @@ def test_a_bound_that_looks_like_the_margin_is_shown_with_more_digits():
     assert "between the bounds +0.0039243 and" in found.words
 
 
-# Too little to go by
+# Too few queries
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_more_of_a_good_thing_is_less_of_a_bad_one(values, margin):
     first, second = [pair[0] for pair in values], [pair[1] for pair in values]
     more, less = decided(f"P@5 >= {margin}", first, second), decided(f"Unjudged@5 <= {-margin}", second, first)
 
-    if any(first) or any(second):  # nothing found is no good; nothing unjudged is
+    if any(first) or any(second):  # all 0 is inconclusive for >=, and best for <=
         assert more.status == less.status
     assert more.needed == less.needed
 

@@ -1,4 +1,4 @@
-"""The example for GitHub Actions does what it says: its own steps are run, as a runner would."""
+"""The example for GitHub Actions works: its steps are run as a runner would."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def checkout(tmp_path):
 
 
 def run_steps(work: Path) -> tuple[int, str, str]:
-    """The status of the first step that fails, or 0; what all of them print; and the summary."""
+    """The status of the first step that fails, or 0; the output of all steps; and the summary."""
     summary = work.parent / "summary.md"
     environment = {**shell_environment(work.parent), "GITHUB_STEP_SUMMARY": str(summary)}
     printed = ""
@@ -89,7 +89,7 @@ def test_shorter_lists_are_inconclusive_with_so_few_questions(checkout):
 def test_the_workflow_is_one_that_a_runner_takes():
     workflow = yaml.safe_load((EXAMPLE / "search-gate.yml").read_text(encoding="utf-8"))
 
-    assert "pull_request" == workflow[True]  # YAML 1.1 reads the key `on` as yes
+    assert "pull_request" == workflow[True]  # YAML 1.1 reads the key `on` as true
     assert all(("run" in step) != ("uses" in step) for step in STEPS)
     assert [INSTALLS] == [step["run"] for step in STEPS if step.get("run", "").startswith("pip")]
     assert ["gate.xml"] == [step["with"]["path"] for step in STEPS if "upload-artifact" in step.get("uses", "")]

@@ -1,4 +1,4 @@
-"""From files to a decision: pairing by query, targets, and what is said beside it."""
+"""From files to a decision: pairing by query, targets and cautions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def kinds(gate: Gate) -> list[str]:
         ("worse.run", ["RR >= -0.01"], "fail", 1),
         ("worse.run", ["RR >= -0.12"], "inconclusive", 3),
         ("worse.run", ["RR >= -0.12", "RR >= -0.5"], "inconclusive", 3),
-        ("worse.run", ["RR >= -0.12", "RR >= -0.5", "RR >= 0"], "fail", 1),  # a failure wins over what is open
+        ("worse.run", ["RR >= -0.12", "RR >= -0.5", "RR >= 0"], "fail", 1),  # a failure outweighs an inconclusive rule
         ("main.run", ["RR >= 0", "RR >= -1%"], "pass", 0),
     ],
 )
@@ -58,7 +58,7 @@ def test_queries_are_paired_by_id_whatever_their_order(folder):
     assert first == second
 
 
-# Queries that are missing
+# Missing queries
 
 
 def test_a_query_that_the_candidate_lacks_counts_as_0_and_is_said(folder):

@@ -35,7 +35,7 @@ def test_a_rule_is_a_measure_a_sign_and_a_number(text, label, at_least, margin, 
 
     assert (label, at_least, relative) == (rule.label, rule.at_least, rule.relative)
     assert margin == pytest.approx(rule.margin, abs=1e-15)
-    assert rule == parse_rule(str(rule))  # what is shown is a rule again
+    assert rule == parse_rule(str(rule))  # printing and parsing round-trips
 
 
 def test_a_rule_is_shown_as_it_was_written():

@@ -1,4 +1,4 @@
-"""One decision in every form; names, rules and ids are data in all of them."""
+"""One decision in every format; names, rules and ids are escaped in all of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def gate(folder):
-    """Of the rules two fail and one passes; of the targets one is a warning, which passes, and one fails."""
+    """Two rules fail and one passes; one target passes with a warning and one fails."""
     (folder / "house.toml").write_text(TARGETS)
     return decide("qrels.txt", "main.run", "worse.run", RULES, targets="house.toml")
 
@@ -127,13 +127,13 @@ def test_github_gets_an_annotation_for_each(folder, gate):
 
     assert (
         "::error title=assay gate::Gate: fail (3 fail, 2 pass): worse against main, 60 queries" == lines[0]
-    )  # GitHub shows ten of a kind: the whole comes first
+    )  # GitHub shows ten of each kind: the overall result comes first
     assert (
         "::error title=RR >= -0.01%3A fail::difference -0.1250 (0.7500 to 0.6250), the upper bound -0.0779 is below the "
         "margin -0.01." == lines[1]
     )
     assert lines[2].startswith("::notice title=R@10 >= 0%3A pass::")
-    assert "-0.1150 (-23%25)." in lines[3]  # a percent sign would begin an escape
+    assert "-0.1150 (-23%25)." in lines[3]  # a percent sign would start an escape
     assert ["::warning", "::error"] == [line.split(" ")[0] for line in lines[4:]]
 
 
@@ -187,7 +187,7 @@ HOSTILE = "a|b`*<i>&amp;]]>--\x1b[31m\x00\r\n::error::x\t%0A[red]\udce9\ufffe\U0
 
 @pytest.fixture
 def hostile(folder):
-    """Hostile names of runs, ids of queries, targets and doubts."""
+    """Hostile run names, query ids, targets and cautions."""
     (folder / "house.toml").write_text('name = "\\u001b[31m<x>"\n[measures.RR]\nuplift = 0.1\nover = "b"\n')
     judgments = {f"{HOSTILE}{number}": {"a": 1} for number in range(3)}
     first = open_run({query: {"a": 1.0, "b": 2.0} for query in judgments}, name=f"{HOSTILE}main")

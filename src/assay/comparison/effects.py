@@ -22,9 +22,9 @@ class Effect(Struct, frozen=True):
 def effect(first: Floats, second: Floats, minimum: float = 0.0) -> Effect:
     """The effect size of first minus second system, with queries won, tied and lost.
 
-    d_z is the mean difference over the standard deviation of the differences (n - 1): 0.2 is called small, 0.5 medium, 0.8
-    large (Cohen 1988). It is None for fewer than two queries, or if all differ by the same amount. Differences up to
-    `minimum` are ties. Queries missing (NaN) from either system are left out.
+    d_z is the mean difference over the standard deviation of the differences (n - 1): 0.2 is called small, 0.5 medium,
+    0.8 large (Cohen 1988). It is None for fewer than two queries, or if all differ by the same amount. Differences up
+    to `minimum` are ties. Queries missing (NaN) from either system are left out.
 
     >>> import numpy as np
     >>> effect(np.array([0.9, 0.5, 0.8, 0.2]), np.array([0.4, 0.3, 0.5, 0.2]))

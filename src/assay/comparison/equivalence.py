@@ -24,9 +24,9 @@ class Equivalence(Struct, frozen=True):
 def equivalence(first: Floats, second: Floats, margin: float) -> Equivalence:
     """Two one-sided paired t tests: a small p means that the mean difference is within the margin on both sides.
 
-    p < 0.05 exactly when the 90 % interval of the difference is inside the margin (Schuirmann 1987). Queries missing (NaN)
-    from either system are left out. p is 1 with fewer than two queries, or if all differences are the same: without
-    spread nothing can be tested, not even a system against itself.
+    p < 0.05 exactly when the 90 % interval of the difference is inside the margin (Schuirmann 1987). Queries missing
+    (NaN) from either system are left out. p is 1 with fewer than two queries, or if all differences are the same:
+    without spread nothing can be tested, not even a system against itself.
 
     >>> from numpy import array
     >>> equivalence(array([0.5, 0.4, 0.6, 0.3]), array([0.5, 0.41, 0.59, 0.3]), 0.05).p < 0.01

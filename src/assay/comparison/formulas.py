@@ -24,8 +24,8 @@ from assay.tables import Floats, Integers
 def t(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Is the mean difference zero? Student's paired t test.
 
-    The statistic is the mean difference over its standard error. Differences need not be normal: with 50 queries of TREC
-    data its error rate is the nominal one (docs/statistics.md). With fewer than two queries or no spread, p is 1
+    The statistic is the mean difference over its standard error. Differences need not be normal: with 50 queries of
+    TREC data its error rate is the nominal one (docs/statistics.md). With fewer than two queries or no spread, p is 1
     (Student 1908).
     """
     rows = []

@@ -1,6 +1,7 @@
 """Confidence intervals of means and differences. Independent of measures, queries and files.
 
-Each interval is for one comparison; of many, one in twenty misses. `simultaneous_intervals` are wider and hold together.
+Each interval is for one comparison; of many, one in twenty misses. `simultaneous_intervals` are wider and hold
+together.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ Interval = tuple[float, float]
 def mean_interval(values: Floats, confidence: float = CONFIDENCE) -> Interval | None:
     """The two-sided t interval of a mean; None for fewer than two values, zero width if all are equal.
 
-    NaN is left out. The values are treated as a sample: over repeated samples, 95 of 100 such intervals contain the mean
-    of the population (Student 1908). An interval beyond the bounds of a measure means that there are too few values.
+    NaN is left out. The values are treated as a sample: over repeated samples, 95 of 100 such intervals contain the
+    mean of the population (Student 1908). An interval beyond the bounds of a measure means that there are too few
+    values.
 
     >>> low, high = mean_interval(np.array([0.2, 0.4, 0.6]))
     >>> print(f"{low:.4f} {high:.4f}")
@@ -47,7 +49,8 @@ def mean_interval(values: Floats, confidence: float = CONFIDENCE) -> Interval | 
 def difference_interval(first: Floats, second: Floats, confidence: float = CONFIDENCE) -> Interval | None:
     """The two-sided t interval of the mean difference, first minus second, query by query.
 
-    Queries missing (NaN) from either system are left out. It excludes zero exactly when the paired t test is significant.
+    Queries missing (NaN) from either system are left out. It excludes zero exactly when the paired t test is
+    significant.
 
     >>> low, high = difference_interval(np.array([0.5, 0.8, 0.9]), np.array([0.3, 0.4, 0.3]))
     >>> print(f"{low:.4f} {high:.4f}")
@@ -59,8 +62,8 @@ def difference_interval(first: Floats, second: Floats, confidence: float = CONFI
 def simultaneous_intervals(columns: Floats, confidence: float = CONFIDENCE) -> list[Interval | None]:
     """The t interval of each column's mean, widened so that all of them hold together in 95 of 100 cases.
 
-    Bonferroni: each of m intervals has confidence 1 - 0.05 / m. This is valid however the columns are related, and wider
-    than necessary if they are closely related (Dunn 1961).
+    Bonferroni: each of m intervals has confidence 1 - 0.05 / m. This is valid however the columns are related, and
+    wider than necessary if they are closely related (Dunn 1961).
     """
     _check_confidence(confidence)
     each = 1 - (1 - confidence) / max(1, columns.shape[1])
@@ -72,8 +75,8 @@ def percentile_intervals(
 ) -> list[Interval | None]:
     """The bootstrap interval of each column's mean: the middle quantiles of the means of resamples.
 
-    Resamples the same rows for all columns. Simple, but somewhat too narrow with few rows. NaN is left out of its column;
-    None for fewer than two values, zero width if all are equal (Efron 1979).
+    Resamples the same rows for all columns. Simple, but somewhat too narrow with few rows. NaN is left out of its
+    column; None for fewer than two values, zero width if all are equal (Efron 1979).
     """
 
     def ends(column: Floats, means: Floats) -> Interval:

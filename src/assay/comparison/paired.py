@@ -108,8 +108,8 @@ class Significance(Struct, frozen=True, eq=False):
 class Paired(Struct, frozen=True, eq=False, dict=True):
     """Systems side by side, query by query, and the pairs to compare.
 
-    NaN marks a missing value. A pair leaves out queries missing from either of its systems, but keeps those missing only
-    from other systems; tests of all systems at once keep only queries that are `complete`.
+    NaN marks a missing value. A pair leaves out queries missing from either of its systems, but keeps those missing
+    only from other systems; tests of all systems at once keep only queries that are `complete`.
     """
 
     values: Floats  # (queries, systems)

@@ -24,8 +24,8 @@ SIMPSON[-1] = 1.0
 def power_of_t(difference: float, deviation: float, queries: int, alpha: float = ALPHA) -> float:
     """The probability that a t test detects a true difference, in either direction; 0 for fewer than two queries.
 
-    Uses the noncentral t distribution centred at difference / deviation * sqrt(queries) (Cohen 1988). For a difference of
-    0 it is alpha.
+    Uses the noncentral t distribution centred at difference / deviation * sqrt(queries) (Cohen 1988). For a difference
+    of 0 it is alpha.
 
     >>> round(power_of_t(0.05, deviation=0.1, queries=34), 3)
     0.808
@@ -39,8 +39,8 @@ def power_of_t(difference: float, deviation: float, queries: int, alpha: float =
 def _power(centre: float, degrees: int, alpha: float) -> float:
     """The probability that noncentral t exceeds its bounds.
 
-    Integrates by Simpson's rule over the ratio of sample to true standard deviation: SciPy's noncentral t returns NaN in
-    the far tail, and is slow for many degrees of freedom.
+    Integrates by Simpson's rule over the ratio of sample to true standard deviation: SciPy's noncentral t returns NaN
+    in the far tail, and is slow for many degrees of freedom.
     """
     from scipy.special import ndtr
 

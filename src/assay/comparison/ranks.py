@@ -18,9 +18,9 @@ def wilcoxon(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are differences symmetric about zero? Wilcoxon's signed ranks by the normal approximation.
 
     As in R: with continuity correction, zeros dropped, tied sizes share their mean rank, and the variance is corrected
-    for ties. Sizes are tied only if all bits are equal: 0.3 - 0.2 and 0.2 - 0.1 are not, and published p values depend on
-    that. The statistic is the rank sum of the wins minus that of the losses. SciPy is exact up to 50 queries and so gives
-    other digits: see `wilcoxon-exact` (Wilcoxon 1945).
+    for ties. Sizes are tied only if all bits are equal: 0.3 - 0.2 and 0.2 - 0.1 are not, and published p values depend
+    on that. The statistic is the rank sum of the wins minus that of the losses. SciPy is exact up to 50 queries and so
+    gives other digits: see `wilcoxon-exact` (Wilcoxon 1945).
     """
     from scipy.special import ndtr
 

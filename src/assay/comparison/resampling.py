@@ -1,7 +1,8 @@
 """Resampling tests and means: permutation, bootstrap, Tukey's range. Seeded, in blocks of bounded memory.
 
-The sign or count drawn for a query is the same for all systems. So a block of draws is multiplied with the columns of the
-systems once, and each pair is a subtraction. Draws depend only on the seed and the number of queries, not on the pairs.
+The sign or count drawn for a query is the same for all systems. So a block of draws is multiplied with the columns of
+the systems once, and each pair is a subtraction. Draws depend only on the seed and the number of queries, not on the
+pairs.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ def permutation(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are the two values of each query exchangeable? Fisher's permutation test, by flipping the signs of differences.
 
     If the n queries that differ have at most as many outcomes (2**n) as draws, all are enumerated: p = count / 2**n,
-    without seed or chance. Otherwise p = (count + 1) / (draws + 1), which is never 0. Mean differences that are equal up
-    to rounding (1e-12 of the largest possible) count as equal. The statistic is the mean difference (Fisher 1935;
+    without seed or chance. Otherwise p = (count + 1) / (draws + 1), which is never 0. Mean differences that are equal
+    up to rounding (1e-12 of the largest possible) count as equal. The statistic is the mean difference (Fisher 1935;
     Smucker, Allan and Carterette 2007).
     """
     draws = int(options.draws or DRAWS)
@@ -136,8 +137,8 @@ def tukey(paired: Paired, options: PairedOptions) -> PairedOutcome:
     The values of each query are shuffled among all systems (all columns of the table), and the highest mean minus the
     lowest is compared with the mean difference of each pair: p = (count + 1) / (draws + 1). p is already corrected for
     the number of systems; do not correct it again. One-sided p values equal the two-sided ones, and are 1 for a
-    difference of the opposite sign, since the range covers both orders of each pair. Queries missing from any system are
-    left out. The statistic is the mean difference (Carterette 2012).
+    difference of the opposite sign, since the range covers both orders of each pair. Queries missing from any system
+    are left out. The statistic is the mean difference (Carterette 2012).
     """
     draws = int(options.draws or TUKEY_DRAWS)
     whole = paired.complete()

@@ -22,9 +22,9 @@ def significance_of(
 ) -> Significance:
     """Test each pair of systems, given as columns of a table with a row per query.
 
-    The difference is first minus second. A query missing (NaN) from either system is left out for this pair only; `tukey`
-    and `anova`, which test all systems at once, leave out queries missing from any system. p is 1 for a system compared
-    with itself, without queries, and if all differences are the same: without spread nothing can be tested.
+    The difference is first minus second. A query missing (NaN) from either system is left out for this pair only;
+    `tukey` and `anova`, which test all systems at once, leave out queries missing from any system. p is 1 for a system
+    compared with itself, without queries, and if all differences are the same: without spread nothing can be tested.
 
     >>> values = np.array([[0.9, 0.4], [0.5, 0.3], [0.8, 0.5], [0.6, 0.2]])
     >>> found = significance_of(values, [(0, 1)], "permutation")

@@ -29,15 +29,15 @@ FEW = 5  # runs; with fewer, most documents are unique
 def unique_contributions(material: Material) -> LookResult | CannotLook:
     """Runs that depend on documents only they contributed to the pool.
 
-    Why: the documents of a pooled run were judged; those of a new run were not. The value a run would have if it had not
-    been pooled shows how fair the judgments are to new systems (Zobel 1998).
+    Why: the documents of a pooled run were judged; those of a new run were not. The value a run would have if it had
+    not been pooled shows how fair the judgments are to new systems (Zobel 1998).
 
-    Measured: for each run, the relevant documents that only it of the given runs has in its first documents (pool depth)
-    become unjudged, and it is scored again. The loss by each measure with its paired 95 % interval over queries, and the
-    place among the runs before and after.
+    Measured: for each run, the relevant documents that only it of the given runs has in its first documents (pool
+    depth) become unjudged, and it is scored again. The loss by each measure with its paired 95 % interval over queries,
+    and the place among the runs before and after.
 
-    Limits: only the given runs are known. If others contributed to the pool, a document that is unique here may not have
-    been unique then; with few runs the loss looks larger than it is.
+    Limits: only the given runs are known. If others contributed to the pool, a document that is unique here may not
+    have been unique then; with few runs the loss looks larger than it is.
     """
     runs, depth = material.runs, material.settings.pool_depth
     if len(runs.systems) < 2:

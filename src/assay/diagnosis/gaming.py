@@ -31,8 +31,8 @@ WITNESSES = ("nDCG@10", "AP", "RR@10", "R@100", "P@10")  # measures that are alw
 def one_measure_at_the_cost_of_others(material: Material) -> LookResult | CannotLook:
     """One measure rises while others, or the share of judged documents, fall.
 
-    Why: a measure that is optimised stops being a good measure. A gain at the first rank may cost recall, and a gain by a
-    measure that skips unjudged documents may come from showing more of them.
+    Why: a measure that is optimised stops being a good measure. A gain at the first rank may cost recall, and a gain by
+    a measure that skips unjudged documents may come from showing more of them.
 
     Measured: each run against the baseline by all requested measures, by nDCG@10, AP, RR@10, R@100 and P@10, and by
     judged@k: paired t tests over queries, corrected (Holm) over all of them. Reports runs that are significantly better

@@ -32,12 +32,12 @@ def comparisons_that_holes_decide(material: Material) -> LookResult | CannotLook
 
     Measured: each run against the baseline. Holes are given the labels that favour the baseline (relevant if it ranks
     them higher) and those that favour the run; the difference and the paired t test are computed again. Then each hole
-    alone is taken as relevant, and the changes in the difference by the first measure are added up, largest first, until
-    the sign changes.
+    alone is taken as relevant, and the changes in the difference by the first measure are added up, largest first,
+    until the sign changes.
 
-    Limits: both labellings are extremes that are hardly ever true. By P and recall at k, a difference that keeps its sign
-    under both is safe from these holes; by measures that divide by the number of relevant documents it is almost so.
-    Effects of several holes on the same query do not add up exactly.
+    Limits: both labellings are extremes that are hardly ever true. By P and recall at k, a difference that keeps its
+    sign under both is safe from these holes; by measures that divide by the number of relevant documents it is almost
+    so. Effects of several holes on the same query do not add up exactly.
     """
     runs, k = material.runs, material.settings.k
     if len(runs.systems) < 2:

@@ -41,8 +41,9 @@ def unjudged_at_the_top(material: Material) -> LookResult | CannotLook:
     Measured: judged@k, the share of the first k documents that are judged, with any grade, as the mean over the queries
     that a run has documents for; and whether it is the same for all runs, by analysis of variance over queries.
 
-    Limits: it shows how much is unknown, not whether the unknown documents are relevant. A problem below 50 % in any run,
-    a warning below 80 % or if runs differ by at least 10 points and significantly; these thresholds are our choice.
+    Limits: it shows how much is unknown, not whether the unknown documents are relevant. A problem below 50 % in any
+    run, a warning below 80 % or if runs differ by at least 10 points and significantly; these thresholds are our
+    choice.
     """
     runs, k = material.runs, material.settings.k
     if np.isnan(material.judged_share).all():
@@ -140,8 +141,8 @@ def measures_for_incomplete_labels(material: Material) -> LookResult | CannotLoo
     Measured: AP, bpref and infAP of each run, and for each pair of runs the paired t test by AP and by bpref, corrected
     (Holm) over all pairs and both measures.
 
-    Limits: bpref ignores unjudged documents above relevant ones, so a run with many of them looks too good: the truth is
-    often in between. infAP differs from AP only if negative grades mark documents that were pooled but not judged;
+    Limits: bpref ignores unjudged documents above relevant ones, so a run with many of them looks too good: the truth
+    is often in between. infAP differs from AP only if negative grades mark documents that were pooled but not judged;
     without them it adds nothing.
     """
     runs = material.runs

@@ -53,16 +53,17 @@ def grades_fall_with_position(material: Material) -> LookResult | CannotLook:
     Why: people rate documents at the top as more relevant. Systems that resemble the one whose results were shown then
     look better than they are.
 
-    Measured: within each query, the partial rank correlation (Spearman) of grade and position, controlling for relevance
-    as estimated from the ranks in the runs (reciprocal rank fusion). A run that is the order shown itself is left out of
-    the estimate. The p value is for grades that decrease with position: residuals of position are permuted within
-    queries. The interval resamples queries. A finding needs both a significant p and an interval below 0.
+    Measured: within each query, the partial rank correlation (Spearman) of grade and position, controlling for
+    relevance as estimated from the ranks in the runs (reciprocal rank fusion). A run that is the order shown itself is
+    left out of the estimate. The p value is for grades that decrease with position: residuals of position are permuted
+    within queries. The interval resamples queries. A finding needs both a significant p and an interval below 0.
 
-    Limits: the estimate is not relevance. If the order shown reflects relevance better than the runs do, grades decrease
-    with position without any bias. Only if the order is nearly unrelated to relevance (as after shuffling) is a decrease
-    certainly bias, and a problem. Otherwise it is a warning if the order correlates with the grades significantly more
-    than every run does, and a note if not. Without --presented, each run in turn is taken as the order shown and the
-    others as relevance: this cannot distinguish bias from a good ranking, and is never more than a note.
+    Limits: the estimate is not relevance. If the order shown reflects relevance better than the runs do, grades
+    decrease with position without any bias. Only if the order is nearly unrelated to relevance (as after shuffling) is
+    a decrease certainly bias, and a problem. Otherwise it is a warning if the order correlates with the grades
+    significantly more than every run does, and a note if not. Without --presented, each run in turn is taken as the
+    order shown and the others as relevance: this cannot distinguish bias from a good ranking, and is never more than a
+    note.
     """
     if material.presented is None:
         return _from_runs(material)

@@ -85,12 +85,12 @@ def query_length(material: Material) -> LookResult | CannotLook:
     Why: systems differ on short and long queries. A mean over test queries that are longer than real ones describes
     traffic that does not exist.
 
-    Measured: words per query. The largest distance between the two cumulative distributions (Kolmogorov and Smirnov); p is
-    how often the same number of queries, drawn at random from test and real ones together, is at least as far from the
-    rest. The difference of the means with Welch's 95 % interval.
+    Measured: words per query. The largest distance between the two cumulative distributions (Kolmogorov and Smirnov); p
+    is how often the same number of queries, drawn at random from test and real ones together, is at least as far from
+    the rest. The difference of the means with Welch's 95 % interval.
 
-    Limits: each time a query was asked counts once. Words are separated by spaces and punctuation, which means little for
-    languages written without spaces.
+    Limits: each time a query was asked counts once. Words are separated by spaces and punctuation, which means little
+    for languages written without spaces.
     """
     traffic = traffic_of(material)
     if isinstance(traffic, CannotLook):
@@ -198,10 +198,10 @@ def query_vocabulary(material: Material) -> LookResult | CannotLook:
 
     Why: a test set about other topics measures a different search engine.
 
-    Measured: the Jensen-Shannon divergence (0 = same words equally often, 1 = no word in common) between the words of test
-    and real queries, and the share of real words that are in no test query. A small sample always differs somewhat, so
-    samples of the same size are drawn at random from test and real queries together and compared with the rest. p is how
-    often they diverge at least as much.
+    Measured: the Jensen-Shannon divergence (0 = same words equally often, 1 = no word in common) between the words of
+    test and real queries, and the share of real words that are in no test query. A small sample always differs
+    somewhat, so samples of the same size are drawn at random from test and real queries together and compared with the
+    rest. p is how often they diverge at least as much.
 
     Limits: words are compared as written, without stemming or synonyms. Each time a query was asked counts once.
     """
@@ -316,11 +316,12 @@ class _Vocabulary:
 def repeated_queries(material: Material) -> LookResult | CannotLook:
     """Duplicate or near-duplicate test queries.
 
-    Why: a question that occurs three times counts three times, and tests treat its copies as new evidence: intervals are
-    too narrow.
+    Why: a question that occurs three times counts three times, and tests treat its copies as new evidence: intervals
+    are too narrow.
 
-    Measured: test queries that are the same except for case, punctuation and spaces; that have the same words in another
-    order; and that share 80 % of their sequences of three characters (Jaccard). Queries linked in these ways form a group.
+    Measured: test queries that are the same except for case, punctuation and spaces; that have the same words in
+    another order; and that share 80 % of their sequences of three characters (Jaccard). Queries linked in these ways
+    form a group.
 
     Limits: two queries may have nearly the same letters and different meanings; check before you drop one.
     """
@@ -404,13 +405,13 @@ def head_and_tail(material: Material) -> LookResult | CannotLook:
 
     Measured: the head is the most frequent real queries that account for half of the traffic. Shares of test queries in
     the head, in the rest of the sample, and not in the sample; the share of the traffic that the test queries account
-    for; and for comparison the same in random test sets with the same number of different queries from the traffic. p is
-    how often the share of head queries in these is at least as far from their mean. For unseen queries: the number in a
-    random test set by the Good-Turing estimate (the next query is new with probability: queries seen once over all). Both
-    p values are corrected (Holm).
+    for; and for comparison the same in random test sets with the same number of different queries from the traffic. p
+    is how often the share of head queries in these is at least as far from their mean. For unseen queries: the number
+    in a random test set by the Good-Turing estimate (the next query is new with probability: queries seen once over
+    all). Both p values are corrected (Holm).
 
-    Limits: texts must be the same except for case and punctuation; a rephrased head query counts as unseen. A test set may
-    leave out the head on purpose.
+    Limits: texts must be the same except for case and punctuation; a rephrased head query counts as unseen. A test set
+    may leave out the head on purpose.
     """
     traffic = traffic_of(material)
     if isinstance(traffic, CannotLook):

@@ -1,7 +1,7 @@
 """The registry of looks, the checks of a diagnosis. A new look is a new function; pages and lists are made from them.
 
-The function takes a `Material` and returns a `LookResult`, or `CannotLook` with what it needs. Its docstring is the page
-that `assay explain` prints: the title, then paragraphs "Why", "Measured", "Limits".
+The function takes a `Material` and returns a `LookResult`, or `CannotLook` with what it needs. Its docstring is the
+page that `assay explain` prints: the title, then paragraphs "Why", "Measured", "Limits".
 """
 
 from __future__ import annotations

@@ -39,9 +39,9 @@ def repeated_documents(material: Material) -> LookResult | CannotLook:
     gain by showing copies.
 
     Measured: documents in the first k of a query that share 90 % of their sequences of five words (Jaccard) with one
-    ranked above them; the share of such documents with its 95 % interval over queries; the difference to the baseline by
-    paired t test (Holm); and the value of the first measure if relevant duplicates count as not relevant (Bernstein and
-    Zobel 2005).
+    ranked above them; the share of such documents with its 95 % interval over queries; the difference to the baseline
+    by paired t test (Holm); and the value of the first measure if relevant duplicates count as not relevant (Bernstein
+    and Zobel 2005).
 
     Limits: compares words, not meaning; documents without a text in the corpus are ignored.
     """

@@ -1,8 +1,8 @@
 """Decide one rule from the per-query values of two runs. Independent of files and reports.
 
-Difference = candidate - baseline. Its bounds are one-sided, by Student's t: each misses the true mean difference in 5 of 100
-cases (`alpha`). A rule passes if the lower bound is at or above the margin, and fails if the upper bound is below it;
-otherwise it is inconclusive.
+Difference = candidate - baseline. Its bounds are one-sided, by Student's t: each misses the true mean difference in 5
+of 100 cases (`alpha`). A rule passes if the lower bound is at or above the margin, and fails if the upper bound is
+below it; otherwise it is inconclusive.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def check_alpha(alpha: float) -> float:
 def decide_rule(rule: GateRule, baseline: Floats, candidate: Floats, alpha: float = ALPHA) -> Decision:
     """Decide whether the candidate satisfies the rule, from the values of both runs on the same queries.
 
-    A query missing (NaN) from either run is left out. The margin of a relative rule is a share of the baseline's value on
-    each query, so the uncertainty of the baseline's mean widens the bounds too (Fieller 1954). Runs with the same values on
-    every query have a difference of exactly 0, unless all these values are 0. If all queries differ by the same amount
-    other than 0, there is no spread for a test, and nothing passes.
+    A query missing (NaN) from either run is left out. The margin of a relative rule is a share of the baseline's value
+    on each query, so the uncertainty of the baseline's mean widens the bounds too (Fieller 1954). Runs with the same
+    values on every query have a difference of exactly 0, unless all these values are 0. If all queries differ by the
+    same amount other than 0, there is no spread for a test, and nothing passes.
 
     >>> from assay.gate.grammar import parse_rule
     >>> found = decide_rule(parse_rule("AP >= -0.1"), np.array([0.4, 0.3, 0.5]), np.array([0.5, 0.3, 0.5]))

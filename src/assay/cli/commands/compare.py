@@ -121,7 +121,7 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
 @click.option(
     "--moves",
     type=click.IntRange(min=0),
-    help=f"Number of queries that moved most to show, with their documents.  [default: {MOVES}, without documents]",
+    help=f"Show this many of the queries that moved most, with their documents.  [default: {MOVES}, without documents]",
 )
 @click.option(
     "--agreement",

@@ -94,9 +94,9 @@ def command(
     """Decide in CI whether a candidate may replace a baseline.
 
     A rule passes if the one-sided 95% lower bound of candidate - baseline is at or above its margin, fails if the upper
-    bound is below it, and is inconclusive otherwise. So >= 0 requires evidence that the candidate is better, and >= -0.01
-    that it loses no more than 0.01. Exit status: 0 if all rules and targets pass, 1 if one fails, 3 if none fails but one
-    is inconclusive, 2 for wrong usage or invalid input.
+    bound is below it, and is inconclusive otherwise. So >= 0 requires evidence that the candidate is better, and >=
+    -0.01 that it loses no more than 0.01. Exit status: 0 if all rules and targets pass, 1 if one fails, 3 if none fails
+    but one is inconclusive, 2 for wrong usage or invalid input.
     """
     refuse_second_stdin(qrels, (baseline, candidate))
     whole = run_format or input_format
