@@ -157,7 +157,7 @@ def test_an_unknown_split_lists_those_there_are(make) -> None:
 
     with pytest.raises(InputError) as error:
         open_collection(folder, split="tets")
-    assert f"{folder}: there is no split 'tets'; did you mean 'test'? There are test, train." == str(error.value)
+    assert f"{folder}: no split 'tets'; did you mean 'test'? Choose from test, train." == str(error.value)
 
 
 def test_several_splits_of_which_none_is_test_are_not_guessed(make) -> None:
@@ -240,10 +240,10 @@ def test_queries_beside_their_judgments(lay) -> None:
         ({"columns": {"corpus": {"ident": "sku"}}}, "columns: corpus has no 'ident'. It has id, title, text."),
         ({"columns": {"titel": "x"}}, "columns: corpus has no 'titel'; did you mean 'title'? It has id, title, text."),
         ({"columns": {"qrels": {"id": "x"}}}, "columns: qrels has no 'id'. It has query, doc, rel."),
-        ({"columns": {"text": []}}, "columns: the text of corpus is the name of a field, or a list of names."),
-        ({"columns": {"text": [1]}}, "columns: the text of corpus is the name of a field, or a list of names."),
+        ({"columns": {"text": []}}, "columns: the text of corpus must be a field name or a list of field names."),
+        ({"columns": {"text": [1]}}, "columns: the text of corpus must be a field name or a list of field names."),
         ({"columns": {"corpus": {"id": "x"}, "query": {}}}, "columns: 'query' is not one of corpus, queries, qrels"),
-        ({"files": {"docs": "x"}}, "files: there is no 'docs'. There are corpus, queries, qrels."),
+        ({"files": {"docs": "x"}}, "files: no role 'docs'. Choose from corpus, queries, qrels."),
     ],
 )
 def test_names_that_say_nothing_are_refused(make, given: dict, message: str) -> None:
@@ -288,7 +288,7 @@ def test_what_is_missing_is_said_with_what_is_there(lay) -> None:
     with pytest.raises(InputError) as error:
         open_collection(folder)
     assert "there are no documents: looked for corpus.jsonl" in str(error.value)
-    assert "In the folder are README.md, qrels/, queries.jsonl" in str(error.value)
+    assert "The folder contains README.md, qrels/, queries.jsonl" in str(error.value)
 
 
 def test_the_folder_inside_is_guessed(make) -> None:
