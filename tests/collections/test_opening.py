@@ -237,9 +237,12 @@ def test_queries_beside_their_judgments(lay) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"columns": {"corpus": {"ident": "sku"}}}, "columns: corpus has no 'ident'. It has id, title, text."),
-        ({"columns": {"titel": "x"}}, "columns: corpus has no 'titel'; did you mean 'title'? It has id, title, text."),
-        ({"columns": {"qrels": {"id": "x"}}}, "columns: qrels has no 'id'. It has query, doc, rel."),
+        ({"columns": {"corpus": {"ident": "sku"}}}, "columns: corpus has no field 'ident'. It has id, title, text."),
+        (
+            {"columns": {"titel": "x"}},
+            "columns: corpus has no field 'titel'; did you mean 'title'? It has id, title, text.",
+        ),
+        ({"columns": {"qrels": {"id": "x"}}}, "columns: qrels has no field 'id'. It has query, doc, rel."),
         ({"columns": {"text": []}}, "columns: the text of corpus must be a field name or a list of field names."),
         ({"columns": {"text": [1]}}, "columns: the text of corpus must be a field name or a list of field names."),
         ({"columns": {"corpus": {"id": "x"}, "query": {}}}, "columns: 'query' is not one of corpus, queries, qrels"),
@@ -278,7 +281,7 @@ def test_a_collection_with_an_error_is_refused_with_file_and_line(make) -> None:
     with pytest.raises(InputError) as error:
         open_collection(folder)
     assert f"{folder}/corpus.jsonl:4: 1 line is no JSON" in str(error.value)
-    assert f"More about it: assay collections check {folder}" in str(error.value)
+    assert f"For details: assay collections check {folder}" in str(error.value)
     assert 4 == error.value.line
 
 

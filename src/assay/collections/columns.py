@@ -27,7 +27,7 @@ def columns_by_role(columns: Mapping[str, Any] | None) -> dict[str, Columns]:
     for role, fields in given.items():
         if role not in ROLES or not isinstance(fields, Mapping):
             raise InputError(
-                f"columns: '{show_id(str(role))}' must be one of {', '.join(ROLES)} with a map of fields, such as "
+                f"columns: '{show_id(str(role))}' is not one of {', '.join(ROLES)} with a map of fields, such as "
                 "{'corpus': {'id': 'sku', 'text': ['name', 'features']}}"
             )
         _refuse_unknown(role, fields)
