@@ -1,4 +1,4 @@
-"""One collection in all the forms that people keep it in."""
+"""One collection in all common formats and layouts."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_queries_of_the_split_go_before_others(lay) -> None:
     assert "other words" == open_collection(folder, split="train").queries["q1"]
 
 
-# What fields and files are called
+# Names of fields and files
 
 
 PRODUCTS = 'sku,name,features,note\nd1,Rice,"Rinse it, twice.",x\nd2,,Noodles need salt.,x\nd3,Tea,,x\n'
@@ -272,7 +272,7 @@ def test_numbers_are_not_called_letters(make) -> None:
     assert "COL032" not in [finding.code for finding in open_collection(make()).findings]
 
 
-# What is refused
+# Errors
 
 
 def test_a_collection_with_an_error_is_refused_with_file_and_line(make) -> None:
@@ -340,7 +340,7 @@ def test_nothing_is_wrong_with_the_embedded_ones(name: str) -> None:
     assert 240 <= collection.size
 
 
-# Real ones
+# Real collections
 
 
 @pytest.mark.parametrize(

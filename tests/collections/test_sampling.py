@@ -1,4 +1,4 @@
-"""Judgments cut in two: whole queries, alike parts, and the same on every machine."""
+"""Judgments split into two parts: whole queries, similar parts, and the same on every machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.tables import Qrels
 
 
 def judged(*relevant: int) -> Qrels:
-    """For each number a query with so many relevant documents and one that is not."""
+    """For each number, a query with that many relevant documents and one that is not relevant."""
     rows = [f"q{n} 0 d{m} {int(m > 0)}" for n, count in enumerate(relevant) for m in range(count + 1)]
     return parse_qrels("\n".join(rows))
 
@@ -35,7 +35,7 @@ def test_each_stratum_gives_its_share() -> None:
 
 
 def test_the_same_seed_gives_the_same_queries_everywhere() -> None:
-    """The two of each stratum whose `printf "1\\0q4" | sha256sum` comes first: no Python or NumPy can change it."""
+    """The two of each stratum whose `printf "1\\0q4" | sha256sum` comes first: independent of Python and NumPy."""
     qrels = judged(*[1] * 6, *[2] * 6)
 
     assert ("q4", "q5", "q6", "q9") == sample_qrels(qrels, queries=4, seed=1).sampled.queries

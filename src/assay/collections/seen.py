@@ -21,7 +21,7 @@ class Seen:
         self._ids = bytearray()
         self._ends = array("Q", [0])
         self._hashes = array("q")
-        self._lines = array("Q")  # 0 where there is none
+        self._lines = array("Q")  # 0 if unknown
         self._texts = bytearray()
         self._text_rows = array("Q")  # empty texts have no digest
         self._files: list[str] = []
