@@ -113,10 +113,10 @@ def test_names_of_fields_and_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere"], "Error: nowhere: no such folder. Collections that are part of assay: insurance, shop."),
+        (["nowhere"], "Error: nowhere: no such folder. Embedded collections: insurance, shop."),
         ([".", "--columns", "id=sku"], "Error: columns 'id=sku': expected ROLE.FIELD=NAME"),
         ([".", "--file", "corpus"], "Error: file 'corpus': expected ROLE=NAME"),
-        ([".", "--split", "test"], "Error: .: there is no split 'test'. There are all."),
+        ([".", "--split", "test"], "Error: .: no split 'test'. Choose from all."),
     ],
 )
 def test_wrong_usage(folder: Path, arguments: list[str], message: str) -> None:

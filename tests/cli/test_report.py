@@ -329,7 +329,7 @@ def test_the_profile_that_comes_with_assay(here):
             ["--targets", "trec-rag", "--baseline", "hybrd"],
             "Error: no run called 'hybrd'. A baseline is one of the runs",
         ),
-        (["--targets", "trec-rag", "--like", "msmarco"], "Error: msmarco has no nDCG@10"),
+        (["--targets", "trec-rag", "--like", "msmarco"], "Error: msmarco does not report nDCG@10"),
     ],
 )
 def test_mistakes_get_a_message_and_status_2(here, arguments, complaint):

@@ -90,10 +90,10 @@ def test_letters(tmp_path: Path) -> None:
     [
         (
             [],
-            "Error: say how many queries to sample: either a share (--share 0.2) or a number of queries (--queries 50).",
+            "Error: give either a share (--share 0.2) or a number of queries (--queries 50) to sample.",
         ),
-        (["--share", "2"], "Error: the share is 2; it lies between 0 and 1."),
-        (["--queries", "20"], "Error: a sample of 20 of 20 queries leaves one part empty."),
+        (["--share", "2"], "Error: the share cannot be 2; it takes a number between 0 and 1."),
+        (["--queries", "20"], "Error: a sample of 20 of 20 queries leaves one part empty; each part needs a query."),
         (["--share", "0.5", "-o", "qrels.txt"], "Error: qrels.txt: this file is named twice"),
         (["--share", "0.5", "-o", "a.txt", "--rest", "a.txt"], "Error: a.txt: this file is named twice"),
         (["--share", "0.5", "-o", "dev"], "Error: dev: cannot tell the format from the file name."),

@@ -1,4 +1,4 @@
-"""Small collections in folders, good ones and others made from them."""
+"""Small collections in folders: a valid one, and broken ones made from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import pytest
 
-Files: TypeAlias = Mapping[str, str | bytes | None]  # None: not there
+Files: TypeAlias = Mapping[str, str | bytes | None]  # None: missing
 Make: TypeAlias = Callable[..., Path]
 
 CORPUS = (
@@ -24,7 +24,7 @@ GOOD: Files = {"corpus.jsonl": CORPUS, "queries.jsonl": QUERIES, "qrels/test.tsv
 
 
 def written(folder: Path, files: Files) -> Path:
-    """These files in a folder, compressed as their names say."""
+    """These files in a folder, compressed according to their names."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         if text is None:
@@ -47,7 +47,7 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    """A folder with a good collection, but for the files that are given otherwise."""
+    """A folder with a valid collection, except for the given files."""
 
     def making(changes: Files | None = None, *, name: str = "kitchen") -> Path:
         return written(tmp_path / name, {**GOOD, **(changes or {})})

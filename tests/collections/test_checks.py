@@ -1,4 +1,4 @@
-"""Every way in which a collection can be broken, and where that is said to be."""
+"""Every way in which a collection can be broken, and the place that the finding names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ C, Q, J = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
 TREC = "<DOC>\n<DOCNO>d1</DOCNO>rice\n</DOC>\n<DOC><DOCNO>d2</DOCNO>x</DOC>\n<DOC><DOCNO>d3</DOCNO>y</DOC>\n"
 WITHOUT = {C: None}
 
-# what is otherwise than in a good collection; code, file, line of the first example, count
+# changes to a valid collection; code, file, line of the first example, count
 CASES: list[tuple[dict[str, str | bytes | None], str, str, int | None, int]] = [
     ({C: None}, "COL001", ".", None, 1),
     ({Q: None}, "COL001", ".", None, 1),
@@ -181,7 +181,7 @@ def test_a_field_that_was_named_and_is_not_there(make) -> None:
     )
 
 
-# How grave it is depends on how much is unknown
+# The severity depends on how much is unknown
 
 
 def test_unknown_documents_that_are_not_relevant_are_a_note(make) -> None:
@@ -213,7 +213,7 @@ def test_nothing_in_common_is_an_error(make, qrels: str, code: str, message: str
 
 
 def test_what_is_not_read_is_not_called_unknown(make) -> None:
-    """One finding about the missing corpus, none about all the documents that it would have held."""
+    """One finding about the missing corpus, none about its documents."""
     assert ["COL001"] == [code for code in check_collection(make({C: None})).codes() if code.startswith("COL")]
 
 
@@ -319,13 +319,13 @@ def test_progress_is_told(make) -> None:
 
 
 def test_the_corpus_is_not_kept(make) -> None:
-    """Eight times the text take no more memory."""
+    """Eight times the text takes no more memory."""
     import tracemalloc
 
     peaks = []
     for name, length in (("short", 500), ("long", 4000)):
         folder = make({C: "".join(DOC % (f"d{n}", "", f"{n} " + "x" * length) for n in range(4000))}, name=name)
-        check_collection(folder)  # what is imported and cached is not counted
+        check_collection(folder)  # do not count imports and caches
         tracemalloc.start()
         check_collection(folder)
         peaks.append(tracemalloc.get_traced_memory()[1])

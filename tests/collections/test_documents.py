@@ -1,4 +1,4 @@
-"""Documents from files of all kinds, one by one."""
+"""Reading documents from files in all formats."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_row_of_parquet_without_an_id_is_told_by_its_number(tmp_path: Path) ->
         list(read_documents(path))
 
 
-# Folders, and files that are not there
+# Folders and missing files
 
 
 def test_all_files_of_a_folder_in_the_order_of_their_names(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_bad_line_is_refused_with_file_line_and_what_to_do(tmp_path: Path) -> 
 
 
 def test_documents_stream(tmp_path: Path) -> None:
-    """The first ones come before the end of the file has been seen."""
+    """The first documents come before the whole file has been read."""
     (tmp_path / "a.jsonl").write_text('{"_id": "1", "text": "a"}\n' * 100_000 + "broken\n")
 
     assert "1" == next(read_documents(tmp_path / "a.jsonl")).id

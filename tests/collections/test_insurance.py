@@ -1,4 +1,4 @@
-"""The embedded collection about insurance keeps what its page promises. No search engine is needed to see it."""
+"""The embedded insurance collection matches its docs page. Needs no search engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from assay.collections import Collection, check_collection, open_collection
 from assay.inputs.documents import Document
 
-# Words that say nothing about the subject; what is left of a question are its content words.
+# Stop words; the other words of a question are its content words.
 FUNCTION_WORDS = frozenset(
     [
         "a",
@@ -133,12 +133,12 @@ def grades(insurance: Collection) -> dict[str, dict[str, int]]:
 
 
 def words(text: str) -> set[str]:
-    """The words of a text without their endings, so that "claims" meets "claimed"."""
+    """The words of a text without their endings, so "claims" matches "claimed"."""
     return {stem(word) for word in re.findall(r"[a-z0-9]+", re.sub(r"['\u2019]", "", text.lower()))}
 
 
 def stem(word: str) -> str:
-    """Cut the common endings of English; too much rather than too little, since shared words are to be found."""
+    """Remove common English endings, rather too much than too little, to find all shared words."""
     cut = re.sub(r"(ings?|ed|es|s|e|ies|y)$", "", word) if len(word) > 3 else word
     return re.sub(r"([b-df-hj-np-tv-z])\1$", r"\1", cut)
 
@@ -173,7 +173,7 @@ def test_no_two_answers_share_a_sentence(answers: dict[str, Document]):
         sentence.strip().lower()
         for document in answers.values()
         for sentence in re.split(r"(?<=[.?!])\s+", document.text)
-        if len(sentence.split()) > 3  # "Keep copies." may come again
+        if len(sentence.split()) > 3  # "Keep copies." may be repeated
     )
 
     assert [] == [sentence for sentence, times in sentences.items() if times > 1]
@@ -210,7 +210,7 @@ def test_judgments_name_only_what_is_there(
 
     assert set(insurance.queries) == set(grades)
     assert judged <= set(answers)
-    assert len(insurance.qrels) == sum(map(len, grades.values()))  # no pair twice
+    assert len(insurance.qrels) == sum(map(len, grades.values()))  # no duplicate pairs
     assert {0, 1, 2} == {grade for of_query in grades.values() for grade in of_query.values()}
 
 

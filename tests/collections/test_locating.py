@@ -1,4 +1,4 @@
-"""Files are known by their names, in the many ways in which people write them."""
+"""Files are recognised by their names, in all common spellings."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_others_that_are_as_likely_are_told(tmp_path: Path) -> None:
     found = locate(touched(tmp_path, "corpus.jsonl", "documents.tsv", "corpus.dedup.jsonl"))
     twins = locate(touched(tmp_path / "b", "corpus.jsonl", "documents.tsv"))
 
-    assert () == found.doubtful  # what is free of duplicates was meant
+    assert () == found.doubtful  # the deduplicated file is preferred
     assert (("corpus", tmp_path / "b/corpus.jsonl", (tmp_path / "b/documents.tsv",)),) == twins.doubtful
 
 

@@ -1,4 +1,4 @@
-"""One collection in all the forms that people keep it in."""
+"""One collection in all common formats and layouts."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_an_unknown_split_lists_those_there_are(make) -> None:
 
     with pytest.raises(InputError) as error:
         open_collection(folder, split="tets")
-    assert f"{folder}: there is no split 'tets'; did you mean 'test'? There are test, train." == str(error.value)
+    assert f"{folder}: no split 'tets'; did you mean 'test'? Choose from test, train." == str(error.value)
 
 
 def test_several_splits_of_which_none_is_test_are_not_guessed(make) -> None:
@@ -182,7 +182,7 @@ def test_queries_of_the_split_go_before_others(lay) -> None:
     assert "other words" == open_collection(folder, split="train").queries["q1"]
 
 
-# What fields and files are called
+# Names of fields and files
 
 
 PRODUCTS = 'sku,name,features,note\nd1,Rice,"Rinse it, twice.",x\nd2,,Noodles need salt.,x\nd3,Tea,,x\n'
@@ -237,13 +237,16 @@ def test_queries_beside_their_judgments(lay) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"columns": {"corpus": {"ident": "sku"}}}, "columns: corpus has no 'ident'. It has id, title, text."),
-        ({"columns": {"titel": "x"}}, "columns: corpus has no 'titel'; did you mean 'title'? It has id, title, text."),
-        ({"columns": {"qrels": {"id": "x"}}}, "columns: qrels has no 'id'. It has query, doc, rel."),
-        ({"columns": {"text": []}}, "columns: the text of corpus is the name of a field, or a list of names."),
-        ({"columns": {"text": [1]}}, "columns: the text of corpus is the name of a field, or a list of names."),
+        ({"columns": {"corpus": {"ident": "sku"}}}, "columns: corpus has no field 'ident'. It has id, title, text."),
+        (
+            {"columns": {"titel": "x"}},
+            "columns: corpus has no field 'titel'; did you mean 'title'? It has id, title, text.",
+        ),
+        ({"columns": {"qrels": {"id": "x"}}}, "columns: qrels has no field 'id'. It has query, doc, rel."),
+        ({"columns": {"text": []}}, "columns: the text of corpus must be a field name or a list of field names."),
+        ({"columns": {"text": [1]}}, "columns: the text of corpus must be a field name or a list of field names."),
         ({"columns": {"corpus": {"id": "x"}, "query": {}}}, "columns: 'query' is not one of corpus, queries, qrels"),
-        ({"files": {"docs": "x"}}, "files: there is no 'docs'. There are corpus, queries, qrels."),
+        ({"files": {"docs": "x"}}, "files: no role 'docs'. Choose from corpus, queries, qrels."),
     ],
 )
 def test_names_that_say_nothing_are_refused(make, given: dict, message: str) -> None:
@@ -269,7 +272,7 @@ def test_numbers_are_not_called_letters(make) -> None:
     assert "COL032" not in [finding.code for finding in open_collection(make()).findings]
 
 
-# What is refused
+# Errors
 
 
 def test_a_collection_with_an_error_is_refused_with_file_and_line(make) -> None:
@@ -277,8 +280,8 @@ def test_a_collection_with_an_error_is_refused_with_file_and_line(make) -> None:
 
     with pytest.raises(InputError) as error:
         open_collection(folder)
-    assert f"{folder}/corpus.jsonl:4: 1 line is not a JSON object" in str(error.value)
-    assert f"More about it: assay collections check {folder}" in str(error.value)
+    assert f"{folder}/corpus.jsonl:4: 1 line is no JSON" in str(error.value)
+    assert f"For details: assay collections check {folder}" in str(error.value)
     assert 4 == error.value.line
 
 
@@ -287,8 +290,8 @@ def test_what_is_missing_is_said_with_what_is_there(lay) -> None:
 
     with pytest.raises(InputError) as error:
         open_collection(folder)
-    assert "no documents found: looked for corpus.jsonl" in str(error.value)
-    assert "In the folder are README.md, qrels/, queries.jsonl" in str(error.value)
+    assert "there are no documents: looked for corpus.jsonl" in str(error.value)
+    assert "The folder contains README.md, qrels/, queries.jsonl" in str(error.value)
 
 
 def test_the_folder_inside_is_guessed(make) -> None:
@@ -337,7 +340,7 @@ def test_nothing_is_wrong_with_the_embedded_ones(name: str) -> None:
     assert 240 <= collection.size
 
 
-# Real ones
+# Real collections
 
 
 @pytest.mark.parametrize(

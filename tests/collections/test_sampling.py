@@ -1,4 +1,4 @@
-"""Judgments cut in two: whole queries, alike parts, and the same on every machine."""
+"""Judgments split into two parts: whole queries, similar parts, and the same on every machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.tables import Qrels
 
 
 def judged(*relevant: int) -> Qrels:
-    """For each number a query with so many relevant documents and one that is not."""
+    """For each number, a query with that many relevant documents and one that is not relevant."""
     rows = [f"q{n} 0 d{m} {int(m > 0)}" for n, count in enumerate(relevant) for m in range(count + 1)]
     return parse_qrels("\n".join(rows))
 
@@ -35,7 +35,7 @@ def test_each_stratum_gives_its_share() -> None:
 
 
 def test_the_same_seed_gives_the_same_queries_everywhere() -> None:
-    """The two of each stratum whose `printf "1\\0q4" | sha256sum` comes first: no Python or NumPy can change it."""
+    """The two of each stratum whose `printf "1\\0q4" | sha256sum` comes first: independent of Python and NumPy."""
     qrels = judged(*[1] * 6, *[2] * 6)
 
     assert ("q4", "q5", "q6", "q9") == sample_qrels(qrels, queries=4, seed=1).sampled.queries
@@ -94,14 +94,17 @@ def test_what_is_relevant_can_be_said() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "say how many queries to sample: either a share (--share 0.2) or a number of queries (--queries 50)."),
-        ({"share": 0.5, "queries": 1}, "say how many queries to sample"),
-        ({"share": 1.5}, "the share is 1.5; it lies between 0 and 1."),
-        ({"share": 0.0}, "the share is 0; it lies between 0 and 1."),
-        ({"share": float("nan")}, "the share is nan; it lies between 0 and 1."),
-        ({"share": 0.5, "rel": float("nan")}, "the lowest grade of a relevant document cannot be nan; it is a number."),
-        ({"share": 0.01}, "a sample of 0 of 3 queries leaves one part empty. Both parts need a query."),
-        ({"queries": 3}, "a sample of 3 of 3 queries leaves one part empty."),
+        ({}, "give either a share (--share 0.2) or a number of queries (--queries 50) to sample."),
+        ({"share": 0.5, "queries": 1}, "give either a share"),
+        ({"share": 1.5}, "the share cannot be 1.5; it takes a number between 0 and 1."),
+        ({"share": 0.0}, "the share cannot be 0; it takes a number between 0 and 1."),
+        ({"share": float("nan")}, "the share cannot be nan; it takes a number between 0 and 1."),
+        (
+            {"share": 0.5, "rel": float("nan")},
+            "the lowest grade of a relevant document cannot be nan; it takes a finite number.",
+        ),
+        ({"share": 0.01}, "a sample of 0 of 3 queries leaves one part empty; each part needs a query."),
+        ({"queries": 3}, "a sample of 3 of 3 queries leaves one part empty; each part needs a query."),
     ],
 )
 def test_samples_that_are_none(options: dict, message: str) -> None:

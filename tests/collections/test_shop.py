@@ -1,4 +1,4 @@
-"""The embedded collection of a shop keeps what its page promises. No search engine is needed to see it."""
+"""The embedded shop collection matches its docs page. Needs no search engine."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def letters(shop: Collection) -> dict[str, dict[str, str]]:
 
 
 def words(text: str) -> set[str]:
-    """The words of a text without their endings, so that "bulbs" meets "bulb" and "plugs" meets "plug"."""
+    """The words of a text without their endings, so "bulbs" matches "bulb" and "plugs" matches "plug"."""
     return {stem(word) for word in re.findall(r"[a-z0-9]+", re.sub(r"['\u2019]", "", text.lower()))}
 
 
 def stem(word: str) -> str:
-    """Cut the common endings of English; too much rather than too little, since shared words are to be found."""
+    """Remove common English endings, rather too much than too little, to find all shared words."""
     cut = re.sub(r"(ings?|ed|er|ers|es|s|e|ies|y)$", "", word) if len(word) > 3 else word
     return re.sub(r"([b-df-hj-np-tv-z])\1$", r"\1", cut)
 
@@ -109,7 +109,7 @@ def test_products_are_described_shortly_and_each_for_itself(products: dict[str, 
 
 
 def test_no_product_takes_over_the_text_of_another(products: dict[str, Document]):
-    # Two sizes of one thing may share a phrase, as in any shop; no sentence goes further than that.
+    # Two sizes of one product may share a phrase, as in any shop, but no longer sentence.
     sentences = Counter(
         sentence.lower()
         for document in products.values()

@@ -1,4 +1,4 @@
-"""Fusion in plain Python, one document after the other: slow, and easy to compare with the papers."""
+"""Fusion in plain Python, one document at a time: slow, but easy to compare with the papers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable
 
 Ranking = dict[str, float]  # the scores of one query in one run
-Votes = list[Ranking | None]  # one for each run; None where it lacks the query
+Votes = list[Ranking | None]  # one for each run; None if it lacks the query
 
 
 def as_bytes(doc: str) -> bytes:
@@ -15,7 +15,7 @@ def as_bytes(doc: str) -> bytes:
 
 
 def ranks(scores: Ranking) -> dict[str, int]:
-    """Falling scores, equal ones by document id, descending."""
+    """By descending score, with ties broken by document id, descending."""
     by_id = sorted(scores, key=as_bytes, reverse=True)
     return {doc: place for place, doc in enumerate(sorted(by_id, key=lambda doc: -scores[doc]), 1)}
 
@@ -24,7 +24,7 @@ def candidates(votes: list[Ranking]) -> list[str]:
     return list(dict.fromkeys(doc for scores in votes for doc in scores))
 
 
-# Normalisations: the scores of one query in one run, with those of all runs beside it
+# Normalisations: the scores of one query in one run, given those of all runs
 
 
 def none(scores: Ranking, votes: list[Ranking]) -> Ranking:
@@ -60,7 +60,7 @@ def by_borda(scores: Ranking, votes: list[Ranking]) -> Ranking:
 
 
 def borda_points(scores: Ranking, votes: list[Ranking]) -> Ranking:
-    """The points of a run: c for its first of c candidates; what is left goes to the others in equal parts."""
+    """The points of a run: c for its first of c candidates; missing documents share the points not assigned."""
     docs = candidates(votes)
     points = {doc: float(len(docs) - rank + 1) for doc, rank in ranks(scores).items()}
     others = [doc for doc in docs if doc not in scores]

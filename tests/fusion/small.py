@@ -1,4 +1,4 @@
-"""Small runs, and what came out of fusing them."""
+"""Small runs and their fused scores."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rounded(scores: dict[str, float]) -> dict[str, float]:
     return {doc: round(score, 4) for doc, score in scores.items()}
 
 
-# Sevenths are no binary fractions: sums round, so that an order of adding would show.
+# Sevenths are not binary fractions: sums are rounded, so the order of addition would show.
 SCORES = st.integers(-20, 40).map(lambda number: number / 7)
 DOCS = [
     "a",

@@ -44,7 +44,7 @@ def test_by_max_is_the_default_and_rows_come_by_query_and_rank():
 
 
 def test_recall_is_over_1_no_more():
-    """Two chunks of the only relevant document: careless tools count two of one."""
+    """Two chunks of the only relevant document: some tools count them as two of one."""
     qrels, run = {"q": {"a": 1}}, run_of({"q": {"a#1": 2.0, "a#2": 1.0}})
 
     assert {"R@10": 1.0} == dict(evaluate(qrels, collapse(run, r"(.)#"), ["R@10"]).mean())

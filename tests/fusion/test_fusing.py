@@ -1,4 +1,4 @@
-"""What is refused, with its message word for word, what is noted, and odd input."""
+"""Error messages and notes of fusion, word for word, and odd input."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_ids_are_only_compared(method):
 
 
 def test_a_million_rows_take_seconds():
-    """Not a measurement: it fails only where rows are gone through one by one, more than once."""
+    """Not a benchmark: it fails only if rows are processed one by one more than once."""
     import time
 
     query, doc = np.repeat(np.arange(300), 300), np.array([f"d{n}" for n in range(90_000)], dtype=object)

@@ -1,4 +1,4 @@
-"""What holds for every method: nothing is lost, nothing is changed, and no order shows that should not."""
+"""Laws for every method: no document is lost, inputs are not changed, and irrelevant order has no effect."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_weights_go_with_their_runs(method, parts, numbers):
 @pytest.mark.parametrize("method", TAKE_WEIGHTS)
 @given(parts=several, numbers=st.lists(st.integers(1, 9), min_size=4, max_size=4))
 def test_weights_scale_the_scores(method, parts, numbers):
-    """Four times the weights give four times the scores; means and votes stay as they are."""
+    """Four times the weights give four times the scores; means and votes do not change."""
     weights = [float(number) for number in numbers[: len(parts)]]
     once = fused(parts, method, weights=weights)
     factor = 1 if method in ("average", "condorcet") else 4
@@ -93,7 +93,7 @@ def test_equal_weights_are_no_weights(method, parts):
 @settings(max_examples=15)
 @given(part=tables(), copies=st.integers(1, 3))
 def test_a_run_fused_with_itself_keeps_its_order(method, norm, part, copies):
-    """With three copies of a run, or one, documents change places with none of another score."""
+    """With three copies of a run, or one, documents with different scores keep their order."""
     copies = METHODS[method].runs or copies
     together = fused([part] * copies, method, norm=norm)
     if method == "logisr" and copies == 1:
@@ -117,7 +117,7 @@ def test_methods_by_rank_keep_the_very_ranking(method, part, copies):
 
 @given(parts=several, k=st.integers(0, 100))
 def test_rrf_bounds(parts, k):
-    """Nothing is over one first place in every run, and nothing under one last place in one run."""
+    """Nothing beats a first place in every run, and nothing is below a last place in one run."""
     for query, docs in fused(parts, "rrf", k=k).items():
         found = [part[query] for part in parts if query in part]
         highest, lowest = len(found) / (k + 1), 1 / (k + max(map(len, found)))
@@ -211,7 +211,7 @@ def test_many_runs_with_little_in_common_are_added_without_a_grid():
 
 
 def test_equal_votes_in_other_runs_give_equal_scores():
-    """1/61 + 1/62 + 1/63 depends on the order in its last bit, so that careless sums would part the two."""
+    """The last bit of 1/61 + 1/62 + 1/63 depends on the order, so naive sums would differ."""
     parts = [
         {"q": {"a": 3.0, "b": 2.0, "c": 1.0}},
         {"q": {"c": 3.0, "a": 2.0, "b": 1.0}},

@@ -45,7 +45,7 @@ def test_rbc_is_patient():
 
 
 def test_borda_shares_what_is_left():
-    """4 candidates. Left: of the first run 1 point for one document, of the second and third 2 + 1 points for two."""
+    """4 candidates. Not assigned: 1 point of the first run for one document, 2 + 1 points of the others for two."""
     assert {
         "a": 4 + 3 + 1.5,
         "b": 3 + 4 + 4,
@@ -59,7 +59,7 @@ def test_borda_is_level_where_a_run_lacks_the_query():
 
 
 def test_condorcet_counts_who_is_beaten():
-    """b beats a two to one, and c and d; a beats c two to none and d two to one; c and d are level: one run each."""
+    """b beats a two to one, and c and d; a beats c two to none and d two to one; c and d are tied: one run each."""
     assert {"b": 3.0, "a": 2.0, "c": 0.5, "d": 0.5} == fused(ONE, TWO, THREE, method="condorcet")
 
 
@@ -128,7 +128,7 @@ def test_a_run_of_weight_0_still_brings_its_documents():
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
 def test_the_last_number_of_the_example_is_what_the_text_says(method):
-    """Every method has a one-line summary, an example, its paper and a word on missing documents."""
+    """Every method has a one-line summary, an example, its paper and its treatment of missing documents."""
     text = method.compute.__doc__
 
     assert re.search(r"\n\n    Example: .+\d\.?\n", text), method.name

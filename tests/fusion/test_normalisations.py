@@ -56,7 +56,7 @@ def test_borda_gives_a_score_to_documents_that_a_run_lacks():
     ("norm", "one", "two"), [("min-max", 1.0, 1.0), ("sum", 1.0, 0.5), ("z-score", 0.0, 0.0), ("none", 5.0, 5.0)]
 )
 def test_equal_scores(norm, one, two):
-    """Under min-max, whoever is found stands above who is not, as in Pyserini."""
+    """With min-max, a retrieved document ranks above a missing one, as in Pyserini."""
     assert {"a": one} == normalised({"q": {"a": 5}}, norm)
     assert {"a": two, "b": two} == normalised({"q": {"a": 5, "b": 5}}, norm)
 

@@ -1,4 +1,4 @@
-"""The results of Pyserini and Anserini on their own test files, to the last digit that they print."""
+"""The same results as Pyserini and Anserini on their own test files, to the last printed digit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay import fuse, read_run
 from assay.fusion import METHODS
 from fusion.small import scores_of
 
-NOT_OURS = {"testInvalidRuns", "testOptions"}  # files that are not there are for the reader; options for the help
+NOT_OURS = {"testInvalidRuns", "testOptions"}  # missing files are tested with the reader, options with the help
 
 
 @pytest.fixture(scope="session")

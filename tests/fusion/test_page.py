@@ -1,4 +1,4 @@
-"""The page about fusion lists what there is, in the words of the registry."""
+"""The page about fusion lists every method, normalisation and way to collapse, as described in the registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs matched by query and document, on a case that can be followed by eye."""
+"""Runs matched by query and document, on a case that is easy to follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns give what plain Python gives, document by document."""
+"""Fusion by columns gives the same result as plain Python, document by document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named conventions against the tools themselves, ties and missing queries included."""
+"""Named conventions compared with the tools themselves, including ties and missing queries."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_beir_by_its_documented_rules(case):
 
 
 def msmarco(grades: dict, ranks: dict) -> float:
-    """MS MARCO's script: the rank of the file decides, at most 10, mean over all judged queries."""
+    """MS MARCO's script: ranks from the file, at most 10, mean over all judged queries."""
     total = 0.0
     for query, docs in ranks.items():
         best = min((rank for doc, rank in docs.items() if grades.get(query, {}).get(doc, 0) > 0), default=None)

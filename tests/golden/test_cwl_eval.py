@@ -1,4 +1,4 @@
-"""The same values as cwl_eval and ir_measures, residuals included, on random rankings without ties."""
+"""The same values as cwl_eval and ir_measures, including residuals, on random rankings without ties."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_values_of_ir_measures_by_the_names_its_users_write(case):
 @pytest.mark.parametrize("name", ["Accuracy", "Accuracy@1", "Accuracy@4", "Accuracy(rel=2)@6"])
 @given(case=cases(max_queries=1))
 def test_accuracy_of_ir_measures_where_it_has_one(name, case):
-    """It leaves out queries without a relevant document retrieved, and divides by zero where all are relevant."""
+    """It leaves out queries without a relevant document retrieved, and divides by zero if all are relevant."""
     scores = {"q0": untied(case)["q0"]}
     found = evaluate(case.grades, scores, [name]).mean()[name]
     try:
@@ -115,7 +115,7 @@ def test_accuracy_of_ir_measures_where_it_has_one(name, case):
 
 
 def test_compat_of_ir_measures_puts_what_was_not_retrieved_before_negative_scores():
-    """Of two documents of one grade its ideal ranking has the one first that the run lacks; ours the one it has."""
+    """Of two documents of the same grade, its ideal ranking puts the missing one first; ours the retrieved one."""
     grades, scores = {"q": {"found": 1, "missed": 1}}, {"q": {"found": -1.0, "other": -2.0}}
     theirs = next(iter(ir_measures.iter_calc([ir_measures.Compat], grades, scores))).value
     best = 1 + 0.95 * 2 / 2
@@ -125,7 +125,7 @@ def test_compat_of_ir_measures_puts_what_was_not_retrieved_before_negative_score
 
 
 def test_bpm_of_cwl_eval_misses_a_goal_by_a_rounding_error():
-    """Ten gains of 0.1 add up to 0.9999999999999999 there, so that its user goes on."""
+    """Ten gains of 0.1 add up to 0.9999999999999999 there, so its user continues."""
     grades = [1] * 10 + [10, 10]
     theirs = cwl_ruler.BPMCWLMetric(1, 20).measure(Ranking("q", [grade / 10 for grade in grades], [math.nan] * 12))
     docs = [f"d{place:02}" for place in range(12)]

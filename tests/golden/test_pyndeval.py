@@ -17,7 +17,7 @@ from assay.topics import judge_topics
 from strategies import ranking
 from topic_cases import ALPHAS, BETAS, TopicCase, topic_cases, topic_rows
 
-NDEVAL = Rules(ties="doc-asc")  # pyndeval's own order of equal scores
+NDEVAL = Rules(ties="doc-asc")  # pyndeval's order of ties
 
 MEASURES = {
     f"{name}@{cutoff}": measure @ cutoff
@@ -34,7 +34,7 @@ MEASURES = {
 
 
 def ndeval(case: TopicCase, names, *, rel=1, alpha=0.5, beta=0.5) -> dict[str, dict[str, float]]:
-    """pyndeval's values by query. It numbers subtopics as they come and adds up gains in that order."""
+    """pyndeval's values by query. It numbers subtopics in input order and adds up gains in that order."""
     retrieved = [(query, doc, score) for query, docs in case.scores.items() for doc, score in docs.items()]
     evaluator = pyndeval.RelevanceEvaluator(topic_rows(case.grades), names, relevance_level=rel, alpha=alpha, beta=beta)
     return evaluator.evaluate(retrieved)
@@ -49,7 +49,7 @@ def compare(case: TopicCase, **settings: float) -> None:
         params = {key: value for key, value in settings.items() if key in measure.definition.takes}
         ours = dict(zip(topics.queries, measure(**params).values(topics).tolist(), strict=True))
         for query, value in ours.items():
-            their = theirs.get(query, {name: 0.0})[name]  # a query that the run lacks: we count 0
+            their = theirs.get(query, {name: 0.0})[name]  # a missing query counts as 0 for us
             if name == "nNRBP" and math.isnan(their):
                 their = 0.0
             assert their == value, (query, name, settings)
@@ -62,7 +62,7 @@ def test_every_measure_agrees_to_the_last_bit(case, rel, alpha, beta):
 
 
 def larger_case(seed: int) -> TopicCase:
-    """Queries with up to 12 subtopics and more documents than ndeval looks at."""
+    """Queries with up to 12 subtopics and more documents than ndeval evaluates."""
     random = np.random.default_rng(seed)
     docs = [f"d{number}" for number in range(80)]
     grades = {
@@ -94,7 +94,7 @@ NAMES = [
 @settings(max_examples=15)
 @given(case=topic_cases())
 def test_ir_measures_gives_the_same_by_the_names_its_users_write(name, case):
-    """One measure at a time: of several settings in one call it computes one and reports 0 for the others."""
+    """One measure at a time: given several settings in one call, it computes one and reports 0 for the others."""
     qrels = [ir_measures.Qrel(query, doc, grade, subtopic) for query, subtopic, doc, grade in topic_rows(case.grades)]
     found = ir_measures.iter_calc([ir_measures.parse_measure(name)], qrels, case.scores)
     theirs = {metric.query_id: metric.value for metric in found if not math.isnan(metric.value)}
@@ -112,7 +112,7 @@ def test_the_defaults_are_those_of_ir_measures():
         assert defaults.items() <= measure.definition.defaults.items(), measure
 
 
-# What ndeval and the programs around it do that nobody would guess.
+# Surprising behaviour of ndeval and related programs.
 
 CASE = TopicCase({"q": {"1": {"a": 1}, "2": {"a": 1}, "3": {"b": 1}}}, {"q": {"a": 1.0}})
 
@@ -144,7 +144,7 @@ def test_the_alpha_of_ndeval_is_that_of_err_too():
 
 
 def test_ir_measures_reports_0_for_all_but_one_setting_of_a_call():
-    """Which one it is changes from one process to the next: it depends on the order of a set."""
+    """Which one changes from process to process: it depends on the order of a set."""
     qrels = [ir_measures.Qrel(query, doc, grade, subtopic) for query, subtopic, doc, grade in topic_rows(CASE.grades)]
     measures = [ir_measures.NRBP, ir_measures.NRBP(alpha=0.1)]
     together = [metric.value for metric in ir_measures.iter_calc(measures, qrels, CASE.scores)]

@@ -17,7 +17,7 @@ from strategies import cases
 
 TREC_EVAL_9 = Rules(scores="float32", queries="both")
 
-# What pytrec_eval has no per-query value for, or computes after its own reading of the name.
+# Measures without a per-query value in pytrec_eval, or with a different meaning of the name.
 LEFT_OUT = {"num_q", "gm_map", "gm_bpref", "unj", "dcg", "ideal_dcg", "rbp", "rbp_resid", "yaap"}
 NAMES = sorted(name for name in FAMILIES if name not in LEFT_OUT and name in pytrec_eval.supported_measures)
 
@@ -107,7 +107,7 @@ FORMS = [
 @settings(max_examples=25)
 @given(case=cases(grades=st.integers(0, 3)))
 def test_every_form_of_parameters_prints_the_same(tmp_path_factory, form, case):
-    """With trec_eval's quirks: gains closer than 1 are not told apart, recall levels of 11pt_avg are not sorted."""
+    """With trec_eval's quirks: gains closer than 1 count as equal, and recall levels of 11pt_avg are not sorted."""
     theirs = pytrec_eval_ext.RelevanceEvaluator(
         query_relevance=case.grades, measures={form}, relevance_level=1, judged_docs_only_flag=False
     ).evaluate(case.scores)

@@ -117,7 +117,7 @@ PARAMETERS = {
 
 @st.composite
 def requested(draw):
-    """Measures in every form that the package takes: families, nicknames, one and several parameters."""
+    """Measures in every form that the package accepts: families, nicknames, one and several parameters."""
     plain = draw(
         st.lists(st.sampled_from([*sorted(dropin.supported_measures), "official", "set", "all_trec"]), max_size=4)
     )
@@ -138,7 +138,7 @@ def test_every_way_to_ask_for_measures_gives_the_same(case, names, kind, level, 
 @settings(max_examples=100)
 @given(judged_docs(), retrieved_docs(), st.lists(st.tuples(judged_docs(), st.sampled_from([{}, None]))), st.booleans())
 def test_empty_rankings_after_one_with_documents(grades, scores, others, only_judged):
-    """The first one of a run has no memory to work in there; see the next tests."""
+    """There, the first one of a run has no working memory; see the next tests."""
     judged = {"first": grades} | {f"q{number}": docs for number, (docs, _) in enumerate(others)}
     found = {"first": scores} | {f"q{number}": {} for number, (_, docs) in enumerate(others) if docs is not None}
 
@@ -148,7 +148,7 @@ def test_empty_rankings_after_one_with_documents(grades, scores, others, only_ju
 @settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(DOCS), st.integers(-3, -1), min_size=1), retrieved_docs(), st.booleans())
 def test_negative_grades_only_are_as_if_another_document_were_judged(grades, scores, only_judged):
-    """There they read memory that is not theirs, unless some document, here one that is not found, has a grade of 0."""
+    """There, they read out of bounds unless some document has grade 0; here one that is not found."""
     theirs = pytrec_eval.RelevanceEvaluator({"q": {**grades, "not found": 0}}, {"all_trec"}, 1, only_judged)
     ours = dropin.RelevanceEvaluator({"q": grades}, {"all_trec"}, 1, only_judged)
 
@@ -156,7 +156,7 @@ def test_negative_grades_only_are_as_if_another_document_were_judged(grades, sco
 
 
 def test_an_empty_ranking_is_the_same_wherever_it_stands():
-    """There it segfaults at the start of a run, or gives 0 for everything, even num_q."""
+    """There, it segfaults at the start of a run, or returns 0 for everything, even num_q."""
     evaluator = dropin.RelevanceEvaluator(QREL, {"all_trec"})
     first = evaluator.evaluate({"q2": {}, "q1": RUN["q1"]})
     last = evaluator.evaluate({"q1": RUN["q1"], "q2": {}})
@@ -280,7 +280,7 @@ def test_a_bad_line_is_named_with_its_file(tmp_path):
     assert str(error.value).startswith(f"{path}:1: 4 columns")
 
 
-# Wrong arguments: the same type of error, with words
+# Wrong arguments: the same type of error, with a message
 
 SCORES = {"q1": {"d1": 1.0}}
 WRONG = [
@@ -362,7 +362,7 @@ def test_arguments_are_missed_as_there():
             module.RelevanceEvaluator(QREL, {"map"}).evaluate()
 
 
-# What kills the interpreter there
+# Calls that crash the interpreter in the package
 
 DEADLY = [
     ("RelevanceEvaluator(QREL, {'P_5,05'}).evaluate(RUN)", "P.05,5: a value is given twice."),
@@ -426,11 +426,11 @@ def test_a_score_that_is_no_number_has_no_rank():
         dropin.RelevanceEvaluator({"q": {"a": 2**70}}, {"map"})
 
 
-# What is taken beyond the package
+# Accepted in addition to the package
 
 
 class Tensor:
-    """A tensor without dimensions: torch has __float__ on it, and no type that the package knows."""
+    """A tensor without dimensions: in torch it has __float__, and a type that the package does not know."""
 
     def __init__(self, value):
         self.value = value
@@ -604,7 +604,7 @@ def test_example_reward_of_a_learner(pytrec_eval):
 
 @MODULES
 def test_example_own_evaluator(pytrec_eval):
-    """Programs derive their own class, as the package's classes allow."""
+    """Programs derive their own classes, as with the package."""
 
     class MeanEvaluator(pytrec_eval.RelevanceEvaluator):
         def __init__(self, qrel, measure):
@@ -636,7 +636,7 @@ def test_example_measure_parameters(pytrec_eval):
     ] == (list(values))
 
 
-# Programs that stand on the package
+# Programs built on the package
 
 
 @settings(max_examples=60)

@@ -1,4 +1,4 @@
-"""Why sums run from left to right and logarithms come from the C library: the last bit agrees with trec_eval."""
+"""Sums from left to right and logarithms from the C library agree with trec_eval to the last bit."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_every_line_of_all_golden_files(shared_data):
 
 
 def test_the_programs_own_tests(shared_data):
-    """NIST's expected outputs are of 10.0-rc3, whose bundles held rbp; ours do not, since rbp was not reliable there."""
+    """NIST's expected outputs are from 10.0-rc3, whose bundles include rbp; ours do not, because it was unreliable there."""
     folder = shared_data / "cases" / "trec_eval_own"
     checked = 0
     for case in json.loads((folder / "tests.json").read_text()):
@@ -54,7 +54,7 @@ def test_every_published_figure(shared_data, tmp_path):
     assert " figures agree, 0 differ" in done.stdout
 
 
-# One query with ties, an unjudged document and a judged one that was not retrieved; one that the run lacks.
+# One query with ties, an unjudged document and a judged document that was not retrieved; one query that the run lacks.
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 d 1\n"
 RUN = "q1 Q0 a 1 1.0 first\nq1 Q0 b 2 1.0 first\nq1 Q0 x 3 0.5 last\n"
 
@@ -203,7 +203,7 @@ def test_rbp_is_the_published_definition_under_both_versions(files):
 
 
 def test_gains_closer_than_one_are_not_told_apart_by_the_program(files):
-    """It sorts 0.5, 1, 0 into 0.5, 0, 1, and the ideal ranking ends at the 0: the gain of 0.5 is left out of it."""
+    """It sorts 0.5, 1, 0 into 0.5, 0, 1, and the ideal ranking ends at the 0, without the gain of 0.5."""
     _, out, _ = trec_eval("-m", "ndcg.1=0.5,2=1", *files())
 
     assert "ndcg_1=0.5,2=1        \tall\t0.3155\n" == out

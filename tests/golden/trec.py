@@ -22,7 +22,7 @@ def golden_cases(folder: Path) -> list[dict]:
 
 
 def check_golden(folder: Path, case: dict) -> None:
-    """Everything that the real program printed, but for the runid line, which the golden files leave out."""
+    """Everything that the real program printed except the runid line, which the golden files leave out."""
     code, out, _ = trec_eval("--as", case["trec_eval"], *case["args"], folder / case["qrels"], folder / case["run"])
     lines = [line for line in out.splitlines() if not line.startswith("runid")]
 

@@ -1,4 +1,4 @@
-"""Every measure of the registry, in several settings: a new measure is under all laws the moment it is registered."""
+"""Every registered measure in several settings: all laws apply to a new measure as soon as it is registered."""
 
 from __future__ import annotations
 

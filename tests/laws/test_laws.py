@@ -1,4 +1,4 @@
-"""Laws that hold for every measure, whoever wrote it."""
+"""Laws that hold for every measure, including plug-ins."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from laws.registry import EVERY, PLAIN, REWARDING
 from strategies import cases, judged_docs, qrels_of, ranking, retrieved_docs, run_of
 
 # The first two average nDCG over several ranks of one ranking: moving a document up moves those ranks too.
-# BPM: the better document comes so early that one looks at fewer; Accuracy@k: one more document makes more pairs.
-# G: what a document is worth depends on what was gained before it.
+# BPM: an earlier good document makes the user view fewer documents; Accuracy@k: one more document makes more pairs.
+# G: the gain of a document depends on what was gained before it.
 NOT_MONOTONE = {"nDCG_rel", "RnDCG", "BPM", "Accuracy", "G"}
 
 
@@ -134,13 +134,13 @@ def test_parts_put_together_are_bit_equal_to_the_whole(case, data):
 
 @given(cases(max_queries=3), judged_docs(), retrieved_docs())
 def test_one_query_never_changes_another(case, grades, scores):
-    anchor = {"anchor": {"a": 4}}  # the highest grade of the qrels is a convention of some measures
+    anchor = {"anchor": {"a": 4}}  # some measures depend on the highest grade in the qrels
     judged, answered = case.grades | anchor, case.scores | {"anchor": {"a": 1.0}}
     added = Rules()
     before = judge_topics(qrels_of(judged), run_of(answered), added, strays=True)
     after = judge_topics(qrels_of(judged | {"zz": grades}), run_of(answered | {"zz": scores}), added, strays=True)
     for measure in EVERY:
-        if measure.definition.needs != "strays":  # Hole is about documents that no query has judged
+        if measure.definition.needs != "strays":  # Hole counts documents that are not judged for any query
             np.testing.assert_array_equal(
                 measure.values(before), measure.values(after)[: len(before)], err_msg=str(measure)
             )

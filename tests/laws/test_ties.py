@@ -1,4 +1,4 @@
-"""Expected values and bounds under ties, against every order of the tied documents."""
+"""Expected values and bounds under ties, compared with every order of the tied documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from strategies import judged_docs, qrels_of, ranking, run_of
 
 RANKED = [m for m in EVERY if m.definition.needs == "ranking" and not m.param("residual")]
 MEASURES = [m for m in RANKED if m.name in EXPECTED.keys() | ORDER_FREE and not (m.name == "RBP" and m.param("depth"))]
-NOT_MONOTONE = {"nDCG_rel", "RnDCG", "infAP", "G", "BPM", "Accuracy"}  # their bounds are over some arrangements only
+NOT_MONOTONE = {"nDCG_rel", "RnDCG", "infAP", "G", "BPM", "Accuracy"}  # their bounds cover only some arrangements
 
 
 def all_orders(scores: dict[str, float]) -> list[list[str]]:

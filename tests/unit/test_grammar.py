@@ -108,7 +108,7 @@ def test_unknown_names_get_a_hint(written, message):
         ("AP(rel=)", "cannot read the parameters of 'AP(rel=)'; write them like (rel=2, gain='exp')."),
         ("IPrec@7", "IPrec: recall cannot be 7; it takes a number from 0 to 1."),
         ("RBP(p=1)", "RBP: p cannot be 1; it takes a number between 0 and 1."),
-        ("nDCG(cutoff=5)@10", "'nDCG(cutoff=5)@10' gives cutoff twice, in brackets and after the @; keep one."),
+        ("nDCG(cutoff=5)@10", "'nDCG(cutoff=5)@10' gives cutoff twice, in parentheses and after the @; keep one."),
         ("AP(rel=1, rel=2)", "'AP(rel=1, rel=2)' gives a parameter twice; keep one of them."),
         ("F1(beta=2)@5", "F1 means beta=1; write F(beta=...) for another."),
         ("recip_rank.10", "recip_rank takes no parameters (trec_eval silently ignores them); see RR."),

@@ -1,10 +1,10 @@
-"""Test collections: documents, queries and judgments that belong together. Runs no search, knows no measure.
+"""Test collections: documents with their queries and judgments.
 
-    model      Collection, the value            locating   which file of a folder is what
-    opening    open a collection, check one     checks     one pass over all of it, and what was found
-    sampling   judgments cut in two             embedded/  two small collections that are part of assay
+    model      Collection, the value            locating   find the role of each file in a folder
+    opening    open or check a collection       checks     read everything once and report findings
+    sampling   split judgments into two parts   embedded/  two small collections that come with assay
 
-Documents stream: what is kept of them is their ids and digests of their texts.
+Documents are streamed: only their ids and digests of their texts are kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read a collection once, whatever its condition, and say what is wrong or odd about it. The corpus streams by."""
+"""Read a collection once, valid or not, and report errors and warnings. The corpus is streamed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Row = TypeVar("Row", Document, Query, Judgment)
 
 
 class Checked(Struct, frozen=True, eq=False):
-    """A collection of any condition, and what was found."""
+    """A collection, valid or not, with its findings."""
 
     name: str
     places: Places
@@ -41,7 +41,7 @@ class Checked(Struct, frozen=True, eq=False):
     findings: tuple[Finding, ...]
 
     def validation(self) -> Validation:
-        """The findings, and what was looked at."""
+        """The findings, and counts of what was checked."""
         facts = self.facts
         looked_at: dict[str, int | str] = {
             "split": facts.split,
@@ -52,12 +52,12 @@ class Checked(Struct, frozen=True, eq=False):
         return Validation(facts.folder, "collection", self.findings, looked_at)
 
     def collection(self) -> Collection:
-        """The collection; refused if something in it is wrong."""
+        """The collection; raises the first error if there is one."""
         errors = [finding for finding in self.findings if finding.severity == "error"]
         facts = self.facts
         if errors:
             raise _refusal(errors, facts.folder)
-        if facts.qrels is None or facts.queries is None:  # there is no such collection without an error
+        if facts.qrels is None or facts.queries is None:  # cannot happen without an error
             raise InputError("the collection cannot be read", source=facts.folder)
         judged = set(facts.qrels.queries)
         return Collection(
@@ -73,11 +73,11 @@ class Checked(Struct, frozen=True, eq=False):
 
 
 def _refusal(errors: list[Finding], folder: str) -> InputError:
-    """The first error in words, with its place, and where the others are told."""
+    """The first error with its place, and the command that shows the others."""
     first, others = errors[0], len(errors) - 1
     shown = next((example.text or f"query {example.query}" for example in first.examples), "")
     words = f"{first.message} ({shown})" if shown else first.message
-    more = f"There {'is 1 more error' if others == 1 else f'are {others} more errors'}" if others else "More about it"
+    more = f"There {'is 1 more error' if others == 1 else f'are {others} more errors'}" if others else "For details"
     return InputError(
         f"{words} [{first.code}]. {first.fix} {more}: assay collections check {show_id(folder, 200)}",
         source=first.file,
@@ -93,12 +93,12 @@ def _files(places: Places) -> dict[str, Path]:
 
 
 def check(places: Places, name: str, columns: Mapping[str, Any] | None, progress: Progress | None) -> Checked:
-    """Read all of a collection once."""
+    """Read the whole collection once."""
     return _CollectionCheck(places, name, columns_by_role(columns), progress).run()
 
 
 class _CollectionCheck:
-    """One way through a collection."""
+    """One pass over a collection."""
 
     def __init__(self, places: Places, name: str, columns: dict[str, Columns], progress: Progress | None) -> None:
         self._places, self._name, self._columns, self._progress = places, name, columns, progress
@@ -117,7 +117,7 @@ class _CollectionCheck:
         self._line_rules = rules_of("collection", "line")
 
     def run(self) -> Checked:
-        """Judgments, queries, then the documents; then what they have to do with each other."""
+        """Check the judgments, the queries and the documents, then how they fit together."""
         if "qrels" in self._places.files:
             self._read_qrels(self._places.files["qrels"])
         if "queries" in self._places.files:
@@ -138,7 +138,7 @@ class _CollectionCheck:
     # Reading
 
     def _rows(self, path: Path, role: str, scan: Callable[..., Iterator[Row | Flaw]]) -> Iterator[Row]:
-        """What can be read of a file; the rest is told to the rules."""
+        """The readable rows of a file; the others are passed to the rules."""
         file = str(path)
         count = 0
         try:
@@ -187,7 +187,7 @@ class _CollectionCheck:
     def _read_queries(self, path: Path) -> None:
         facts, file = self._facts, str(path)
         rules = rules_of("collection", "query")
-        beside_judgments = path == self._places.files.get("qrels")  # each query stands there once for each judgment
+        beside_judgments = path == self._places.files.get("qrels")  # each query appears once per judgment
         found: dict[str, Query] = {}
         by_words: dict[str, Query] = {}
         for query in self._rows(path, "queries", scan_queries):

@@ -1,4 +1,4 @@
-"""What the fields of a collection's files are called, as users say it."""
+"""Field names of a collection's files, as given by users."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from assay.inputs import documents, queries
 from assay.inputs.fields import Columns
 
 FIELDS = {"corpus": tuple(documents.NAMES), "queries": tuple(queries.NAMES), "qrels": tuple(judgments.NAMES)}
-_EXAMPLE = "Write it as corpus.id=sku or corpus.text=name,features."
+_EXAMPLE = "Examples: corpus.id=sku, corpus.text=name,features."
 
 
 def columns_by_role(columns: Mapping[str, Any] | None) -> dict[str, Columns]:
-    """What fields are called, by the role of their file; names without a role are about the documents.
+    """Field names by the role of their file; without roles, they are for the documents.
 
     >>> columns_by_role({"id": "sku"}), columns_by_role({"queries": {"text": "utterance"}})
     ({'corpus': {'id': 'sku'}}, {'queries': {'text': 'utterance'}})
@@ -27,7 +27,7 @@ def columns_by_role(columns: Mapping[str, Any] | None) -> dict[str, Columns]:
     for role, fields in given.items():
         if role not in ROLES or not isinstance(fields, Mapping):
             raise InputError(
-                f"columns: '{show_id(str(role))}' is not one of {', '.join(ROLES)} with its fields, such as "
+                f"columns: '{show_id(str(role))}' is not one of {', '.join(ROLES)} with a map of fields, such as "
                 "{'corpus': {'id': 'sku', 'text': ['name', 'features']}}"
             )
         _refuse_unknown(role, fields)
@@ -38,14 +38,16 @@ def _refuse_unknown(role: str, fields: Mapping[str, Any]) -> None:
     for field, names in fields.items():
         if field not in FIELDS[role]:
             hint = did_you_mean(str(field), FIELDS[role]) or "."
-            raise InputError(f"columns: {role} has no '{show_id(str(field))}'{hint} It has {', '.join(FIELDS[role])}.")
+            raise InputError(
+                f"columns: {role} has no field '{show_id(str(field))}'{hint} It has {', '.join(FIELDS[role])}."
+            )
         several = names if isinstance(names, (list, tuple)) else [names]
         if not several or not all(isinstance(name, str) and name for name in several):
-            raise InputError(f"columns: the {field} of {role} is the name of a field, or a list of names.")
+            raise InputError(f"columns: the {field} of {role} must be a field name or a list of field names.")
 
 
 def parse_columns(texts: Iterable[str]) -> dict[str, dict[str, str | list[str]]]:
-    """The same from texts, as --columns gives them.
+    """Field names from the texts of --columns.
 
     >>> parse_columns(["corpus.id=sku", "corpus.text=name,features"])
     {'corpus': {'id': 'sku', 'text': ['name', 'features']}}
@@ -55,14 +57,16 @@ def parse_columns(texts: Iterable[str]) -> dict[str, dict[str, str | list[str]]]
         place, equals, names = text.partition("=")
         role, dot, field = place.strip().partition(".")
         if not (equals and dot and field and names.strip()) or role not in ROLES:
-            raise InputError(f"columns '{show_id(text)}': expected ROLE.FIELD=NAME, of {', '.join(ROLES)}. {_EXAMPLE}")
+            raise InputError(
+                f"columns '{show_id(text)}': expected ROLE.FIELD=NAME, with role {', '.join(ROLES)}. {_EXAMPLE}"
+            )
         given = [name.strip() for name in names.split(",")]
         found.setdefault(role, {})[field] = given[0] if len(given) == 1 else given
     return found
 
 
 def parse_files(texts: Iterable[str]) -> dict[str, str]:
-    """Which file is what, as --file gives it.
+    """File names by role, from the texts of --file.
 
     >>> parse_files(["corpus=products.parquet"])
     {'corpus': 'products.parquet'}
@@ -72,7 +76,7 @@ def parse_files(texts: Iterable[str]) -> dict[str, str]:
         role, equals, name = text.partition("=")
         if not equals or not name or role.strip() not in ROLES:
             raise InputError(
-                f"file '{show_id(text)}': expected ROLE=NAME, of {', '.join(ROLES)}. Write it as corpus=products.parquet."
+                f"file '{show_id(text)}': expected ROLE=NAME, with role {', '.join(ROLES)}, such as corpus=products.parquet."
             )
         found[role.strip()] = name
     return found

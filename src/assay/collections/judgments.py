@@ -1,4 +1,4 @@
-"""Judgments of a collection, whatever their condition: with numbers or with the letters of ESCI, under names of any kind."""
+"""Judgments of a collection, valid or not: with numbers or ESCI letters, and with any column names."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _GRADES: Mapping[str, float] = {**ESCI, **ESCI_WORDS}
 
 
 class JudgmentFile(Struct, frozen=True):
-    """What a file of judgments gave."""
+    """The content of a judgment file."""
 
-    qrels: Qrels | None  # None where it could not be read
-    letters: str  # what letters were read as, if there are some
-    findings: tuple[Finding, ...]  # errors and warnings, as of `assay qrels validate`
+    qrels: Qrels | None  # None if it could not be read
+    letters: str  # how letters were read, if there are any
+    findings: tuple[Finding, ...]  # errors and warnings, as in `assay qrels validate`
 
 
 class Judgment(Struct, frozen=True):
@@ -44,12 +44,12 @@ class Judgment(Struct, frozen=True):
     query: str
     doc: str
     rel: float
-    is_letter: bool  # the grade, in the file
+    is_letter: bool  # whether the grade is a letter in the file
     line: int | None
 
 
 def read_judgments(path: Path) -> JudgmentFile:
-    """The judgments of a file in any format; refused only if it cannot be opened."""
+    """The judgments of a file in any format; an error only if it cannot be opened."""
     qrels, letters = None, ""
     with suppress(InputError):
         qrels = read_qrels(path)
@@ -57,12 +57,12 @@ def read_judgments(path: Path) -> JudgmentFile:
     if not is_plain:
         with suppress(InputError):
             qrels, letters = read_qrels(path, grades=_GRADES), LETTERS
-    # If there are letters, what is told is what is wrong beside them.
+    # With letters, report only other problems.
     return JudgmentFile(qrels, letters, _findings(path, str(path), None if is_plain else _GRADES))
 
 
 def judgments_from(rows: Sequence[Judgment], source: str) -> JudgmentFile:
-    """The judgments of rows that `scan_judgments` gave."""
+    """The judgments of rows from `scan_judgments`."""
     if not rows:
         return JudgmentFile(None, "", ())
     lines = [row.line for row in rows if row.line is not None]
@@ -77,12 +77,12 @@ def judgments_from(rows: Sequence[Judgment], source: str) -> JudgmentFile:
 
 
 def scan_judgments(content: Content, *, columns: Columns | None) -> Iterator[Judgment | Flaw]:
-    """The rows of a table, and in their places what cannot be read as one."""
+    """The rows of a table, with a flaw for each unreadable row."""
     fields = Fields(NAMES, columns, required=("query", "doc", "rel"))
     for record in scan_records(content):
         if isinstance(record, RawRecord) and (lack := fields.lack(record)):
             yield lack
-            return  # all others would lack it too
+            return  # all other rows lack it too
         yield record if isinstance(record, Flaw) else _judgment(fields, record)
 
 

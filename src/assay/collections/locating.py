@@ -1,10 +1,8 @@
-"""Which file of a folder holds what: told by names, since each of us writes them in another way. Opens no file.
+"""Find the role of each file in a folder by its name. Opens no files; readers detect formats from the content.
 
-    BEIR      corpus.jsonl.gz  queries.jsonl  qrels/test.tsv
-    by split  corpus.dedup.tsv  queries_test.dedup.tsv  qrels_test.dedup.tsv
-    TREC      documents/  topics.txt  qrels.txt
-
-What a file is in, its reader tells from the content.
+BEIR      corpus.jsonl.gz  queries.jsonl  qrels/test.tsv
+by split  corpus.dedup.tsv  queries_test.dedup.tsv  qrels_test.dedup.tsv
+TREC      documents/  topics.txt  qrels.txt
 """
 
 from __future__ import annotations
@@ -22,9 +20,9 @@ from assay.inputs.documents import document_files
 
 ROLES = ("corpus", "queries", "qrels")
 DEFAULT_SPLIT = "test"
-WHOLE = "all"  # the split of judgments whose name says none
+WHOLE = "all"  # the split of judgments without a split in their name
 
-# What files of a role are called, the likeliest first.
+# Words in the file names of each role, the most likely first.
 WORDS: dict[str, tuple[str, ...]] = {
     "corpus": ("corpus", "collection", "documents", "docs", "document", "doc", "passages", "products", "answers"),
     "queries": ("queries", "topics", "query", "topic", "questions"),
@@ -32,7 +30,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 }
 LOOKED_FOR = {
     "corpus": "corpus.jsonl (also .gz, .zst; .csv, .tsv, .parquet, TREC <DOC> files, or a folder of them)",
-    "queries": "queries.jsonl (also .tsv, .csv, .parquet, or TREC topics), with the split in its name or not",
+    "queries": "queries.jsonl (also .tsv, .csv, .parquet, or TREC topics), with or without the split in its name",
     "qrels": "qrels/SPLIT.tsv, qrels_SPLIT.tsv or qrels.txt",
 }
 _FORMATS = (".jsonl", ".ndjson", ".json", ".parquet", ".parq", ".arrow", ".feather", ".ipc", ".tsv", ".csv", ".txt")
@@ -46,20 +44,20 @@ _BETWEEN = re.compile(r"[._\-\s]+")
 
 
 class Candidate(Struct, frozen=True):
-    """A file that may have a role."""
+    """A file that could have a role."""
 
     path: Path
-    split: str  # what its name says beside the role; empty where it says nothing
-    order: tuple[object, ...]  # the best first
+    split: str  # the rest of its name after the role; can be empty
+    order: tuple[object, ...]  # sort key, the best first
 
 
 def has_parts(folder: Path) -> bool:
-    """Whether the names of some files in a folder are those of a collection."""
+    """Whether a folder has files with names of a collection."""
     return any(_told(name) for name in os.listdir(folder))
 
 
 class MissingFile(Struct, frozen=True):
-    """A file that is not there: its role, and what was looked for."""
+    """A missing file: its role, and the names that were tried."""
 
     role: str
     what: str
@@ -73,18 +71,18 @@ class Places(Struct, frozen=True):
     splits: tuple[str, ...]
     files: Mapping[str, Path]  # role -> path
     missing: tuple[MissingFile, ...] = ()
-    doubtful: tuple[tuple[str, Path, tuple[Path, ...]], ...] = ()  # role, the file that was taken, those that were not
-    undecided: bool = False  # there are several splits, and none was asked for or is called test
+    doubtful: tuple[tuple[str, Path, tuple[Path, ...]], ...] = ()  # role, the chosen file, the other candidates
+    undecided: bool = False  # there are several splits, none was requested, and none is called test
 
     def corpus(self) -> list[Path]:
-        """The files of the documents."""
+        """The document files."""
         return [Path(path) for path in document_files(self.files["corpus"])] if "corpus" in self.files else []
 
 
 def locate(
     folder: Path, *, split: str | None = None, files: Mapping[str, str | os.PathLike[str]] | None = None
 ) -> Places:
-    """The files of a collection in a folder; `files` names those that could not be told from their names."""
+    """The files of a collection in a folder; `files` names those that are not recognised by name."""
     given = _given(folder, files or {})
     found = _candidates(folder)
     by_split = _by_split(found["qrels"])
@@ -118,7 +116,7 @@ def _given(folder: Path, files: Mapping[str, str | os.PathLike[str]]) -> dict[st
     for role in files:
         if role not in ROLES:
             hint = did_you_mean(role, ROLES) or "."
-            raise InputError(f"files: there is no '{show_id(role)}'{hint} There are {', '.join(ROLES)}.")
+            raise InputError(f"files: no role '{show_id(role)}'{hint} Choose from {', '.join(ROLES)}.")
     return {role: folder / os.fsdecode(name) for role, name in files.items()}
 
 
@@ -143,7 +141,7 @@ def _candidates(folder: Path) -> dict[str, list[Candidate]]:
 
 
 def _split_files(folder: Path, order: tuple[object, ...]) -> Iterator[Candidate]:
-    """qrels/test.tsv: a file for each split, better than one that lies beside the folder."""
+    """qrels/test.tsv: one file per split, preferred over a file next to the folder."""
     for path in sorted(folder.iterdir()):
         base, suffixes = _parted(path.name)
         if path.is_file() and not path.name.startswith(".") and not _is_other(suffixes):
@@ -151,7 +149,7 @@ def _split_files(folder: Path, order: tuple[object, ...]) -> Iterator[Candidate]
 
 
 def _told(name: str) -> tuple[str, str, tuple[object, ...]] | None:
-    """The role that a name tells, what else it says, and how likely it is; None for files of another kind.
+    """The role of a file name, the rest of the name, and a sort key; None for other files.
 
     >>> _told("qrels_test.dedup.tsv")[:2], _told("test.qrels")[:2], _told("topics.51-100")[:2], _told("README.md")
     (('qrels', 'test'), ('qrels', 'test'), ('queries', '51-100'), None)
@@ -171,7 +169,7 @@ def _told(name: str) -> tuple[str, str, tuple[object, ...]] | None:
 
 
 def _parted(name: str) -> tuple[str, list[str]]:
-    """A name without the endings that say what kind of file it is, and these."""
+    """A name without its format and compression suffixes, and the suffixes."""
     endings = (*COMPRESSION_SUFFIXES, *_FORMATS, *_MARKUP, *_OTHERS, _DEDUPLICATED)
     base, suffixes = name, []
     while (suffix := os.path.splitext(base)[1]).casefold() in endings and suffix:
@@ -196,11 +194,11 @@ def _by_split(candidates: list[Candidate]) -> dict[str, Candidate]:
 
 
 def _chosen(by_split: Mapping[str, Candidate], split: str | None, folder: Path) -> Candidate | None:
-    """The judgments of the split that was asked for, else of `test`, else the only ones."""
+    """The judgments of the requested split, else of `test`, else the only ones."""
     if split is not None and by_split and split not in by_split:
         hint = did_you_mean(split, by_split) or "."
         raise InputError(
-            f"there is no split '{show_id(split)}'{hint} There are {_listed(list(by_split))}.", source=str(folder)
+            f"no split '{show_id(split)}'{hint} Choose from {_listed(list(by_split))}.", source=str(folder)
         )
     only = next(iter(by_split.values())) if len(by_split) == 1 else None
     return by_split.get(split or DEFAULT_SPLIT, only)
@@ -211,7 +209,7 @@ def _split_name(chosen: Candidate | None, split: str | None) -> str:
 
 
 def _best(candidates: list[Candidate], split: str) -> list[Candidate]:
-    """The file to take, and behind it others that are as likely: of this split, else of none, else any."""
+    """The file to use, followed by equally likely ones: of this split, else without a split, else of any split."""
     for accepts in (
         lambda c: bool(split) and c.split.casefold() == split.casefold(),
         lambda c: not c.split,
@@ -225,7 +223,7 @@ def _best(candidates: list[Candidate], split: str) -> list[Candidate]:
 
 def _looked_for(role: str, folder: Path) -> str:
     names = [_entry(path) for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
-    there = f"In the folder are {_listed(names, 12)}." if names else "The folder is empty."
+    there = f"The folder contains {_listed(names, 12)}." if names else "The folder is empty."
     inner = [path for path in folder.iterdir() if path.is_dir() and has_parts(path)]
     hint = f" Did you mean {show_id(str(inner[0]), 200)}?" if len(inner) == 1 and role != "qrels" else ""
     return f"looked for {LOOKED_FOR[role]}. {there}{hint}"

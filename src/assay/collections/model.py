@@ -14,9 +14,9 @@ from assay.validation.findings import Finding
 
 
 class Collection(Struct, frozen=True, eq=False):
-    """Documents, queries and judgments that belong together.
+    """Documents with their queries and judgments.
 
-    `queries` are those that are judged in this split. A corpus of several files has one entry in `files` for each:
+    `queries` has the judged queries of this split. A corpus of several files has one entry in `files` for each:
     "corpus/1", "corpus/2" and so on.
     """
 
@@ -25,15 +25,15 @@ class Collection(Struct, frozen=True, eq=False):
     queries: Mapping[str, str]  # id -> text, in the order of the file
     qrels: Qrels
     files: Mapping[str, Path]  # role (corpus, queries, qrels) -> path
-    findings: tuple[Finding, ...] = ()  # what is odd about it, the gravest first
-    size: int = 0  # how many documents there are
-    columns: Columns | None = None  # what the fields of documents are called, where that was given
+    findings: tuple[Finding, ...] = ()  # warnings and notes, the most severe first
+    size: int = 0  # number of documents
+    columns: Columns | None = None  # field names of documents, if given
 
     def __repr__(self) -> str:
         return f"Collection({self.name!r}, {self.split!r}, {len(self.queries)} queries, {self.size} documents)"
 
     def documents(self) -> Iterator[Document]:
-        """The documents in the order of their files; each call reads them anew."""
+        """The documents in file order; each call reads the files again."""
         for role, path in self.files.items():
             if role.partition("/")[0] == "corpus":
                 yield from read_documents(path, columns=self.columns)

@@ -1,4 +1,4 @@
-"""Open a collection, or check one: a folder, or the name of one that is part of assay."""
+"""Open or check a collection: a folder, or the name of an embedded collection."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def open_collection(
     files: Mapping[str, str | os.PathLike[str]] | None = None,
     progress: Progress | None = None,
 ) -> Collection:
-    """The collection in a folder, or an embedded one by its name; refused if something in it is wrong.
+    """The collection in a folder, or an embedded one by name; raises an error if it is not valid.
 
-    `split` names the judgments: test by default, or the only ones. `columns` says what fields are called, for each file:
+    `split` chooses the judgments: test by default, or the only split. `columns` gives the field names of each file:
     {"corpus": {"id": "sku", "text": ["name", "features"]}, "queries": {...}, "qrels": {"query": ..., "doc": ...,
-    "rel": ...}}; without these three names it is about the documents. `files` names files of a role whose names do not
-    tell it. All of it is read once and checked; what is merely odd is in `findings`.
+    "rel": ...}}; without these three roles, they are for the documents. `files` gives the files of roles that are not
+    recognised by name. Everything is read once and checked; warnings and notes are in `findings`.
 
     >>> open_collection("insurance").split
     'test'
@@ -47,7 +47,7 @@ def check_collection(
     files: Mapping[str, str | os.PathLike[str]] | None = None,
     progress: Progress | None = None,
 ) -> Validation:
-    """All findings about a collection. Only what cannot be opened, or a split that is not there, is refused."""
+    """All findings about a collection. Raises an error only if it cannot be opened or has no such split."""
     return check_place(place, split=split, columns=columns, files=files, progress=progress).validation()
 
 
@@ -59,7 +59,7 @@ def check_place(
     files: Mapping[str, str | os.PathLike[str]] | None,
     progress: Progress | None,
 ) -> Checked:
-    """A collection of any condition, with all that was found."""
+    """A collection, valid or not, with all findings."""
     folder = find_folder(place)
     return check(locate(folder, split=split, files=files), folder.resolve().name, columns, progress)
 
@@ -67,13 +67,13 @@ def check_place(
 def files_of(
     place: str | os.PathLike[str], split: str | None, files: Mapping[str, str | os.PathLike[str]] | None
 ) -> list[Path]:
-    """The files that a collection is read from."""
+    """The files of a collection."""
     places = locate(find_folder(place), split=split, files=files)
     return [*places.corpus(), *(path for role, path in places.files.items() if role != "corpus")]
 
 
 def embedded_collections() -> tuple[str, ...]:
-    """The names of the collections that are part of assay."""
+    """The names of the collections that come with assay."""
     if not EMBEDDED.is_dir():
         return ()
     return tuple(
@@ -82,14 +82,14 @@ def embedded_collections() -> tuple[str, ...]:
 
 
 def find_folder(place: str | os.PathLike[str]) -> Path:
-    """The folder of a collection. A bare name is that of an embedded one; where it could be both, that is refused."""
+    """The folder of a collection. A plain name means an embedded collection; an ambiguous name is an error."""
     name = os.fsdecode(place)
     folder = Path(name)
     if isinstance(place, str) and name in embedded_collections():
         if folder.is_dir() and has_parts(folder):
             raise InputError(
-                f"there is a folder of this name, and a collection that is part of assay. Write ./{name} for the folder; "
-                "for the other one, go to another folder.",
+                f"this is both a folder and an embedded collection. Write ./{name} for the folder; for the embedded "
+                "collection, change to another directory.",
                 source=name,
             )
         return EMBEDDED / name
@@ -101,10 +101,8 @@ def find_folder(place: str | os.PathLike[str]) -> Path:
         return folder
     if folder.exists():
         raise InputError(
-            "this is a file; name the folder that holds the documents, queries and judgments", source=show_id(name, 200)
+            "this is a file; name the folder with the documents, queries and judgments", source=show_id(name, 200)
         )
     known = embedded_collections()
     hint = did_you_mean(name, known) or "."
-    raise InputError(
-        f"no such folder{hint} Collections that are part of assay: {', '.join(known)}.", source=show_id(name, 200)
-    )
+    raise InputError(f"no such folder{hint} Embedded collections: {', '.join(known)}.", source=show_id(name, 200))

@@ -1,8 +1,8 @@
-"""Cut judgments in two by query, so that both parts are alike: dev and test. Knows no file and no measure.
+"""Split judgments by query into two similar parts, such as dev and test.
 
-Queries are put into strata by their number of relevant documents, and each stratum gives its share. Within a stratum the
-order is that of a digest of seed and query id, the same on every machine and with every version of Python; a query that
-is added or removed later moves hardly any other.
+Queries are stratified by their number of relevant documents, and each stratum contributes its share. Within a stratum,
+queries are ordered by a digest of seed and query id: the same on every machine and Python version, and adding or
+removing a query moves hardly any others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assay.words import number_of
 
 
 class Stratum(Struct, frozen=True):
-    """Queries with about as many relevant documents."""
+    """Queries with a similar number of relevant documents."""
 
     fewest: int  # relevant documents
     most: int
@@ -29,7 +29,7 @@ class Stratum(Struct, frozen=True):
 
 
 class Sample(Struct, frozen=True, eq=False):
-    """Judgments cut in two."""
+    """Judgments split into two parts."""
 
     sampled: Qrels
     rest: Qrels
@@ -41,7 +41,7 @@ class Sample(Struct, frozen=True, eq=False):
 def sample_qrels(
     qrels: Qrels, *, share: float | None = None, queries: int | None = None, seed: int = 1, rel: float = 1
 ) -> Sample:
-    r"""A share of the queries, or a number of them, and the rest; both with all of their judgments.
+    r"""Sample a share or a number of the queries, with all their judgments, and return them and the rest.
 
     >>> from assay import parse_qrels
     >>> qrels = parse_qrels("".join(f"q{n} 0 d 1\n" for n in range(10)))
@@ -50,7 +50,7 @@ def sample_qrels(
     (('q4', 'q6'), 8)
     """
     if not math.isfinite(rel):
-        raise InputError(f"the lowest grade of a relevant document cannot be {rel:g}; it is a number.")
+        raise InputError(f"the lowest grade of a relevant document cannot be {rel:g}; it takes a finite number.")
     wanted = _wanted(len(qrels.queries), share, queries)
     relevant = np.bincount(qrels.query[qrels.rel >= rel], minlength=len(qrels.queries)).tolist()
     by_stratum: dict[tuple[int, int], list[str]] = {}
@@ -67,7 +67,7 @@ def sample_qrels(
 
 
 def stratum_of(relevant: int) -> tuple[int, int]:
-    """The fewest and the most relevant documents of queries like this one: 0, 1, 2, 3 to 4, 5 to 8 and so on.
+    """The bounds of the stratum for this number of relevant documents: 0, 1, 2, 3 to 4, 5 to 8 and so on.
 
     >>> [stratum_of(count) for count in (0, 1, 2, 3, 8, 9)]
     [(0, 0), (1, 1), (2, 2), (3, 4), (5, 8), (9, 16)]
@@ -80,23 +80,21 @@ def stratum_of(relevant: int) -> tuple[int, int]:
 
 def _wanted(total: int, share: float | None, queries: int | None) -> int:
     if (share is None) == (queries is None):
-        raise InputError(
-            "say how many queries to sample: either a share (`share=0.2`) or a number of queries (`queries=50`)."
-        )
+        raise InputError("give either a share (`share=0.2`) or a number of queries (`queries=50`) to sample.")
     if share is not None and not 0 < share < 1:
-        raise InputError(f"the share is {share:g}; it lies between 0 and 1.")
+        raise InputError(f"the share cannot be {share:g}; it takes a number between 0 and 1.")
     wanted = queries if queries is not None else round(total * share)  # type: ignore[operator]
     if not 0 < wanted < total:
         raise InputError(
-            f"a sample of {wanted:,} of {number_of(total, 'query')} leaves one part empty. Both parts need a query."
+            f"a sample of {wanted:,} of {number_of(total, 'query')} leaves one part empty; each part needs a query."
         )
     return wanted
 
 
 def _quotas(sizes: list[int], wanted: int, seed: int) -> list[int]:
-    """How many of each stratum: its share cut to a whole number, and one more where most was cut off.
+    """How many queries to sample from each stratum: its share rounded down, plus one for the largest remainders.
 
-    Whole numbers only: no rounding of floats decides. Among equal remainders the seed does.
+    Integer arithmetic avoids float rounding. The seed decides between equal remainders.
 
     >>> _quotas([10, 5, 5], 4, 1), _quotas([3, 3, 3], 3, 1)
     ([2, 1, 1], [1, 1, 1])

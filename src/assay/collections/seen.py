@@ -1,4 +1,4 @@
-"""The documents that have come by: their ids and digests of their texts, some fifty bytes each, never the texts."""
+"""The documents seen so far: ids and digests of texts, about fifty bytes each, not the texts."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ import numpy as np
 
 from assay.tables import Integers, as_bytes
 
-_DIGEST = 16  # bytes: among a million texts no two different ones are alike by chance
+_DIGEST = 16  # bytes; makes a collision among a million texts practically impossible
 
 
 class Seen:
-    """What is kept of documents, in the order in which they came."""
+    """Ids, digests and places of documents, in reading order."""
 
     def __init__(self) -> None:
         self._ids = bytearray()
         self._ends = array("Q", [0])
         self._hashes = array("q")
-        self._lines = array("Q")  # 0 where there is none
+        self._lines = array("Q")  # 0 if unknown
         self._texts = bytearray()
         self._text_rows = array("Q")  # empty texts have no digest
         self._files: list[str] = []
-        self._starts: list[int] = []  # of each file, the first row
+        self._starts: list[int] = []  # first row of each file
 
     def __len__(self) -> int:
         return len(self._hashes)
 
     def begin(self, file: str) -> None:
-        """What comes now is from this file."""
+        """Start a new file."""
         self._files.append(file)
         self._starts.append(len(self))
 
     def add(self, id: str, text: str, line: int | None) -> None:
-        """One more document."""
+        """Add a document."""
         data = as_bytes(id)
         self._ids += data
         self._ends.append(len(self._ids))
@@ -55,16 +55,16 @@ class Seen:
         return self._files[bisect_right(self._starts, row) - 1], self._lines[row] or None
 
     def repeated_ids(self) -> Iterator[tuple[int, int]]:
-        """Each document whose id has stood before, and the one where it stood first; in the order of the files."""
+        """Each document with an id seen before, with the first document of that id; in file order."""
         hashes = np.frombuffer(self._hashes, np.int64)
         pairs = []
         for rows in _equal(hashes[:, None]):
-            first: dict[str, int] = {}  # hashes of different ids may be equal
+            first: dict[str, int] = {}  # different ids can have the same hash
             pairs += [(row, there) for row in rows if (there := first.setdefault(self.id(row), row)) != row]
         yield from sorted(pairs)
 
     def repeated_texts(self) -> Iterator[tuple[int, int]]:
-        """Each document whose text has stood before under another id, and the one where it stood first."""
+        """Each document with a text seen before under another id, with the first document of that text."""
         digests = np.frombuffer(self._texts, np.int64).reshape(-1, _DIGEST // 8)
         pairs = []
         for places in _equal(digests):
@@ -75,10 +75,10 @@ class Seen:
 
 
 def _equal(keys: Integers) -> Iterator[list[int]]:
-    """The rows of each key that stands more than once, in their order."""
+    """The rows of each duplicate key, in order."""
     if len(keys) < 2:
         return
-    order = np.lexsort(keys.T)  # stable: equal keys stay in the order of their rows
+    order = np.lexsort(keys.T)  # stable: equal keys keep their order
     same = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
     starts = np.flatnonzero(same & ~np.concatenate(([False], same[:-1])))
     ends = np.flatnonzero(same & ~np.concatenate((same[1:], [False]))) + 2

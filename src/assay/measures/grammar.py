@@ -104,7 +104,7 @@ def _parse_call(text: str) -> Measure:
     fixed = {} if name == definition.name else definition.aliases[name]
     given = _keywords(text, args) if args else {}
     for twice in given.keys() & ({definition.at} if at is not None else set()):
-        raise ParameterError(f"{text!r} gives {twice} twice, in brackets and after the @; keep one.")
+        raise ParameterError(f"{text!r} gives {twice} twice, in parentheses and after the @; keep one.")
     for twice in given.keys() & fixed.keys():
         raise ParameterError(
             f"{name} means {twice}={fixed[twice]!r}; write {definition.name}({twice}=...) for another."

@@ -1,8 +1,8 @@
 """Measures that model a user who reads down a ranking and can stop at each document (C/W/L).
 
-Such a measure is the expected gain per document viewed: the mean of the gains, weighted by the probability that the user
-views each rank. This follows from the probability of continuing to the next rank, which can depend on the rank, the gain
-there and the gain so far (Moffat et al. 2017, Incorporating user expectations and behavior into the measurement of
+Such a measure is the expected gain per document viewed: the mean of the gains, weighted by the probability that the
+user views each rank. This follows from the probability of continuing to the next rank, which can depend on the rank, the
+gain there and the gain so far (Moffat et al. 2017, Incorporating user expectations and behavior into the measurement of
 search effectiveness). The code visits only documents with a gain; the weights of the ranks between them are summed in
 closed form or from a table. tests/golden/test_cwl_eval.py compares it with cwl_eval, which visits every rank.
 """
@@ -500,7 +500,7 @@ def _up_to_first_unjudged(judged: JudgedRanking, met: Way) -> Way:
 def NERR8(
     judged: JudgedRanking, *, cutoff: int, min_rel: float = 0, max_rel: float | None = None, residual: bool = False
 ) -> PerQuery:
-    """Nearly ERR, equation 8: gain per document, for a user who stops with a probability equal to the gain, or at rank k.
+    """Nearly ERR, equation 8: gain per document, for a user who stops with the gain as probability, or at rank k.
 
     Formula: mean of the gains over the first k; the weight of a rank is the product of 1 - gain over the ranks before;
     the gain is (grade - min_rel) / (max_rel - min_rel).
@@ -550,7 +550,7 @@ def NERR10(
     depth: int = 1000,
     residual: bool = False,
 ) -> PerQuery:
-    """Nearly ERR, equation 10: like NERR8 without a cutoff, but the user continues with probability at most p, as in RBP.
+    """Nearly ERR, equation 10: like NERR8 without a cutoff, but continuing with probability at most p, as in RBP.
 
     Formula: mean of the gains; the weight of rank i is p**(i - 1) times the product of 1 - gain over the ranks before;
     the gain is (grade - min_rel) / (max_rel - min_rel).
