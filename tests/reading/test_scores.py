@@ -1,4 +1,4 @@
-"""Tables of values per query, from any tool."""
+"""Tables of scores per query, from any tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TREC, BEIR and MS MARCO text: what is read, and what is refused with line and value."""
+"""TREC, BEIR and MS MARCO text: valid input, and errors with line and value."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_an_ms_marco_run_is_ranked_by_its_ranks() -> None:
 
 
 def test_whole_scores_are_not_taken_for_ranks() -> None:
-    """Ranks start at 1; reading 95 and 85 as ranks would turn the ranking around."""
+    """Ranks start at 1; reading 95 and 85 as ranks would reverse the ranking."""
     with pytest.raises(InputError, match="the ranks of query q1 repeat or do not start at 1"):
         parse_run("q1 a 95\nq1 b 85\n")
 
