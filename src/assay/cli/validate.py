@@ -49,8 +49,7 @@ def _common_options(command: Command) -> Command:
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
-    help="Also check the requirements of a track. "
-    + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
+    help="Track requirements to check. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
 )
 @_common_options
 def runs_validate(

@@ -88,7 +88,5 @@ def _value(text: str, system: str, source: str, line: int) -> float:
         return float("nan")
     value = number(text)
     if value is None:
-        raise InputError(
-            f"value '{show_id(text)}' of system {show_id(system)} is not a number", source=source, line=line
-        )
+        raise InputError(f"'{show_id(text)}' of system {show_id(system)} is not a number", source=source, line=line)
     return value
