@@ -102,7 +102,7 @@ def test_published_p_values(shared_data, tmp_path):
             "no system called 'bm52' for the baseline; did you mean 'bm25'?",
         ),
         (["qrels", "bm25.run", "--scores", "s.csv"], "give either QRELS and RUNs or --scores FILE, not both."),
-        (["--scores", "s.csv"], "s.csv:3: value 'x' of system b is not a number"),
+        (["--scores", "s.csv"], "s.csv:3: 'x' of system b is not a number"),
         (
             ["--scores", "s.csv", "-m", "AP", "--agreement", "--depth", "5"],
             "--measure, --agreement, --depth: does not apply to --scores, which has no runs or judgments; leave it out.",

@@ -1,4 +1,4 @@
-"""Tables with odd ids, scores and grades, and what a format should give back of them."""
+"""Tables with odd ids, scores and grades, and what should be read back from each format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMED = ("jsonl", "csv", "tsv", "parquet", "arrow")  # with all columns of a tab
 UNICODE = ("json", "jsonl", "parquet", "arrow")
 COLUMNS = ("trec", "beir", "msmarco")
 
-# What some reader could trip over: blanks, quotes, delimiters, braces, comments, marks, controls, long and rare letters.
+# Characters that could break a reader: spaces, quotes, delimiters, braces, comments, marks, controls, rare letters.
 ODD = " \t\n\r\v\f\"',;|\\{}[]:#%&=+-.0123eE\0\x1b\x1c\x85\xa0\u2028\ufeffäß日😀qd"
 not_utf8 = st.binary(min_size=1, max_size=6).map(lambda data: data.decode("utf-8", "surrogateescape"))
 starts_like_a_file = st.sampled_from(["%PDF", "PAR1", "ARROW1", "PK\x03\x04", "SQLite", '{"', "[[", "BZh91AY&SY", "#x"])
@@ -28,7 +28,7 @@ odd_ids = (
     | not_utf8
     | starts_like_a_file
 )
-# A letter first and last, and in between what all formats hold.
+# A letter first and last, and in between characters that all formats can store.
 plain_ids = st.builds(
     "q{}z".format, st.text(st.sampled_from("\"',;|\\{}[]:#%&=+-.09eE\x1b\xa0\u2028\ufeffäß日😀"), max_size=6)
 )
@@ -39,7 +39,7 @@ ranks = st.integers(0, 2**53 - 1) | st.integers(1, 20)
 
 @st.composite
 def runs(draw: Any, ids: st.SearchStrategy[str] = odd_ids, scores: st.SearchStrategy[float] = numbers) -> Run:
-    """A run with few queries, so that their rows mix; ranks and a tag or not."""
+    """A run with few queries, whose rows are interleaved; with or without ranks and a tag."""
     queries = draw(st.lists(ids, min_size=1, max_size=3))
     rows = draw(st.lists(st.tuples(st.sampled_from(queries), ids, scores, ranks), min_size=1, max_size=8))
     query, doc, score, rank = (list(column) for column in zip(*rows, strict=True))
@@ -57,18 +57,18 @@ def qrels(draw: Any, ids: st.SearchStrategy[str] = odd_ids) -> Qrels:
 
 
 def without_repeats(table: Any) -> bool:
-    """Whether each document stands once in its query."""
+    """Whether no query has duplicate documents."""
     pairs = list(zip(table.query.tolist(), table.doc.tolist(), strict=True))
     return len(set(pairs)) == len(pairs)
 
 
 def bits(values: Any) -> list[int] | None:
-    """Numbers as they are in memory, so that -0.0 is not 0.0."""
+    """Numbers as bytes, because -0.0 must differ from 0.0."""
     return None if values is None else np.asarray(values, np.float64).view(np.int64).tolist()
 
 
 def contents_of_run(run: Run) -> dict[str, Any]:
-    """All that a run holds, to be compared."""
+    """The contents of a run, for comparison."""
     return {
         "query": [run.queries[code] for code in run.query],
         "queries": run.queries,
@@ -80,7 +80,7 @@ def contents_of_run(run: Run) -> dict[str, Any]:
 
 
 def contents_of_qrels(table: Qrels) -> dict[str, Any]:
-    """All that qrels hold, to be compared."""
+    """The contents of qrels, for comparison."""
     return {
         "query": [table.queries[code] for code in table.query],
         "queries": table.queries,
@@ -91,7 +91,7 @@ def contents_of_qrels(table: Qrels) -> dict[str, Any]:
 
 
 def expected_run(run: Run, to: str, tag: str | None = None) -> dict[str, Any]:
-    """What should come back of a run: everything, but for the columns that the format does not have."""
+    """What should be read back: everything except the columns that the format does not have."""
     held = contents_of_run(in_written_order(run, to))
     held["tag"] = run.tag if tag is None else tag
     if to in ("beir", "json"):
@@ -106,7 +106,7 @@ def expected_run(run: Run, to: str, tag: str | None = None) -> dict[str, Any]:
 
 
 def expected_qrels(table: Qrels, to: str) -> dict[str, Any]:
-    """What should come back of qrels."""
+    """What should be read back of qrels."""
     held = contents_of_qrels(in_written_order(table, to))
     if to in ("beir", "json"):
         return held | {"iteration": None}

@@ -1,4 +1,4 @@
-"""Reading what was written gives the same table, or it was refused before anything was written."""
+"""Reading a written file gives the same table, or writing raised an error first."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_format_that_is_read_is_written() -> None:
 
 
 def read_both_ways(parse, data: bytes, to: str, contents):
-    """The table by the name of the format and by detection, which must not differ."""
+    """The table, which must be the same for a given and a detected format."""
     named, detected = contents(parse(data, input_format=to)), contents(parse(data))
 
     assert named == detected
@@ -47,7 +47,7 @@ def read_both_ways(parse, data: bytes, to: str, contents):
 
 
 def without_own_ranks(run: Run, to: str) -> Run:
-    """MS MARCO keeps the ranks of a run only where they follow the scores, which has a test of its own."""
+    """MS MARCO keeps ranks only if they follow the scores, which is tested separately."""
     return Run(run.queries, run.query, run.doc, run.score, None, run.name, run.tag) if to == "msmarco" else run
 
 
@@ -59,7 +59,7 @@ def test_any_run_comes_back_or_is_refused(to: str, run: Run) -> None:
     try:
         data, _ = run_as_bytes(run, to)
     except InputError:
-        return  # before anything was written; whether rightly so, test_refusals.py says
+        return  # before anything was written; test_refusals.py checks the errors
 
     assert expected_run(run, to) == read_both_ways(parse_run, data, to, contents_of_run)
 
@@ -130,7 +130,7 @@ def test_made_ranks_are_those_of_the_default_rules(case: Case) -> None:
 @settings(max_examples=60)
 @given(case=cases(), to=st.sampled_from(["trec", "jsonl", "csv", "tsv", "parquet", "arrow"]), data=st.data())
 def test_other_rules_give_the_same_where_ranks_are_held(to: str, case: Case, data: st.DataObject) -> None:
-    """Where the rank column counts, and where the order of the file does."""
+    """With rules that use the rank column, or the order of the file."""
     ranks = data.draw(st.permutations(range(1, len(case.run) + 1)))
     run = Run(case.run.queries, case.run.query, case.run.doc, case.run.score, np.array(ranks), tag="x")
     back = parse_run(run_as_bytes(run, to)[0])
@@ -154,7 +154,7 @@ def test_diversity_stays_the_same_where_subtopics_are_held(to: str, case: TopicC
 @settings(max_examples=60)
 @given(run=runs(plain_ids), path=st.permutations(["trec", "jsonl", "csv", "tsv", "parquet", "arrow"]))
 def test_no_way_through_the_formats_changes_a_run(run: Run, path: list[str]) -> None:
-    """A way that starts with TREC, which gives it the ranks and the tag that it may lack."""
+    """A chain of formats that starts with TREC, which adds missing ranks and tags."""
     start = at = parse_run(run_as_bytes(run, "trec")[0])
     for to in path:
         at = parse_run(run_as_bytes(at, to)[0])

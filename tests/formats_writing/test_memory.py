@@ -1,4 +1,4 @@
-"""A million rows are no burden: what writing and looking need beside the table stays in proportion."""
+"""Writing and summarising a large run needs memory in proportion to the table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run() -> Run:
 
 
 def peak_of(act: Callable[[], object]) -> float:
-    """The most memory, in megabytes, that was allocated at one time on top of what was there."""
+    """The peak of additionally allocated memory, in megabytes."""
     tracemalloc.start()
     try:
         act()
@@ -49,4 +49,6 @@ def test_looking_takes_little_more_than_reading(run: Run, tmp_path: Path) -> Non
     path = tmp_path / "my.run"
     path.write_bytes(run_as_bytes(run, "trec")[0])
 
-    assert peak_of(lambda: run_info(path)) < 200 * ROWS / MEGABYTE  # an id is 60 bytes, and its place in a set as many
+    assert (
+        peak_of(lambda: run_info(path)) < 200 * ROWS / MEGABYTE
+    )  # an id takes 60 bytes, and its entry in a set as many

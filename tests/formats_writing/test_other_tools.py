@@ -1,4 +1,4 @@
-"""What we write is what other tools read: each format by a reader that is not ours."""
+"""Other tools can read what we write, in each format."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_json_by_python() -> None:
 
 
 def test_json_goes_into_pytrec_eval_which_takes_whole_grades_only() -> None:
-    """It refuses 1.0 as a grade, so whole grades are written without a point."""
+    """It rejects 1.0 as a grade, so whole grades have no decimal point."""
     qrels = json.loads(qrels_as_bytes(read_qrels(EXAMPLE_QRELS), "json")[0])
     run = json.loads(run_as_bytes(read_run(EXAMPLE_RUNS[0]), "json")[0])
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg"}).evaluate(run)
@@ -83,7 +83,7 @@ def test_json_goes_into_pytrec_eval_which_takes_whole_grades_only() -> None:
 
 
 def test_beir_text_by_the_way_beir_reads_it(tmp_path: Path) -> None:
-    """Its loader takes the csv module with tabs, which knows quotes, skips a header, and wants whole grades."""
+    """Its loader uses the csv module with tabs, which handles quotes; it skips a header and needs whole grades."""
     write_qrels(read_qrels(EXAMPLE_QRELS), tmp_path / "test.tsv", to="beir")
     with (tmp_path / "test.tsv").open(encoding="utf-8") as file:
         header, *rows = csv.reader(file, delimiter="\t")
@@ -96,7 +96,7 @@ def test_beir_text_by_the_way_beir_reads_it(tmp_path: Path) -> None:
 
 
 def test_trec_text_by_trec_eval(tmp_path: Path) -> None:
-    """The C program's reader as we have it, which knows neither comments nor headers."""
+    """Our version of the C program's reader, which supports neither comments nor headers."""
     for name, write, table in (
         ("qrels.jsonl", write_qrels, read_qrels(EXAMPLE_QRELS)),
         ("run.parquet", write_run, read_run(EXAMPLE_RUNS[0])),
@@ -112,7 +112,7 @@ def test_trec_text_by_trec_eval(tmp_path: Path) -> None:
 
 
 def test_ms_marco_text_by_the_way_its_scorer_reads_it() -> None:
-    """It splits at tabs and takes query, passage and rank for whole numbers; ranks start at 1."""
+    """It splits at tabs and reads query, passage and rank as whole numbers; ranks start at 1."""
     run = Run.from_columns(["7", "7", "3"], ["11", "12", "13"], [0.5, 1.5, 9.0])
     lines = run_as_bytes(run, "msmarco")[0].decode().splitlines()
     passage_at = {(query, rank): doc for query, doc, rank in (map(int, line.split("\t")) for line in lines)}

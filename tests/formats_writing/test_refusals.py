@@ -1,4 +1,4 @@
-"""What a format cannot hold is refused before anything is written: where, what, and what to write instead."""
+"""Text that a format cannot store is an error before anything is written, with the place and an alternative."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_ids_are_refused_by_those_formats_only_that_cannot_hold_them(case: str) 
     text, refusing = CASES[case]
 
     assert refusing == formats_that_refuse(a_run(doc=text))
-    if case != "half a character":  # which no table takes as a query
+    if case != "half a character":  # not possible as a query of a table
         assert refusing == formats_that_refuse(a_run(query=text))
 
 

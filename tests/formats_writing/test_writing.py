@@ -1,4 +1,4 @@
-"""Each format as it is written, checked by hand; endings, compression, ranks, tags, and what is told."""
+"""The output of each format, checked by hand; extensions, compression, ranks, tags and notes."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_ranks_up_to_there_come_back(to: str, rank: int) -> None:
     assert ([rank], ()) == (listed(parse_run(data).rank), told)
 
 
-# What is told
+# Notes
 
 
 ALL_COLUMNS = "To keep everything, write jsonl, csv, tsv, parquet or arrow."
@@ -297,7 +297,7 @@ def test_the_ending_says_the_compression(tmp_path: Path, name: str, ending: str)
 
     assert contents_of_run(RUN) == contents_of_run(read_run(path))
     assert run_as_bytes(RUN, output_format(path))[0] != first
-    assert first == path.read_bytes()  # no time and no name in it
+    assert first == path.read_bytes()  # no timestamp and no file name
     assert "bm25" == read_run(path).name
 
 

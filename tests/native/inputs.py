@@ -1,4 +1,4 @@
-"""Random runs and judgments that are odd where a kernel could go wrong, and the forms in which they can be given."""
+"""Random runs and judgments with edge cases for the kernel, and the forms in which they can be passed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from assay.rules import RULE_CHOICES
 
 _STEM = b"abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 _LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 15, 16, 17, 24, 31, 32, 33, 40)
-# Ids of lengths around those that the kernel treats apart: each is the beginning of the next, and has a neighbour that
+# Ids of lengths around those that the kernel handles separately: each is a prefix of the next, and has a neighbour that
 # differs in one byte at the start, in the middle or at the end.
 PREFIXES = [_STEM[:length] for length in _LENGTHS]
 NEIGHBOURS = [
@@ -69,7 +69,7 @@ def text(token: bytes) -> str:
 
 @st.composite
 def cases(draw: st.DrawFn, docs: Sequence[bytes] = DOCS, scores: Sequence[bytes] = SCORES) -> Case:
-    """Queries together or not, documents once or more often, judged or not."""
+    """Queries interleaved or not, with or without duplicates, judged or not."""
     some_docs = st.sampled_from(draw(st.lists(st.sampled_from(docs), min_size=1, max_size=14, unique=True)))
     some_scores = st.sampled_from(draw(st.lists(st.sampled_from(scores), min_size=1, max_size=6)))
     answered = draw(st.lists(st.sampled_from(QUERIES), min_size=1, max_size=4, unique=True))
@@ -88,7 +88,7 @@ def cases(draw: st.DrawFn, docs: Sequence[bytes] = DOCS, scores: Sequence[bytes]
 
 
 def some_rules() -> st.SearchStrategy[Rules]:
-    """Any rules that go together."""
+    """Any valid combination of rules."""
     choices = {name: st.sampled_from(given) for name, given in RULE_CHOICES.items()}
     choices["depth"] = st.sampled_from([None, None, 0, 1, 3])
     return st.fixed_dictionaries(choices).filter(_together).map(lambda chosen: Rules(**chosen))
@@ -103,11 +103,11 @@ def _together(chosen: dict[str, Any]) -> bool:
 BLANKS = [b" ", b"\t", b"  ", b" \t ", b"\v", b" \f"]
 LINE_ENDS = [b"\n", b"\r\n", b" \n", b"\t\r\n", b"\r\r\n"]
 NO_DATA = [b"\n", b"  \n", b"\r\n", b"# a b c d e f\n", b"#\n", b"#" + b" x" * 50 + b"\r\n"]
-LINE_LENGTHS = [0, 62, 63, 64, 65, 126, 127, 128, 129, 191, 192, 193, 400]  # with the line feed; 0: as it comes
+LINE_LENGTHS = [0, 62, 63, 64, 65, 126, 127, 128, 129, 191, 192, 193, 400]  # with the line feed; 0: any length
 
 
 def run_line(row: Row, *, blank: bytes = b" ", end: bytes = b"\n", length: int = 0) -> bytes:
-    """A line of TREC text, with a tag that makes it as long as it should be."""
+    """A line of TREC text, with a tag that gives it the right length."""
     line = blank.join([row.query, b"Q0", row.doc, b"%d" % row.rank, row.score, b"t"])
     return line + b"t" * max(0, length - len(line) - len(end)) + end
 
@@ -124,7 +124,7 @@ def qrels_text(case: Case) -> bytes:
 
 @st.composite
 def odd_texts(draw: st.DrawFn, rows: Sequence[Row]) -> bytes:
-    """The lines of a run with all kinds of blanks, ends and lengths, and with lines between that hold no data."""
+    """The lines of a run with all kinds of whitespace, endings and lengths, and with lines without data in between."""
     blanks, ends, lengths = (
         st.sampled_from(draw(st.lists(st.sampled_from(choices), min_size=1, max_size=3)))
         for choices in (BLANKS, LINE_ENDS, LINE_LENGTHS)
@@ -137,7 +137,7 @@ def odd_texts(draw: st.DrawFn, rows: Sequence[Row]) -> bytes:
 
 
 class DripRun(FileRun):
-    """A run that comes in pieces of a few bytes: the kernel's buffer is filled again in the middle of everything."""
+    """A run that comes in pieces of a few bytes, so the kernel refills its buffer at any position."""
 
     def __init__(self, data: bytes, pieces: Sequence[int]) -> None:
         super().__init__("drip.run", "auto", None)
@@ -214,7 +214,7 @@ def as_arrow(rows: Sequence[Row], folder: Path) -> Any:
 
 
 def string_array(tokens: Sequence[bytes]) -> Any:
-    """Arrow text of any bytes: Arrow does not look whether they are UTF-8."""
+    """Arrow text of any bytes: Arrow does not check that they are UTF-8."""
     binary = pa.array(tokens, pa.binary())
     return pa.StringArray.from_buffers(len(tokens), *binary.buffers()[1:])
 

@@ -1,4 +1,4 @@
-"""The same work on both paths: by the kernel, and by NumPy alone. What they give is made plain, so that == compares bits."""
+"""Run the same work with the kernel and with NumPy alone. Results become plain values, so == compares bits."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ MEASURES = (
 
 
 def both_paths(act: Callable[[], Any]) -> tuple[Any, Any]:
-    """What an act gives where the kernel may help, and with NumPy alone; errors are values too."""
+    """The results of a call with the kernel and with NumPy alone; errors are results too."""
     with _kernel(used=True):
         found = outcome(act)
     return found, by_numpy(act)
 
 
 def kernel_and_numpy(act: Callable[[], Any]) -> tuple[Any, Any]:
-    """The same for plain input: nothing is wrong with it, and the kernel must do all the judging by itself."""
+    """The same for plain, valid input, which the kernel must judge without NumPy."""
     return by_kernel(act), by_numpy(act)
 
 
@@ -49,10 +49,10 @@ def by_numpy(act: Callable[[], Any]) -> Any:
 
 
 def outcome(act: Callable[[], Any]) -> Any:
-    """What an act gives as plain values, or the error with all that it knows."""
+    """The result of a call as plain values, or its error with all attributes."""
     try:
         return plain(act())
-    except AssayError as error:  # any other is a bug, on whichever path
+    except AssayError as error:  # any other exception is a bug
         return type(error).__name__, str(error), plain(vars(error))
 
 
@@ -63,12 +63,12 @@ def hits(qrels: Any, run: Any, rules: Rules = Rules(), *, threads: int = 1, **re
 
 
 def values(qrels: Any, run: Any, measures: Any = MEASURES, **options: Any) -> Any:
-    """All that an evaluation says."""
+    """The contents of an evaluation."""
     return Evaluator(qrels, measures, **options).evaluate(run)
 
 
 def plain(value: Any) -> Any:
-    """A value that is equal to another only if every bit is, and that can be read where it is not."""
+    """A readable value that equals another only if every bit does."""
     if isinstance(value, np.ndarray):
         listed = value.ravel().tolist()
         numbers = [number.hex() for number in listed] if value.dtype == np.float64 else listed

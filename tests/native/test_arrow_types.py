@@ -1,4 +1,4 @@
-"""Columns of every Arrow type, in chunks and slices, from every library: the kernel sees what NumPy's path sees."""
+"""Columns of every Arrow type, in chunks and slices, from every library: the kernel and NumPy read the same values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def whole_ids() -> Any:
 
 
 def check(table: Any, *, alone: bool) -> None:
-    """Both paths agree; if `alone`, the kernel needs no help."""
+    """Both paths agree; with `alone`, the kernel does all the work."""
     for rules in ALL_RULES:
         native, numpy = (kernel_and_numpy if alone else both_paths)(lambda: hits(GRADES, table, rules))  # noqa: B023
         assert numpy == native
@@ -103,7 +103,7 @@ def test_ranks_of_every_type(kind: Any) -> None:
     ids=str,
 )
 def test_numbers_of_types_that_are_none_or_rare(column: str, kind: Any) -> None:
-    """Codes of a dictionary, days and seconds are whole numbers to a kernel that does not look at the type."""
+    """Dictionary codes, days and seconds would be whole numbers to a kernel that ignores the type."""
     numbers = TABLE[column].combine_chunks()
     if pa.types.is_dictionary(kind):
         converted = numbers.cast(kind.value_type).dictionary_encode().cast(kind)
@@ -130,7 +130,7 @@ def test_whole_numbers_that_no_float_holds(score: int) -> None:
     check(with_column("score", pa.array([score, score - 1, score, 5, 6, 7, 8])), alone=True)
 
 
-# Nulls and what is no number
+# Nulls and values that are not numbers
 
 
 @pytest.mark.parametrize("column", ["query", "doc", "score", "rank"])

@@ -1,4 +1,4 @@
-"""Dicts and tables in memory, as training loops and notebooks have them; and pytrec_eval's face, which takes dicts too."""
+"""Dicts and tables in memory, as in training loops and notebooks; and the replacement for pytrec_eval, which takes dicts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RUN = {
 
 
 class Frozen(Mapping[str, Any]):
-    """A mapping that is no dict."""
+    """A mapping that is not a dict."""
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         self._content = content
@@ -106,7 +106,7 @@ def test_mappings_of_every_kind(run: Any, rules: Rules) -> None:
 @settings(max_examples=150)
 @given(case=cases(), rules=some_rules(), size=st.sampled_from([0, 3, 30]))
 def test_few_and_many_judged_documents(case: Case, rules: Rules, size: int) -> None:
-    """Where few are judged they are looked up in the dict; where many are, the dict's documents are looked up."""
+    """If few documents are judged, they are looked up in the dict; if many are, the dict's documents are looked up."""
     run = as_dict(case.rows, None)  # type: ignore[arg-type]
     filled = {query: {**docs, **{f"filler{at}": at % 3 for at in range(size)}} for query, docs in run.items()}
 
@@ -127,7 +127,7 @@ def test_nothing_that_is_given_is_changed() -> None:
 
 
 def test_an_evaluator_serves_a_training_loop() -> None:
-    """The run changes between the evaluations; each is that of a fresh evaluator on the other path."""
+    """The run changes between evaluations; each result equals that of a new evaluator on the other path."""
     measures = ["AP", "nDCG@2", "RR"]
     evaluator, run = Evaluator(GRADES, measures), deepcopy(RUN)
     for step in range(20):
@@ -174,7 +174,7 @@ def test_tables_with_ranks_of_another_type(kind: Any) -> None:
 
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_tables_with_documents_that_are_no_objects(length: int) -> None:
-    """Texts of NumPy's own type are no Python objects; two characters are as wide as a pointer. So in its own process."""
+    """NumPy strings are not Python objects; two characters are as wide as a pointer. Could crash: runs in a subprocess."""
     code = (
         "import numpy as np; from assay import Run, judge, Qrels; "
         f"docs = np.array(['a' * {length}, 'b' * {length}]); "
@@ -213,7 +213,7 @@ def test_judgments_may_name_queries_without_rows() -> None:
     assert numpy == native
 
 
-# pytrec_eval's face
+# The replacement for pytrec_eval
 
 FAMILIES = {"map", "ndcg_cut", "recip_rank", "P_5", "bpref", "num_ret", "infAP", "gm_map", "set_F", "Rprec"}
 
@@ -291,7 +291,7 @@ def test_the_face_changes_nothing_and_can_be_used_again() -> None:
 
 
 def test_an_evaluator_takes_one_dict_after_the_other() -> None:
-    """The tables of judged documents are made when a query first needs them, and then serve all runs."""
+    """The tables of judged documents are built when a query first needs them, and reused for all runs."""
     grades = {"q1": {f"d{n}": n % 3 for n in range(40)}, "q2": {"é": 1, "\udcff": 2, "a": 0}, "q3": {"z": 1}}
     runs: list[dict[str, dict[str, float]]] = [
         {"q1": {f"d{n}": 1.0 * (n % 7) for n in range(60)}},

@@ -1,4 +1,4 @@
-"""What tests/native/fuzz found in the kernel, each as a small case. Both paths must give the same."""
+"""Bugs in the kernel found by tests/native/fuzz, each as a small case. Both paths must give the same result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.errors import InputError, RulesError
 from assay.evaluation import Evaluator
 from assay.formats.unread import open_run
 
-ESCAPED, PLAIN = "\udcc3\udca9", "é"  # the same bytes, once as escapes of bytes that are no text
+ESCAPED, PLAIN = "\udcc3\udca9", "é"  # the same bytes, once as surrogate escapes
 SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")  # see fuzz/run.py
 
 
@@ -37,7 +37,7 @@ def qrels(tmp_path: Path) -> Path:
 
 
 def in_a_process(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Python code run by itself: a crash of the kernel would end the tests."""
+    """Run Python code in a subprocess: a crash of the kernel would end the tests."""
     off = {"ASSAY_NATIVE": "0"} if native.turned_off else {}
     return subprocess.run(
         [sys.executable, "-c", dedent(code)],
@@ -52,7 +52,7 @@ def in_a_process(code: str, **environment: str) -> subprocess.CompletedProcess[s
 
 
 def test_ids_of_a_long_ranking_are_let_go_when_it_ends(tmp_path: Path) -> None:
-    """A query without judgments comes behind it: at the next refill its ids were copied from memory given back."""
+    """A query without judgments follows: at the next refill its ids were copied from freed memory."""
     code = f"""
         from pathlib import Path
         from assay import evaluate
@@ -62,7 +62,7 @@ def test_ids_of_a_long_ranking_are_let_go_when_it_ends(tmp_path: Path) -> None:
         qrels = {{"q1": {{"document-000000001": 1}}}}
         print(evaluate(qrels, run, ["RR"], threads=1).mean()["RR"])
     """
-    done = in_a_process(code, MALLOC_MMAP_THRESHOLD_="131072")  # what is given back is gone at once
+    done = in_a_process(code, MALLOC_MMAP_THRESHOLD_="131072")  # freed memory is unmapped immediately
 
     assert (0, "0.5\n") == (done.returncode, done.stdout)
 
@@ -106,7 +106,7 @@ def test_threads_that_cannot_be_started_are_done_without(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("hook", ["__class__", "__float__"])
 def test_a_dict_that_its_values_change_is_no_danger(hook: str) -> None:
-    """Whatever is said about it: the process goes on."""
+    """There may be an error, but no crash."""
     code = f"""
         from assay import evaluate
         scores = {{}}
@@ -161,13 +161,13 @@ def test_an_empty_field_is_a_field(qrels: Path, tmp_path: Path, row: str) -> Non
 
 @pytest.mark.parametrize(("line", "text"), [(1, "sco\0re\nq\ta\t1\n"), (2, "sco\nq\ta\0\t1\n")])
 def test_a_table_with_nul_is_refused_for_that(qrels: Path, tmp_path: Path, line: int, text: str) -> None:
-    """Rather than for its header, which names no score."""
+    """Not an error about the header, which has no score column."""
     with pytest.raises(InputError, match=rf"run\.tsv:{line}: the line contains a NUL byte"):
         evaluate(qrels, written(tmp_path, "run.tsv", f"query_id\tdoc_id\t{text}"), ["RR"])
 
 
 def test_ids_of_the_same_bytes_are_two_in_a_dict() -> None:
-    """They are equal as bytes, and stay in the order of the dict."""
+    """They are equal as bytes and keep the order of the dict."""
     assert 1.0 == evaluate({"q": {PLAIN: 1}}, {"q": {PLAIN: 1.0, ESCAPED: 1.0}}, ["RR"]).mean()["RR"]
 
 
@@ -190,7 +190,7 @@ def test_a_header_behind_more_blank_lines_than_a_buffer_holds(qrels: Path, tmp_p
 @pytest.mark.parametrize("blanks", [" ", "  ", "\t", " \t "])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", " \n", "\n\n", "\n# a comment of more than six words here\n"])
 def test_blanks_in_all_ways_mean_the_same(tmp_path: Path, blanks: str, line_end: str) -> None:
-    """A text of more than one buffer, whose blanks stand side by side or alone."""
+    """Text longer than one buffer, with single and repeated spaces."""
     rows = [f"q{query:03} Q0 d{rank} {rank} {50 - rank} x" for query in range(300) for rank in range(1, 50)]
     run = written(tmp_path, "run", line_end.join(row.replace(" ", blanks) for row in rows) + line_end)
     qrels = {f"q{query:03}": {f"d{1 + query % 49}": 1} for query in range(300)}
@@ -210,7 +210,7 @@ def test_a_number_sign_behind_blanks_is_an_id(tmp_path: Path) -> None:
     )
 
 
-# Inputs that once took the square of their size: with that, these would take minutes
+# Inputs that once took quadratic time: these would take minutes
 
 
 def test_judged_documents_among_many_of_the_same_score() -> None:

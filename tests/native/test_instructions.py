@@ -1,4 +1,4 @@
-"""Whichever instructions of the processor find the blanks, lines are split in the same places."""
+"""Lines are split the same way with all processor instructions."""
 
 from __future__ import annotations
 

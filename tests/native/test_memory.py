@@ -1,4 +1,4 @@
-"""Memory does not grow with a file whose queries stand together. This is no test of speed."""
+"""Memory does not grow with the size of a file whose queries are not interleaved. Does not test speed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [
 
 QUERIES, DOCUMENTS, AT_MOST = 3200, 1000, 60  # about 100 MB of text, and megabytes of memory
 
-# VmHWM is the most that the process has held since it began; ru_maxrss would also count the process that started it.
+# VmHWM is the peak memory of the process; ru_maxrss would also count its parent process.
 EVALUATE = """
 import sys
 from assay import evaluate

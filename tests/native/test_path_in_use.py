@@ -1,4 +1,4 @@
-"""Which path is in use, how the kernel is turned off, and that nothing but time depends on it."""
+"""Which path is in use, how to turn the kernel off, and that only the speed depends on it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_standard_input_is_read_on_both_paths() -> None:
 
 WITHOUT_KERNEL = """
 import sys
-sys.modules["assay.native._kernel"] = None  # as if nobody had built it
+sys.modules["assay.native._kernel"] = None  # as if it was not built
 from assay import evaluate
 from assay.native import path_in_use
 print(path_in_use(), evaluate(sys.argv[1], sys.argv[2], ["AP", "nDCG@5"]).values.tolist(), sep=";")
@@ -134,7 +134,7 @@ def test_judgments_of_one_path_serve_the_other() -> None:
 
 @NEEDS_KERNEL
 def test_judgments_can_be_sent_to_another_process() -> None:
-    """What the kernel keeps of them cannot be; it is made again there."""
+    """The kernel's index cannot be pickled; it is rebuilt in the other process."""
 
     def sent() -> Any:
         evaluator = Evaluator(QRELS, ["AP", "nDCG@5"])

@@ -1,4 +1,4 @@
-"""What is wrong is refused on both paths in the same words: type, message, file and line. The kernel never guesses."""
+"""Both paths raise the same errors: type, message, file and line. The kernel never guesses."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def test_values_that_are_no_run(value: Any) -> None:
 
 
 class Odd:
-    """No number, though it can be made one."""
+    """Not a number, although it can be converted to one."""
 
     def __float__(self) -> float:
         return 3.0
@@ -286,7 +286,7 @@ WRONG_IDS = [
 ]
 
 
-UNWRITABLE = ("", "\ud800", "\udc7f", "a\ud800")  # ids that no file could hold
+UNWRITABLE = ("", "\ud800", "\udc7f", "a\ud800")  # ids that no file can store
 
 
 @pytest.mark.parametrize("odd", WRONG_IDS, ids=repr)
@@ -297,7 +297,7 @@ def test_any_value_as_a_document(odd: Any, score: float) -> None:
         run[query][odd] = score
         native, numpy = both_paths(lambda: hits(GRADES, run))  # noqa: B023
         if isinstance(odd, str) and odd in UNWRITABLE and not isinstance(native, tuple):
-            # The kernel looks at an id of a dict only where it must; this one counts like any that nobody judged.
+            # The kernel checks an id of a dict only if it must; this one counts as any other unjudged document.
             run = {
                 name: {doc if doc != odd else "\x01": one for doc, one in docs.items()} for name, docs in run.items()
             }

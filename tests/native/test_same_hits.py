@@ -1,4 +1,4 @@
-"""Whatever form a run is given in and whatever the rules, the kernel finds the hits that NumPy finds, bit for bit."""
+"""For every form of a run and all rules, the kernel and NumPy find the same hits, bit for bit."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def every_rules(**fixed: Any) -> list[Rules]:
-    """All combinations of the rules that say what is ranked and which queries count."""
+    """All combinations of rules."""
     choices = {**RULE_CHOICES, "undefined": ["zero"], "depth": [None, 0, 1, 3], **fixed}
     combinations = (dict(zip(choices, chosen, strict=True)) for chosen in product(*choices.values()))
     return [Rules(**chosen) for chosen in combinations if chosen["depth"] is None or chosen["ties"] != "expected"]
@@ -52,8 +52,8 @@ def row(query: str, doc: str, score: str, rank: int) -> Row:
     return Row(query.encode(), doc.encode("utf-8", "surrogateescape"), score.encode(), rank)
 
 
-# Scores that are equal, and some that are so only as 32-bit floats; ranks that say something else; the queries' own ids
-# among the documents; q1 is missing from the run, and x is not judged.
+# Ties, some only as 32-bit floats; ranks that contradict the scores; documents with the id of their query; q1 is missing
+# from the run, and x is not judged.
 WITHOUT_REPEATS = [
     *(row("q3", "a", "1", 4), row("q3", "q3", "1.0", 1), row("q3", "b", "1", 2), row("q3", "ab", "16777217", 6)),
     *(row("q3", "abc", "16777216", 3), row("q3", "\udcff", "1e39", 8), row("q3", "é", "2e39", 7)),
@@ -161,7 +161,7 @@ LONG_RULES = [Rules(duplicates=name) for name in ("error", "first", "best")] + [
 @pytest.mark.parametrize("rules", LONG_RULES, ids=str)
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.3])
 def test_rankings_longer_than_what_is_joined_at_once(folder: Path, rules: Rules, share: float) -> None:
-    """64 documents are joined at once: repeats, judged documents and changes of the query fall anywhere among them."""
+    """64 documents are joined at once: duplicates, judged documents and changes of the query may be anywhere in them."""
     numbers = random.Random(7)
     rows = [
         row(query, f"d{numbers.randrange(place or 1) if numbers.random() < share else place}", str(score), place)
@@ -178,7 +178,7 @@ def test_rankings_longer_than_what_is_joined_at_once(folder: Path, rules: Rules,
 @pytest.mark.parametrize("blank", [b" ", b"\t", b" \t ", b"\v\f"])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b" \r\n"])
 def test_lines_of_every_length_around_those_that_are_read_at_once(folder: Path, blank: bytes, end: bytes) -> None:
-    """Lines of up to 64 and up to 128 bytes are read at once; a last column that is looked at ends where they end."""
+    """Lines of up to 64 and up to 128 bytes are read at once; here the last column is used and ends with the line."""
     rows = [row("q3", f"d{number}", str(number), number) for number in range(20, 400)]
     path = folder / "lengths.run"
     path.write_bytes(b"".join(run_line(row, blank=blank, end=end, length=row.rank) for row in rows))

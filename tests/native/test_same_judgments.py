@@ -1,4 +1,4 @@
-"""Judgments that the kernel reads are those that NumPy's readers read: queries, documents, grades and their order."""
+"""The kernel and the Python readers read the same judgments: queries, documents, grades and their order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judgments(path: Path, **options: Any) -> dict[str, Any]:
-    """All that judgments hold."""
+    """The contents of judgments."""
     found = read_judgments(path, **options)
     return {
         "queries": found.queries,
@@ -114,7 +114,7 @@ def test_what_is_no_grade_is_refused_in_the_same_words(folder: Path, grade: byte
 
 
 def test_many_queries_in_any_order(folder: Path) -> None:
-    """More than the tables of ids have room for at first, with ids that sort otherwise than they come."""
+    """More ids than the initial size of the id tables, not in sorted order."""
     path = folder / "many.qrels"
     numbers = [number * 7919 % 20011 for number in range(20011)]
     path.write_bytes(b"".join(b"q%d 0 d%d %d\n" % (number % 5003, number, number % 4) for number in numbers))

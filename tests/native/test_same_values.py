@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def measures_of(convention: str) -> list[str]:
-    """Those of our measures that the tool has."""
+    """Our measures that the tool supports."""
     names = (*MEASURES, "RR@10", "Hole@5")
     return [name for name in names if _has(convention, name)]
 
@@ -116,7 +116,7 @@ def test_a_real_run_under_every_convention(shared_data: Path, like: str) -> None
     assert numpy == native
 
 
-# What else evaluations are made of
+# Other parts of evaluations
 
 
 @settings(max_examples=40)
@@ -147,7 +147,7 @@ def test_parts_put_together() -> None:
 @settings(max_examples=40)
 @given(case=topic_cases())
 def test_judgments_by_subtopic(case: TopicCase) -> None:
-    """The documents of all subtopics are joined at once; plain measures beside them are joined on their own."""
+    """The documents of all subtopics are joined at once; other measures are joined separately."""
     measures = ["alpha_nDCG@5", "ERR_IA@5", "StRecall@3"]
 
     native, numpy = both_paths(lambda: values(case.qrels, case.run, measures))

@@ -1,4 +1,4 @@
-"""Runs that do not come as a file of plain text at once: compressed, through a pipe, in pieces, in very long lines."""
+"""Runs that are not plain text files: compressed, from a pipe, in pieces, with very long lines."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def long_ranking(query: str) -> list[Row]:
 
 @pytest.mark.parametrize("last", [[], [row("A", "late", "1", 1)]], ids=["together", "interleaved"])
 def test_rankings_longer_than_the_buffer(tmp_path: Path, last: list[Row]) -> None:
-    """Some megabytes with few scores: whoever forgets ids at the end of a chunk breaks ties wrongly."""
+    """Some megabytes with few distinct scores: dropping ids at the end of a chunk would break ties wrongly."""
     rows = [*long_ranking("A"), *long_ranking("U"), *long_ranking("B"), *last]
     path = tmp_path / "long.run"
     path.write_bytes(b"".join(run_line(row, length=150) for row in rows))
@@ -70,7 +70,7 @@ def test_a_line_as_long_as_the_buffer(tmp_path: Path, size: int) -> None:
 
 
 def test_files_one_after_the_other_use_the_same_memory(tmp_path: Path) -> None:
-    """What one of them left there is not seen by the next: a longer text, a line that made it grow, an error."""
+    """Leftovers of one run are not seen by the next: a longer text, a line that made the buffer grow, an error."""
     texts = {
         "long": RUN + "".join(f"q2 Q0 d{number} 3 {3 - number / 1000} t\n" for number in range(900)),
         "short": "q1 Q0 b 1 2 t\n",
@@ -132,7 +132,7 @@ def test_several_compressed_pieces_in_one_file(tmp_path: Path) -> None:
 
 
 def through_a_pipe(data: bytes, act: Callable[[str], Any]) -> Any:
-    """What an act gives for a path that can be read only once."""
+    """The result of a call with a path that can be read only once."""
     reader, writer = os.pipe()
 
     def write() -> None:

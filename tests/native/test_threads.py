@@ -1,4 +1,4 @@
-"""However many threads read a file, the hits are the same. A thread reads a megabyte at least, from one query's end."""
+"""The hits do not depend on the number of threads. Each thread reads at least a megabyte and starts at a new query."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LENGTH = 512  # bytes of a line: long lines make large files of few rows
 
 
 def rows_of(query: int, count: int) -> list[Row]:
-    """A ranking with few scores, so that ids decide."""
+    """A ranking with few distinct scores, so ids break ties."""
     return [Row(b"q%d" % query, b"d%d" % (at * 7919 % 10007), b"%d" % (at % 5), at + 1) for at in range(count)]
 
 
@@ -37,7 +37,7 @@ def contiguous(drawn: random.Random) -> list[Row]:
 
 
 def one_very_long(drawn: random.Random) -> list[Row]:
-    """Most parts begin within the long query, and so where it ends."""
+    """Most parts would start within the long query, and are moved to its end."""
     return [*rows_of(3, 10), *rows_of(1, 9000), *rows_of(2, 10), *rows_of(5, 10)]
 
 
@@ -97,7 +97,7 @@ def test_rules_that_look_at_ranks(tmp_path: Path, rules: Rules) -> None:
 
 
 def test_a_part_may_begin_anywhere(tmp_path: Path) -> None:
-    """A comment moves all lines by a few bytes: parts then begin within a line, at its end, and at its beginning."""
+    """A comment shifts all lines by a few bytes, so parts start inside a line, at its end, and at its start."""
     lines = b"".join(run_line(row, length=LENGTH) for query in range(700) for row in rows_of(query, 12))
     path = tmp_path / "moved.run"
     judgments = read_judgments(judged(range(0, 700, 3)))
@@ -117,7 +117,7 @@ def test_a_part_may_begin_anywhere(tmp_path: Path) -> None:
     "filler", [b"# nothing to see here\n", b" \t" * 50 + b"\r\n", b"#" * 5000 + b"\n", b" " * 5000 + b"\n"]
 )
 def test_parts_that_hold_nothing(tmp_path: Path, filler: bytes) -> None:
-    """The tag is that of the last line with data, in whichever part it stands."""
+    """The tag comes from the last line with data, in any part."""
     nothing = filler * (MEGABYTE // len(filler) + 1)
     few = b"".join(run_line(row) for row in rows_of(1, 30))
     more = b"".join(run_line(row).replace(b" t\n", b" last\n") for row in rows_of(2, 30))

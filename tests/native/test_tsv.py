@@ -1,4 +1,4 @@
-"""Tab-separated tables with a header, as BEIR's: the kernel cuts at tabs, and leaves quotes and blanks to NumPy's path."""
+"""Tab-separated tables with a header, as in BEIR: the kernel splits at tabs and leaves quotes and spaces to Python."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_one_odd_line(folder: Path, line: str, place: int) -> None:
 
 @pytest.mark.parametrize("line", LINES, ids=repr)
 def test_one_odd_line_in_a_wider_table(folder: Path, line: str) -> None:
-    """An empty field makes room for one too many: as many words as columns, but in other columns."""
+    """An empty field and one extra: as many words as columns, but in the wrong columns."""
     path = folder / "wide.tsv"
     path.write_bytes(f"tag\tqid\tdocno\tscore\nt\tq1\ta\t1\nt\t{line}\nt\tq2\tc\t1\n".encode())
 

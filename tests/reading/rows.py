@@ -1,4 +1,4 @@
-"""Tables as plain rows, and refusals as plain text, so that tests can be read."""
+"""Tables as plain rows, and error messages as plain text, to keep tests readable."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def listed(column: npt.NDArray[Any] | None) -> list[Any] | None:
 
 
 def refusal(read: Callable[[], object], kind: type[Exception] = InputError) -> str:
-    """What the reader says when it refuses."""
+    """The message of the error that the call raises."""
     with pytest.raises(kind) as caught:
         read()
     return str(caught.value)

@@ -1,4 +1,4 @@
-"""What the package promises to those who import it."""
+"""The public interface of the package."""
 
 from __future__ import annotations
 

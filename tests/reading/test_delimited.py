@@ -35,7 +35,7 @@ def test_a_subtopic_is_the_second_column_of_qrels() -> None:
 
 def test_ranks_do_where_there_are_no_scores() -> None:
     assert [("q1", "a", -1.0), ("q1", "b", -2.0)] == run_rows(parse_run("qid,docno,rank\nq1,a,1\nq1,b,2\n"))
-    assert "<text>:2: rank '0' is not a whole number of at least 1 (query q1, document a)." in refusal(
+    assert "<text>:2: rank '0' is not a positive whole number (query q1, document a)." in refusal(
         lambda: parse_run("qid,docno,rank\nq1,a,0\n")
     )
 

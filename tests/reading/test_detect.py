@@ -1,4 +1,4 @@
-"""Formats are recognised from the content; what is none of them is refused with what was seen."""
+"""Formats are detected from the content; an unknown format is an error that shows the first line."""
 
 from __future__ import annotations
 

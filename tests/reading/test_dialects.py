@@ -1,4 +1,4 @@
-"""The three ways to read TREC text: ours, that of trec_eval 9 and that of trec_eval 10."""
+"""Three ways to read TREC text: ours, trec_eval 9's and trec_eval 10's."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_carriage_return_is_a_blank_to_trec_eval_but_not_a_line_end(files: Fil
 
 @pytest.mark.parametrize("dialect", TREC_EVALS)
 def test_carriage_returns_do_not_hide_lines_of_another_width(files: Files, dialect: Dialect) -> None:
-    text = "q1 0 a 1\r2\nq1 0 b \r\n"  # as many blanks in each line, and twice four columns in all
+    text = "q1 0 a 1\r2\nq1 0 b \r\n"  # equally many separators per line, and eight columns in total
 
     assert "file:1: line has 5 columns" in refusal(lambda: files.qrels(text, dialect))
 

@@ -1,4 +1,4 @@
-"""The same table in every format, in every compression, from every place: always the same rows."""
+"""The same table in every format and compression, from every source, gives the same rows."""
 
 from __future__ import annotations
 

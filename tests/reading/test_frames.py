@@ -240,7 +240,7 @@ def test_many_chunks_are_one_column() -> None:
 
 
 def test_a_damaged_arrow_file_is_refused_not_run_into() -> None:
-    """Without a check, a flipped bit in the offsets reads beyond the memory of the file."""
+    """Without validation, a flipped bit in the offsets causes reads out of bounds."""
     sink = pyarrow.BufferOutputStream()
     table = pyarrow.table({"query": ["q1", "q1"], "doc": ["aaaa", "bbbb"], "score": [2.0, 1.0]})
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:

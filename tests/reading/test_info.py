@@ -1,4 +1,4 @@
-"""What is in a file, counted by hand."""
+"""Summaries of files, checked by hand."""
 
 from __future__ import annotations
 

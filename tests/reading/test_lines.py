@@ -1,4 +1,4 @@
-"""Splitting many lines at once gives what splitting them one by one would."""
+"""Splitting many lines at once gives the same as splitting them one by one."""
 
 from __future__ import annotations
 

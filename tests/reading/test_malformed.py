@@ -1,4 +1,4 @@
-"""Every file that breaks evaluators is read rightly or refused; see shared/data/malformed/table.json for what others do."""
+"""Malformed files are read correctly or rejected; shared/data/malformed/table.json shows what other tools do."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ REFUSED = {
     "q13_short_line.qrels": ":5: line has 3 columns, the lines before have 4. Is the line cut off?",
     "q15_empty.qrels": ": no data: the file is empty ",
 }
-# What is unusual in these is their meaning: it is read as it stands, and judged elsewhere. Name -> rows, one of them.
+# Valid syntax with unusual content, which is read unchanged. Name -> number of rows, one of the rows.
 READ = {
     "r11_dup_diff_score.run": (9, ("1", "d3", 1.0)),
     "r15_sci.run": (8, ("1", "d5", 0.0055)),

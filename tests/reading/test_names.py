@@ -1,4 +1,4 @@
-"""What columns may be called."""
+"""Accepted column names."""
 
 from __future__ import annotations
 

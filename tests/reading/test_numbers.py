@@ -1,4 +1,4 @@
-"""Strict numbers, and the values that letters stand for."""
+"""Strict numbers, and the values of letter grades."""
 
 from __future__ import annotations
 

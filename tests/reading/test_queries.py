@@ -1,4 +1,4 @@
-"""Files of queries, in the ways people write them."""
+"""Query files in common formats."""
 
 from __future__ import annotations
 

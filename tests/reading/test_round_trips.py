@@ -1,4 +1,4 @@
-"""What is written in a format is read back as it was: random tables, random ids, random line ends."""
+"""Text in each format reads back unchanged: random tables, random ids, random line endings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.errors import AssayError
 from assay.formats import as_run, parse_qrels, parse_run, sources
 from reading.rows import listed, qrels_rows, run_rows
 
-# Ids in columns: any characters but what C takes for a blank, NUL, and what starts a comment or a byte order mark.
+# Ids in columns: any characters except C's whitespace, NUL, and the start of a comment or a byte order mark.
 bare_ids = st.text(
     st.characters(blacklist_characters=" \t\n\r\v\f\0", blacklist_categories=["Cs"]), min_size=1, max_size=8
 ).filter(lambda text: not text.startswith(("#", "\ufeff", "{", "[")))

@@ -1,4 +1,4 @@
-"""Tables of values per query, from any tool."""
+"""Tables of scores per query, from any tool."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def test_quoted_cells_may_hold_what_parts_them(read) -> None:
         ("query,a,a\n1,2,3\n", "scores:1: two systems are called 'a'"),
         ("query,a,b\n1,2\n", "scores:2: line has 2 columns, the first line has 3"),
         ("query,a,b\n1,2,3\n1,2,3\n", "scores:3: query 1 appears twice"),
-        ("query,a,b\n1,2,0x1\n", "scores:2: value '0x1' of system b is not a number"),
+        ("query,a,b\n1,2,0x1\n", "scores:2: '0x1' of system b is not a number"),
         ("query,a,b\n", "scores: the table has a header but no queries"),
         ("query,a,\n1,2,\n", "scores:1: system 2 has no name"),
         ("query,a,b\n,2,3\n", "scores:2: the query id is empty"),
-        ('query,a,b\n"q\n1",2,3\n2,3,x\n', "scores:4: value 'x' of system b is not a number"),
+        ('query,a,b\n"q\n1",2,3\n2,3,x\n', "scores:4: 'x' of system b is not a number"),
         ('query,a,b\n"1,2,3\n2,3,4\n', "scores:3: cannot read the table: unexpected end of data"),
         ("query,a,b\r1,2,3\r", "scores:1: cannot read the table: new-line character seen in unquoted field"),
     ],

@@ -1,4 +1,4 @@
-"""Files of segments."""
+"""Segment files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening: names, compression, files that cannot be read."""
+"""Opening files: names, compression, unreadable files."""
 
 from __future__ import annotations
 

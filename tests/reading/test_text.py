@@ -1,4 +1,4 @@
-"""TREC, BEIR and MS MARCO text: what is read, and what is refused with line and value."""
+"""TREC, BEIR and MS MARCO text: valid input, and errors with line and value."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_an_ms_marco_run_is_ranked_by_its_ranks() -> None:
 
 
 def test_whole_scores_are_not_taken_for_ranks() -> None:
-    """Ranks start at 1; reading 95 and 85 as ranks would turn the ranking around."""
+    """Ranks start at 1; reading 95 and 85 as ranks would reverse the ranking."""
     with pytest.raises(InputError, match="the ranks of query q1 repeat or do not start at 1"):
         parse_run("q1 a 95\nq1 b 85\n")
 
@@ -85,7 +85,7 @@ def test_whole_scores_are_not_taken_for_ranks() -> None:
 @pytest.mark.parametrize("third", ["9.5", "0", "-1", "x", "1.0", "1e2", "99999999999999999999"])
 def test_a_run_of_three_columns_without_ranks_is_refused(third: str) -> None:
     assert (
-        f"<text>:2: rank '{third}' is not a whole number of at least 1 (query q1, document b). "
+        f"<text>:2: rank '{third}' is not a positive whole number (query q1, document b). "
         "A run without scores needs ranks: 1, 2, 3 and so on. If the third column is a score, use "
         "--run-format beir, or add a header line: query_id doc_id score."
     ) == refusal(lambda: parse_run(f"q1 a 1\nq1 b {third}\n"))

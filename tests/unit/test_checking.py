@@ -1,4 +1,4 @@
-"""check_measure finds where a home-made function differs from ours, makes the case small, and says why."""
+"""check_measure finds where a function differs from ours, reduces the case, and explains the mistake."""
 
 from __future__ import annotations
 

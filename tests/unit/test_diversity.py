@@ -1,4 +1,4 @@
-"""Diversity measures on rankings that can be checked by hand, and the laws that hold for them."""
+"""Diversity measures on rankings that can be checked by hand, and their laws."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from assay.topics import index_topics, judge_topics
 from strategies import qrels_of, ranking, run_of
 from topic_cases import ALPHAS, DOCS, judged_subtopics, topic_cases, topic_qrels
 
-FREE = [  # of the order of ids: nothing is divided by the best ranking, in which ids decide between equals
+FREE = [  # independent of the order of ids: not divided by the ideal ranking, where ids break ties
     *(measure @ k for measure in (ERR_IA, alpha_DCG, P_IA, StRecall, AP_IA) for k in (1, 2, 5, 30)),
     *(AP_IA, NRBP, StRecall, AP_IA(rel=2), NRBP(alpha=0.3, beta=0.8), alpha_DCG(alpha=0.7) @ 10),
     *(measure(judged_only=True) for measure in (ERR_IA @ 10, P_IA @ 5, NRBP, StRecall @ 3)),

@@ -1,4 +1,4 @@
-"""Errors carry their place, travel between processes, and show ids as data."""
+"""Errors name their place, can be pickled, and escape ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""evaluate gives values by query and measure, and says how far they reach."""
+"""evaluate gives values by query and measure, with their coverage."""
 
 from __future__ import annotations
 

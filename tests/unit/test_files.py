@@ -1,4 +1,4 @@
-"""Files are written whole, and what stands at their place is respected."""
+"""Files are written completely or not at all; links, modes, pipes and devices are respected."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_devices_and_pipes_stay_what_they_are(tmp_path):
 
 
 def test_data_is_on_the_disk_before_its_name_and_the_name_after_it(tmp_path, monkeypatch):
-    """What a lost power supply leaves is the old file or the new one, never an empty one."""
+    """A power failure leaves the old file or the new one, never an empty one."""
     done = []
     fsync, replace = os.fsync, os.replace
 

@@ -1,4 +1,4 @@
-"""The ranking is formed once, by rules that have names."""
+"""Runs are ranked once, by named rules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIED = Run.from_columns(["q"] * 4, ["a", "b", "c", "b2"], [1.0, 1.0, 1.0, 2.0], 
     [("doc-desc", 3), ("doc-asc", 3), ("input", 3), ("rank-column", 4)],
 )
 def test_each_way_to_order_equal_scores(ties, rank):
-    """b2 leads with its score; of the three that are equal, b is always between a and c but by the rank column."""
+    """b2 has the highest score; of the three ties, b is between a and c except by the rank column."""
     assert {0: rank} == ranks(QRELS, TIED, Rules(ties=ties))
 
 
@@ -39,7 +39,7 @@ def test_ids_are_compared_as_bytes():
 
 
 def test_bytes_that_are_not_utf8_keep_their_order():
-    """The byte 0xF5 is above any UTF-8 text, though its stand-in is not above U+E000."""
+    """The byte 0xF5 sorts after any UTF-8 text, although its surrogate escape sorts before U+E000."""
     run = run_of({"q": {"\udcf5": 1.0, "\ue000": 1.0, "b": 1.0}})
 
     assert {0: 1} == ranks(qrels_of({"q": {"\udcf5": 1}}), run)
@@ -114,7 +114,7 @@ def test_duplicates_are_refused_unless_told_otherwise():
 
 
 def test_a_duplicate_is_named_with_its_line():
-    """Line 5: a comment and a blank line stand before it."""
+    """Line 5: a comment and a blank line come before it."""
     run = parse_run("# made by hand\nq Q0 b 1 3 t\nq Q0 a 2 2 t\n\nq Q0 b 3 9 t\n")
     with pytest.raises(DuplicateError) as caught:
         judge(QRELS, run)

@@ -1,4 +1,4 @@
-"""A measure of one's own: from a file, or from an installed package, it is a measure like any other."""
+"""Custom measures, from a file or an installed package, work like built-in ones."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_an_installed_package_offers_measures(files):
 
 
 def test_the_laws_hold_for_it_without_a_word_more(files):
-    """The laws take every measure of the registry, so a plug-in that is installed is under them."""
+    """The laws run on every registered measure, including installed plug-ins."""
     code = (
         "import sys; sys.path[:0] = ['tests']; import conftest\n"
         f"from assay.measures.core import load_file; load_file({str(files / 'own.py')!r})\n"

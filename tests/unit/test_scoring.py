@@ -281,7 +281,7 @@ def test_one_query_is_scored_as_evaluate_does(grades, scores):
 
 @given(st.lists(st.tuples(judged_docs(), st.lists(st.sampled_from(DOCS), unique=True)), min_size=1, max_size=12))
 def test_many_are_scored_as_each_alone(questions):
-    """But for measures that depend on the highest grade of all judgments, such as ERR."""
+    """Except measures that depend on the highest grade of all judgments, such as ERR."""
     measures = ["nDCG@5", "AP", "num_ret"]
     many = score_many([docs for _, docs in questions], [grades for grades, _ in questions], measures)
 
@@ -343,7 +343,7 @@ def test_messages_name_the_question():
 
 
 def test_one_call_is_quick():
-    """The promise is 1 ms on an idle machine; tests may run beside others."""
+    """1 ms on an idle machine; other tests may run at the same time."""
     ranking, judgments = (
         [f"d{number}" for number in range(20)],
         {f"d{number}": number % 4 for number in range(0, 40, 3)},

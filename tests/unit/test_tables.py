@@ -1,4 +1,4 @@
-"""Tables hold columns; ids are text in byte order."""
+"""Tables are columns; ids are text in byte order."""
 
 from __future__ import annotations
 

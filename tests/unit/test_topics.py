@@ -1,4 +1,4 @@
-"""Judgments by subtopic: keyed on query, subtopic and document; the ranking is the one that all measures see."""
+"""Judgments by subtopic, with the key (query, subtopic, document); the ranking is the same as for all measures."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_judgments_are_made_ready_once_for_many_runs():
 
 
 def test_documents_are_ordered_by_the_bytes_of_their_ids():
-    """The byte 0xF5 is above any UTF-8 text, though its stand-in is not above U+E000."""
+    """The byte 0xF5 sorts after any UTF-8 text, although its surrogate escape sorts before U+E000."""
     ids = ["b", "\ue000", "\udcf5", "B"]
     matrix = index_topics(qrels_of({"q": dict.fromkeys(ids, 1), "p": {"z": 1}})).matrix
 

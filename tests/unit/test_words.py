@@ -1,4 +1,4 @@
-"""Counts with their nouns and verbs, and p values."""
+"""Counts with singular or plural nouns, and p values."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Other tools' faces: programs and scripts written for them run on assay unchanged.
+"""Drop-in replacements for other tools: programs and scripts written for them run on Assay unchanged.
 
-`assay.compat.pytrec_eval` and `assay.compat.trec_eval` are imported when they are first used.
+`assay.compat.pytrec_eval` and `assay.compat.trec_eval` are imported on first use.
 """
 
 from __future__ import annotations

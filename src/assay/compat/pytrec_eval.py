@@ -1,19 +1,19 @@
-"""pytrec_eval's face on our measures: a program changes one import and gets the same results, bit for bit.
+"""Drop-in replacement for pytrec_eval: change one import and get the same results, bit for bit.
 
     import assay.compat.pytrec_eval as pytrec_eval
 
-The face is that of pytrec-eval-terrier 0.5.11: trec_eval 9's arithmetic (32-bit scores, equal ones by document id), the
-queries that run and judgments share, the same names in the same order. tests/golden/test_pytrec_eval_dropin.py proves
-each sentence against the package itself. Differences on purpose, and the only ones:
+It matches pytrec-eval-terrier 0.5.11: trec_eval 9's arithmetic (32-bit scores, ties broken by document id), only queries
+that are in both run and judgments, the same names in the same order. tests/golden/test_pytrec_eval_dropin.py checks all
+of this against the package. The only differences, all intended:
 
-- What kills the interpreter there (a cutoff twice, cutoff 0, a level below 1, gains, a query whose grades are all
-  negative or whose ranking is empty at the start of a run) is computed, or refused with an error that says why.
-- Numbers of any type are taken: NumPy scalars, 0-d arrays and tensors, whole floats as grades. So are whole numbers as
-  ids; 1 and "1" are the same id. A score that is not a number is refused: it has no rank.
-- What is ignored there without a word ("recip_rank_10" is recip_rank) is ignored here with a warning.
-- Errors name the query, the document and the value. They are of the type that the package raises, and an AssayError;
-  judgments that are no mapping are a TypeError (there AttributeError), grades beyond 2**53 a ValueError (SystemError).
-- utility with other than four coefficients is refused (there a line on stderr, and 0); ids are not cut at NUL.
+- Input that crashes the interpreter there (a repeated cutoff, cutoff 0, a level below 1, gains, a query whose grades are
+  all negative or whose ranking is empty at the start of a run) is computed, or raises an error with the reason.
+- Numbers of any type are accepted: NumPy scalars, 0-d arrays and tensors, whole floats as grades. So are whole numbers
+  as ids; 1 and "1" are the same id. A score of NaN is an error.
+- Input that is silently ignored there ("recip_rank_10" is recip_rank) is ignored here with a warning.
+- Errors name the query, the document and the value. They have the type that the package raises, and are AssayErrors;
+  judgments that are not a mapping are a TypeError (there AttributeError), grades above 2**53 a ValueError (SystemError).
+- utility needs exactly four coefficients (there a message on stderr, and 0); ids are not truncated at NUL.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ __all__ = [
     "supported_measures",
     "supported_nicknames",
 ]
-__version__ = "0.5.11"  # of the package whose face this is
+__version__ = "0.5.11"  # of the package that this replaces
 
 TREC_EVAL = VERSIONS["9.0.8"]
 RULES = Rules(scores="float32", queries="both")
-LARGEST_SCORE = np.finfo(np.float64).max  # infinite once it is a 32-bit float, as infinity is
-LARGEST_GRADE = 2**53  # beyond, a double is not exact
+LARGEST_SCORE = np.finfo(np.float64).max  # becomes infinite as a 32-bit float, just like infinity
+LARGEST_GRADE = 2**53  # doubles above are not exact
 
 supported_measures: set[str] = {name for name in NICKNAMES["all_trec"] if TREC_EVAL.name in ORDER[name].versions}
 
@@ -80,7 +80,7 @@ _MORE_PREFS = (
     *("prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel_ret", "prefs_avgjg_ret", "prefs_avgjg_imp", "prefs_pair_ret"),
     *("prefs_pair_imp", "prefs_simp_ret", "prefs_simp_imp"),
 )
-# The last three stand here because they do there: their measures need preferences, which neither takes.
+# The last three are listed only because pytrec_eval lists them: their measures need preferences, which neither supports.
 supported_nicknames: dict[str, set[str]] = {
     **{name: supported_measures.intersection(families) for name, families in NICKNAMES.items()},
     "prefs": {"runid", "num_q", *_PREFS, "prefs_num_prefs_ful_ret"},
@@ -89,15 +89,15 @@ supported_nicknames: dict[str, set[str]] = {
 }
 
 
-# Errors: of our tree, and of the type that the package raises
+# Errors: AssayErrors that also have the type that the package raises
 
 
 class WrongTypeError(InputError, TypeError):
-    """A value of a type that cannot be used."""
+    """A value of the wrong type."""
 
 
 class WrongValueError(InputError, ValueError):
-    """A value of the right type that cannot be used."""
+    """An invalid value of the right type."""
 
 
 class UnsupportedMeasureError(UnknownMeasureError, ValueError):
@@ -109,14 +109,14 @@ class WrongParameterError(ParameterError, ValueError):
 
 
 class RepeatedDocumentError(DuplicateError, AssertionError):
-    """A file that lists a document twice for one query."""
+    """A document appears twice in a query of a file."""
 
 
 # Files
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Scores by query and document from the lines of a TREC run, such as an open file.
+    """Scores by query and document from the lines of a TREC run, for example an open file.
 
     >>> dict(parse_run(["q1 Q0 a 1 9.5 bm25", "q1 Q0 b 2 8.0 bm25"]))
     {'q1': {'a': 9.5, 'b': 8.0}}
@@ -125,7 +125,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Grades by query and document from the lines of TREC qrels, such as an open file.
+    """Grades by query and document from the lines of TREC qrels, for example an open file.
 
     >>> dict(parse_qrel(["q1 0 a 1", "q1 0 b 0"]))
     {'q1': {'a': 1, 'b': 0}}
@@ -134,11 +134,11 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
 
 
 class _ResultLines(Struct, frozen=True):
-    """What the lines of a file hold."""
+    """The columns of a file and how to read them."""
 
     word: str
     columns: str
-    value: str  # what the grade or score is called
+    value: str  # name of the value column: grade or score
     read: Callable[[str], Any]
     expected: str
     advice: str = ""
@@ -193,7 +193,7 @@ class _Value(Struct, frozen=True):
 
 
 def _requested(measures: Iterable[str]) -> dict[str, str | None]:
-    """The families asked for in trec_eval's order, with their parameters; parameters replace the default ones."""
+    """The requested families in trec_eval's order, with their parameters; parameters replace the defaults."""
     if isinstance(measures, str):
         raise UnsupportedMeasureError(f"measures must be a set of names: write {{{measures!r}}}.")
     if not isinstance(measures, Iterable):
@@ -209,7 +209,7 @@ def _requested(measures: Iterable[str]) -> dict[str, str | None]:
 
 
 def _family_and_parameters(measure: str) -> tuple[str, list[str]]:
-    """The family and the parameters that a name asks for: map, P_5, P.5,10, iprec_at_recall_0.10."""
+    """The family and parameters of a name: map, P_5, P.5,10, iprec_at_recall_0.10."""
     if measure in supported_measures:
         return measure, []
     for name in supported_measures:
@@ -234,8 +234,8 @@ def _warn(message: str) -> None:
 
 
 def _values_of(family: Family, params: str | None, options: CommandLine) -> Iterator[_Value]:
-    """What the package gives for a family: by cutoff or level, else one value under the family's name."""
-    if family in (RUNID, RELSTRING):  # texts, for which the package gives 0
+    """The values that the package returns for a family: one per cutoff or level, else one with the family's name."""
+    if family in (RUNID, RELSTRING):  # the package returns 0 for texts
         yield _Value(family.name, lambda judging: np.zeros(len(judging.judged)))
         return
     try:
@@ -251,7 +251,7 @@ def _values_of(family: Family, params: str | None, options: CommandLine) -> Iter
 
 
 def _logarithm(values: Callable[[Judging], Any]) -> Callable[[Judging], Floats]:
-    """gm_map and gm_bpref of one query are logarithms: their mean is taken before exp."""
+    """For one query, gm_map and gm_bpref are logarithms; the mean is taken before exp."""
     return lambda judging: log(np.maximum(values(judging), GEOMETRIC_FLOOR))
 
 
@@ -259,12 +259,12 @@ def _logarithm(values: Callable[[Judging], Any]) -> Callable[[Judging], Floats]:
 
 
 class RelevanceEvaluator:
-    """Judgments and measures made ready once, for many runs.
+    """Judgments and measures, prepared once for many runs.
 
-    `query_relevance` is {query: {document: grade}}, `measures` are names such as "map", "ndcg_cut_10" or "P_5,10",
-    families such as "ndcg_cut" (all its usual cutoffs) and nicknames such as "official". Grades from `relevance_level`
-    on are relevant; `judged_docs_only_flag` leaves unjudged documents out of the rankings. Queries without judgments are
-    left out.
+    `query_relevance` is {query: {document: grade}}. `measures` are names such as "map", "ndcg_cut_10" or "P_5,10",
+    families such as "ndcg_cut" (all default cutoffs) and nicknames such as "official". Grades of at least
+    `relevance_level` are relevant; `judged_docs_only_flag` removes unjudged documents from the rankings. Queries without
+    judgments are ignored.
 
     >>> evaluator = RelevanceEvaluator({"q1": {"a": 1, "b": 0}}, {"map", "P_5"})
     >>> evaluator.evaluate({"q1": {"b": 2.0, "a": 1.0}})
@@ -308,7 +308,7 @@ class RelevanceEvaluator:
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
-    """The values of all queries as one: counts are summed, gm_ measures averaged as logarithms, the others averaged.
+    """Combine the values of all queries: the sum of counts, the geometric mean of gm_ measures, else the mean.
 
     >>> compute_aggregated_measure("num_ret", [10, 20]), compute_aggregated_measure("map", [0.25, 0.75])
     (30.0, 0.5)
@@ -316,11 +316,11 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     given = np.asarray(list(values), np.float64)
     if measure.startswith("num_"):
         return float(np.sum(given))
-    # np.mean and np.sum, not exact sums: the last bit is theirs too.
+    # np.mean and np.sum instead of exact sums, to match the package in the last bit.
     return float(np.exp(np.sum(given) / len(given)) if measure.startswith("gm_") else np.mean(given))
 
 
-# Dicts into tables
+# Convert dicts to tables
 
 
 def _whole(value: Any, name: str) -> int:
@@ -330,7 +330,7 @@ def _whole(value: Any, name: str) -> int:
 
 
 def _query_ids(table: Any, name: str) -> dict[str, Any]:
-    """The queries of a dict of dicts: their ids as text, and as they are."""
+    """The queries of a dict of dicts: id as text -> original id."""
     if not isinstance(table, Mapping):
         raise WrongTypeError(
             f"{name} must be a dict of dicts, {{query: {{document: number}}}}, not a {type(table).__name__}."
@@ -365,7 +365,7 @@ class _RunRows(Struct, frozen=True, eq=False):
     value: list[Any]
 
     def refusal(self, error: type[InputError], row: int, what: str) -> InputError:
-        """An error that names the place of a value."""
+        """An error with the query and document of a value."""
         value, query = self.value[row], self.queries[self.query[row]]
         return error(
             f"{self.name}: {what.format(f'{value!r} ({type(value).__name__})')} "
@@ -402,7 +402,7 @@ def _qrels(query_relevance: Mapping[str, Mapping[str, int]]) -> Qrels:
 
 
 class _Scores(DictRun):
-    """A run as a dict of dicts, of which only the judged queries count; a query may come without documents."""
+    """A run as a dict of dicts; unjudged queries are ignored, and a query may have no documents."""
 
     source = "scores"
 
@@ -428,7 +428,7 @@ _PLAIN = (int, float, np.integer, np.floating, np.bool_)
 
 
 def _numbers(rows: _RunRows, what: str) -> Floats:
-    """The values as doubles: at once where all are of Python's or NumPy's types, else one by one."""
+    """The values as doubles, vectorised if all are Python or NumPy numbers."""
     if all(issubclass(kind, _PLAIN) for kind in set(map(type, rows.value))):
         try:
             numbers = np.array(rows.value, np.float64)

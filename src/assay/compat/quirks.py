@@ -1,6 +1,6 @@
-"""What trec_eval's C program does and our measures do not: the places where it is exact to be odd.
+"""Quirks of trec_eval's C program that our measures do not have.
 
-Each function is named for what it does; tests/golden/test_pytrec_eval.py holds them against the C code.
+tests/golden/test_pytrec_eval.py checks each function against the C code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WIDEST_SCALE = 10_000
 
 
 def _undefined_without_documents(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
-    """Under -J a ranking may become empty; its precision is then 0 / 0, which recall level 0 passes on."""
+    """With -J a ranking may become empty; its precision at recall level 0 is then 0 / 0."""
     judged = judging.judged
     levels = params.get("recalls") or ((params["recall"],) if "recall" in params else (0.0,))
     needs_none = min(levels) * judged.num_rel(params["rel"]) + 0.9 < 1
@@ -36,9 +36,9 @@ def _undefined_without_documents(values: Floats, judging: Judging, name: str, pa
 
 
 def _levels_from_the_last(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
-    """11pt_avg does not sort its recall levels, and walks them from the last to the first while recall falls.
+    """11pt_avg does not sort its recall levels and processes them from last to first, expecting decreasing recall.
 
-    A level that is higher than the one after it is never met; it and all before it get the precision of recall 0.
+    A level that is higher than the next one is never reached; it and all levels before it get the precision at recall 0.
     """
     judged, levels, rel = judging.judged, params.get("recalls", RECALLS), params["rel"]
     if list(levels) != sorted(levels):
@@ -46,7 +46,7 @@ def _levels_from_the_last(values: Floats, judging: Judging, name: str, params: d
         sums, least = np.zeros(len(judged)), np.full(len(judged), NOT_MET)
         for level in reversed(levels):
             needed = ROUNDINGS[params["rounding"]](level, relevant)
-            beyond = (needed > found) & (least == NOT_MET)  # nothing was met yet: left out
+            beyond = (needed > found) & (least == NOT_MET)  # nothing reached yet: skipped
             needed = np.where(needed > np.minimum(least, found), 0, needed)
             sums += np.where(beyond, 0.0, interpolated_precision(judged, needed, rel))
             least = np.where(beyond, least, needed)
@@ -55,13 +55,13 @@ def _levels_from_the_last(values: Floats, judging: Judging, name: str, params: d
 
 
 def _nothing_when_missing(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
-    """trec_eval 10 takes back what its made-up document counts for, but only under these exact names."""
+    """trec_eval 10 does not count its made-up document, but only for these exact names."""
     exact = name in ("num_ret", "utility", "rbp_resid") or name.startswith("unj")
     return np.where(judging.missing, 0.0, values) if exact else values
 
 
 def _residual_of_the_program(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
-    """trec_eval's residual is 0 where every retrieved document is judged, though the ranking may go on."""
+    """trec_eval's residual is 0 if every retrieved document is judged, although the ranking could continue."""
     judged = judging.judged
     known = judged.count(judged.hit_rel >= 0)
     return _nothing_when_missing(np.where(known == judged.retrieved, 0.0, values), judging, name, params)
@@ -80,9 +80,9 @@ Pairs = tuple[tuple[int, float], ...]
 
 
 def _gain_order(pairs: Pairs, levels: int) -> list[tuple[int, float]]:
-    """Grades and their gains in the order in which the C program sorts them.
+    """Grades and their gains in the sort order of the C program.
 
-    It compares gains as whole numbers, so gains less than 1 apart count as equal and keep their places in a merge sort.
+    Its merge sort compares gains as whole numbers, so gains less than 1 apart are equal and keep their order.
     """
     given = dict(pairs)
     table = [*pairs, *((level, float(level)) for level in range(levels) if level not in given)]
@@ -100,7 +100,7 @@ def _gain_order(pairs: Pairs, levels: int) -> list[tuple[int, float]]:
 
 
 def quirky_ideal(pool: Pool, pairs: Pairs) -> Ideal:
-    """The ideal ranking as the C program walks it: down its order of gains, up to the first that is not above 0."""
+    """The ideal ranking of the C program: down its order of gains, until the first that is not above 0."""
     grade = pool.grade.astype(np.int64)
     levels = np.zeros(len(pool), np.int64)
     np.maximum.at(levels, pool.query, grade + 1)
@@ -108,7 +108,7 @@ def quirky_ideal(pool: Pool, pairs: Pairs) -> Ideal:
     occurring = set(np.unique(grade).tolist())
     for number in np.unique(levels).tolist():
         queries = np.flatnonzero(levels == number)
-        # Grades beyond any scale are not sorted one by one: their gains are their own, whole and in order.
+        # Very high grades are not enumerated: their gains equal the grades and are already in order.
         walk = _gain_order(pairs, min(number, WIDEST_SCALE))[::-1]
         walk = [
             (level, float(level)) for level in sorted(occurring, reverse=True) if WIDEST_SCALE <= level < number
@@ -144,7 +144,7 @@ def _dcg(judged: JudgedRanking, pairs: Pairs) -> Floats:
 
 
 def _rndcg(judged: JudgedRanking, pairs: Pairs, level: int) -> Floats:
-    """0 / 0 where documents are relevant and none of them gains anything."""
+    """NaN (0 / 0) if there are relevant documents but none has a gain."""
     ideal = quirky_ideal(judged.pool, pairs)
     values = np.where(ideal.size > 0, ndcg_at_level_ends(judged, _gains(judged, pairs), ideal), np.nan)
     return np.where(judged.num_rel(level) > 0, values, 0.0)

@@ -1,12 +1,12 @@
-"""trec_eval's command line on our measures: same options, same output to the last character, same exit codes.
+"""Drop-in replacement for trec_eval: same options, same output to the last character, same exit codes.
 
-Two versions can be asked for: 9.0.8 (what published figures used) and 10.0. What they do differently stands in
-`VERSIONS`; what both do that our measures do not (their quirks) stands in quirks.py.
+It emulates two versions: 9.0.8 (used for most published results) and 10.0. `VERSIONS` lists their differences; quirks.py
+has what both do that our measures do not.
 
-Differences on purpose, and the only ones: numbers that the C program misreads (hexadecimal, infinite, text) are refused,
-and so are files that it misreads or dies of (NUL bytes, CR-only line ends, nothing but blank lines); `rbp` follows NIST's
-published definition under both versions and is in no bundle; the text of -h and of error messages is ours; compressed
-files are read; -R other than qrels, and -Z, are not supported.
+The only differences, all intended: numbers that the C program misreads (hexadecimal, infinite, text) are errors, and so
+are files that it misreads or crashes on (NUL bytes, CR-only line endings, only blank lines); `rbp` follows NIST's
+published definition in both versions and is in no bundle; -h and error messages have their own wording; compressed files
+can be read; -R other than qrels, and -Z, are not supported.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from assay.measures.core import trec_stems
 from assay.rules import Rules, Scores
 from assay.tables import Floats, Integers, Qrels, Run, as_bytes
 
-LARGEST_GRADE = 2**31 - 1  # beyond, the C program asks for more memory than there is and gives up
+LARGEST_GRADE = 2**31 - 1  # above, the C program runs out of memory and gives up
 
 USAGE = """\
 Usage: assay trec_eval [--as 9.0.8|10.0] [-q] [-c] [-n] [-l LEVEL] [-M DEPTH] [-N DOCS] [-J] [-m MEASURE]... QRELS RUN
@@ -57,13 +57,13 @@ Usage: assay trec_eval [--as 9.0.8|10.0] [-q] [-c] [-n] [-l LEVEL] [-M DEPTH] [-
 
 
 class Version(Struct, frozen=True):
-    """What one version of trec_eval does that the other does not."""
+    """The differences between versions of trec_eval."""
 
     name: str
     dialect: Dialect
     scores: Scores
     rounding: str  # of recall levels: see IPrec
-    missing_is_error: bool  # a judged query that the run lacks, without -c
+    missing_is_error: bool  # a judged query missing from the run, without -c
     prints_missing: bool  # under -q -c
 
 
@@ -80,7 +80,7 @@ RELSTRING = Family("relstring", "length", "numbers", (10.0,), summary=False)
 
 
 def _print_order() -> dict[str, Family]:
-    """All families in the order in which trec_eval prints them."""
+    """All families in trec_eval's print order."""
     order = {"runid": RUNID}
     for name, family in FAMILIES.items():
         order[name] = family
@@ -98,7 +98,7 @@ NICKNAMES = {
 
 
 class Stop(Exception):
-    """The program stops: what it says, with which exit code, after printing what."""
+    """The program stops with a message and an exit code, after printing `printed`."""
 
     def __init__(self, message: str, code: int, printed: str = "") -> None:
         self.code, self.printed = code, printed
@@ -106,7 +106,7 @@ class Stop(Exception):
 
 
 class CommandLine(Struct, frozen=True):
-    """The command line, read."""
+    """The parsed command line."""
 
     version: Version
     qrels: str
@@ -122,7 +122,7 @@ class CommandLine(Struct, frozen=True):
 
 
 def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
-    """Run as the program; gives its exit code."""
+    """Run as trec_eval and return its exit code."""
     try:
         stdout.write(run_trec_eval(arguments))
     except Stop as refusal:
@@ -133,18 +133,18 @@ def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
 
 
 def run_trec_eval(arguments: Sequence[str]) -> str:
-    """What the program prints; raises Refusal where it stops with an exit code."""
+    """The output of the program; raises Stop if it ends with an exit code."""
     options = parse_options(arguments)
     qrels, run = _read(options)
     columns = [column for family, params in options.families for column in columns_of(family, params, options)]
-    with np.errstate(all="ignore"):  # infinite gains and the like give what they give in C, without a word
+    with np.errstate(all="ignore"):  # infinite gains and the like give the same as in C, without warnings
         return report(qrels, run, options, columns)
 
 
 # The command line
 
 
-# Long names as the C program has them, and the letters they stand for; "=" takes a value.
+# Long names of the C program and their letters; "=" takes a value.
 LONG_NAMES = {
     "help": "-h",
     "version": "-v",
@@ -170,11 +170,11 @@ SWITCHES = {
     "-J": {"only_judged": True},
 }
 NUMBERS = {"-l": "level", "-M": "depth", "-N": "docs"}
-ONLY = {"-R": "qrels", "-T": "trec_results", "-Z": None}  # options of which one value or none is supported
+ONLY = {"-R": "qrels", "-T": "trec_results", "-Z": None}  # options with only one supported value, or none
 
 
 def parse_options(arguments: Sequence[str]) -> CommandLine:
-    """Read the options as getopt_long does: anywhere, joined or apart, long names shortened."""
+    """Parse options like getopt_long: anywhere, combined or separate, long names may be shortened."""
     try:
         given, files = getopt.gnu_getopt(list(arguments), "hvqm:cl:nD:JN:M:R:T:oZ:", list(LONG_NAMES))
     except getopt.GetoptError as error:
@@ -221,7 +221,7 @@ def _check_measure(text: str, version: Version) -> None:
 
 
 def _families(measures: list[str], version: Version) -> tuple[tuple[Family, str | None], ...]:
-    """The families asked for, in print order; of several parameters for one family the first counts."""
+    """The requested families in print order; if a family is given several times, the first parameters count."""
     params: dict[str, str] = {}
     asked: set[str] = set()
     for text in measures:
@@ -236,11 +236,11 @@ def _families(measures: list[str], version: Version) -> tuple[tuple[Family, str 
     )
 
 
-# Columns: what is printed for each measure
+# Columns: the printed values of each measure
 
 
 class PrintedValue(Struct, frozen=True):
-    """One printed value per query, and how the values of all queries become the summary."""
+    """One printed value per query, and how the values are summarised."""
 
     name: str
     family: Family
@@ -249,15 +249,15 @@ class PrintedValue(Struct, frozen=True):
 
 
 class Judging(Struct, frozen=True, eq=False):
-    """The rankings as trec_eval sees them, and what the options say of them."""
+    """The rankings as trec_eval sees them, with the options."""
 
     judged: JudgedRanking
-    missing: Any  # bool per query: the run lacks it
+    missing: Any  # bool per query: missing from the run
     options: CommandLine
 
 
 def columns_of(family: Family, params: str | None, options: CommandLine) -> Iterator[PrintedValue]:
-    """The columns of one family: one for each cutoff or level, or one in all."""
+    """The columns of a family: one per cutoff or level, or a single one."""
     if family is RUNID:
         yield PrintedValue("runid", family, lambda judging: None, "text")
     elif family is RELSTRING:
@@ -286,7 +286,7 @@ def _values_of(family: Family, suffix: str, given: dict[str, Any], options: Comm
     definition, _ = trec_stems()[family.name]
     params = dict(given)
     if definition.defaults.get("rel") is not None or "rel" in given:
-        params["rel"] = options.level  # num_ret and rbp know no level
+        params["rel"] = options.level  # num_ret and rbp have no level
     if "rounding" in definition.takes:
         params["rounding"] = options.version.rounding
     if "docs" in definition.takes:
@@ -317,7 +317,7 @@ def _read(options: CommandLine) -> tuple[Qrels, Run]:
 
 
 def report(qrels: Qrels, run: Run, options: CommandLine, columns: list[PrintedValue]) -> str:
-    """Everything that is printed."""
+    """The complete output."""
     failing = _failing_queries(qrels, run, options)
     if failing:
         query, message = failing
@@ -333,7 +333,7 @@ def report(qrels: Qrels, run: Run, options: CommandLine, columns: list[PrintedVa
 
 
 def _evaluated(qrels: Qrels, run: Run, options: CommandLine) -> Qrels:
-    """The judgments that the C program looks at: 9.0.8 only those of queries that the run has."""
+    """The judgments that the C program uses: 9.0.8 ignores queries missing from the run."""
     if options.version.prints_missing or options.complete:
         return qrels
     answered = set(run.queries)
@@ -350,7 +350,7 @@ def _judgments_of(qrels: Qrels, queries: tuple[str, ...]) -> Qrels:
 
 
 def _judge(qrels: Qrels, run: Run, options: CommandLine) -> Judging:
-    """Form the rankings: -c keeps judged queries that the run lacks, -M cuts, -J removes unjudged documents."""
+    """Rank the run: -c keeps judged queries missing from it, -M cuts, -J removes unjudged documents."""
     version = options.version
     answered = set(run.queries)
     if options.complete and version.prints_missing and answered.isdisjoint(qrels.queries):
@@ -365,7 +365,7 @@ def _judge(qrels: Qrels, run: Run, options: CommandLine) -> Judging:
 
 def _ranked(qrels: Qrels, run: Run, options: CommandLine) -> JudgedRanking:
     rules = Rules(scores=options.version.scores, queries="judged" if options.complete else "both", depth=options.depth)
-    judgments = index_judgments(qrels, "first")  # repeats that matter have been refused by now
+    judgments = index_judgments(qrels, "first")  # duplicates that matter were reported before
     try:
         return judge(judgments, run, rules)
     except DuplicateError:
@@ -375,7 +375,7 @@ def _ranked(qrels: Qrels, run: Run, options: CommandLine) -> JudgedRanking:
 
 
 def _bogus_depth(options: CommandLine) -> int:
-    """trec_eval 10 gives a query that the run lacks one made-up, unjudged document."""
+    """trec_eval 10 gives a query missing from the run one made-up, unjudged document."""
     return 1 if options.depth is None else min(1, options.depth)
 
 
@@ -397,7 +397,7 @@ def _nothing_retrieved(judgments: Judgments) -> JudgedRanking:
 
 
 def _failing_queries(qrels: Qrels, run: Run, options: CommandLine) -> tuple[str, str] | None:
-    """The first query, in the order of evaluation, at which the C program gives up, and what it says."""
+    """The first query, in evaluation order, at which the C program gives up, and its message."""
     evaluated = _evaluated(qrels, run, options)
     answered = set(run.queries)
     failing: dict[str, str] = {}
@@ -413,7 +413,7 @@ def _failing_queries(qrels: Qrels, run: Run, options: CommandLine) -> tuple[str,
 
 
 def _duplicates(qrels: Qrels, run: Run, options: CommandLine) -> dict[str, str]:
-    """Queries with a document judged or retrieved twice; under -M only the documents within the depth matter."""
+    """Queries with a document judged or retrieved twice; with -M, only documents within the depth matter."""
     found: dict[str, str] = {}
     try:
         judgments = index_judgments(qrels)
@@ -425,7 +425,7 @@ def _duplicates(qrels: Qrels, run: Run, options: CommandLine) -> dict[str, str]:
     except DuplicateError as error:
         found |= {query: f"trec_eval.form_res_qrels: duplicate docs {doc}" for query, doc in error.pairs}
     except QuerySetError:
-        pass  # nothing to evaluate, so nothing to trip over
+        pass  # nothing to evaluate
     return found
 
 
@@ -441,7 +441,7 @@ def _checked(judgments: Judgments, run: Run, options: CommandLine) -> None:
 
 
 def _top(run: Run, options: CommandLine, depth: int) -> Run:
-    """The first documents of each query, all ties broken by id."""
+    """The first documents of each query, with ties broken by id."""
     with np.errstate(over="ignore"):
         score = run.score.astype(np.float32) if options.version.scores == "float32" else run.score
     by_id = np.array(sorted(range(len(run)), key=lambda row: as_bytes(str(run.doc[row])), reverse=True), np.int64)
@@ -456,7 +456,7 @@ def _rows_of(run: Run, rows: Integers) -> Run:
 
 
 def _before(qrels: Qrels, run: Run, options: CommandLine, failing: str, columns: list[PrintedValue]) -> str:
-    """What has been printed of the queries that come before the failing one."""
+    """The output for the queries before the failing one."""
     evaluated = _evaluated(qrels, run, options)
     earlier = tuple(query for query in evaluated.queries if as_bytes(query) < as_bytes(failing))
     if not options.version.prints_missing:
@@ -488,7 +488,7 @@ def _text(column: PrintedValue, value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    # 0 / 0 has its sign bit set on the machines that trec_eval runs on, and C prints it.
+    # On common machines 0 / 0 has its sign bit set, and C prints it.
     return "  -nan" if np.isnan(value) else f"{value:6.4f}"
 
 
@@ -501,14 +501,14 @@ def _summary_lines(judging: Judging, columns: list[PrintedValue], run: Run, qrel
 
 
 def _total(column: PrintedValue, judging: Judging, qrels: Qrels) -> float:
-    """The summary, summed in the order of the queries as the C program does."""
+    """The summary, summed in query order as in the C program."""
     values = np.asarray(column.values(judging), np.float64)
     if column.name == "num_rel" and judging.options.complete:
-        return float((qrels.rel >= 1).sum())  # the C program forgets -l here
+        return float((qrels.rel >= 1).sum())  # the C program ignores -l here
     if column.total == "geometric":
         values = log(np.maximum(values, 0.00001))
     if judging.missing.any() and not judging.options.version.prints_missing and column.total == "mean":
-        values = np.where(judging.missing, 0.0, values)  # not every measure gives 0 for nothing
+        values = np.where(judging.missing, 0.0, values)  # not every measure is 0 for an empty ranking
     total = float(np.add.accumulate(values)[-1])
     if column.total == "sum":
         return total
@@ -516,7 +516,7 @@ def _total(column: PrintedValue, judging: Judging, qrels: Qrels) -> float:
 
 
 def relevance_strings(judging: Judging, name: str, length: int) -> list[str]:
-    """The grades of the first documents as one character each."""
+    """The grades of the first documents, one character each."""
     judged = judging.judged
     shown = np.minimum(judged.retrieved, length)
     if name == "relstring":

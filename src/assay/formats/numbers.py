@@ -149,9 +149,7 @@ def show_value(value: Any) -> str:
 
 def no_rank(value: Any) -> str:
     """Why a value is not accepted as a rank."""
-    return (
-        "is missing" if value is None or value == "" else f"'{show_id(str(value))}' is not a whole number of at least 1"
-    )
+    return "is missing" if value is None or value == "" else f"'{show_id(str(value))}' is not a positive whole number"
 
 
 class Refusal(Struct, frozen=True, eq=False):

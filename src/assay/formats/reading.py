@@ -118,7 +118,7 @@ FORMATS = {
         lambda content: run_from_delimited(content, CSV),
     ),
     "tsv": InputFormat(
-        "tab-separated, with a header line; ids may contain blanks",
+        "tab-separated, with a header line; ids may contain spaces",
         lambda content, grades: qrels_from_delimited(content, TSV, grades),
         lambda content: run_from_delimited(content, TSV),
         layout=later("delimited.plain_tsv_layout"),

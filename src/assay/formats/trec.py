@@ -146,9 +146,7 @@ class _Codes:
         self._codes: list[Integers] = []
 
     def add(self, tokens: list[bytes]) -> None:
-        groups = [
-            (token, len(list(same))) for token, same in groupby(tokens)
-        ]  # in most files the rows of a query are consecutive
+        groups = [(token, len(list(same))) for token, same in groupby(tokens)]  # rows of a query are often consecutive
         codes = [self._code.setdefault(token, len(self._code)) for token, _ in groups]
         self._codes.append(np.repeat(np.array(codes, np.int64), [length for _, length in groups]))
 

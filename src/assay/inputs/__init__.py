@@ -1,1 +1,1 @@
-"""What is read beside qrels and runs: documents, queries, segments, chunks, and tables of scores. Knows no ranking."""
+"""Readers for input other than qrels and runs: documents, queries, segments, chunks and tables of scores."""

@@ -1,4 +1,4 @@
-r"""Which document a chunk belongs to, from a file: two columns, or a JSON object. Knows no run.
+r"""Read the document of each chunk from a file with two columns or a JSON object.
 
 >>> from assay.formats.sources import open_text
 >>> with open_text("a#1\ta\na#2\ta\n", "chunks") as content:
@@ -18,17 +18,17 @@ from assay.formats.text import NO_DATA, whole_text
 
 
 def read_chunks(source: Source) -> dict[str, str]:
-    """The document of each chunk, from a file: chunk -> document.
+    """Read the document of each chunk: chunk -> document.
 
-    The file has a chunk and its document on each line, with a tab, a comma or blanks between, or is one JSON object. A
-    header does no harm: it is taken for one more chunk.
+    Each line has a chunk and its document, separated by a tab, comma or spaces; or the file is one JSON object. A header
+    is harmless: it is read as one more chunk.
     """
     with open_source(source) as content:
         return chunks_from_text(content)
 
 
 def chunks_from_text(content: Content) -> dict[str, str]:
-    """The document of each chunk; one that belongs to two documents is refused."""
+    """The document of each chunk; a chunk with two documents is an error."""
     text = whole_text(content)
     start = text.lstrip()
     if not start:
@@ -47,7 +47,7 @@ def chunks_from_text(content: Content) -> dict[str, str]:
 
 def _members(text: str, source: str) -> list[tuple[None, str, str]]:
     try:
-        members = json.loads(text, object_pairs_hook=list)  # a name that stands twice is seen twice
+        members = json.loads(text, object_pairs_hook=list)  # keeps duplicate keys
     except (ValueError, RecursionError) as error:
         raise InputError(f"expected a JSON object that maps chunks to documents: {error}", source=source) from None
     for member in members:

@@ -1,7 +1,6 @@
-r"""Documents, one after the other: BEIR's and other JSON Lines, TREC's <DOC>, CSV, TSV, Parquet. Knows no run.
+r"""Read documents one by one: JSON Lines (BEIR and others), TREC's <DOC>, CSV, TSV, Parquet.
 
-A corpus is never in memory as a whole. What cannot be read is refused with file and line; `scan_documents` tells it
-instead, and goes on.
+A corpus is never loaded into memory as a whole. Errors name the file and line; `scan_documents` yields them and continues.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ _BEGIN, _END = re.compile(rb"<doc(?:\s[^>]*)?>", re.IGNORECASE), re.compile(rb"<
 
 
 class Document(Struct, frozen=True):
-    """What can be found."""
+    """A document of the corpus."""
 
     id: str
     text: str
     title: str = ""
-    line: int | None = None  # where it begins in its file, if that is a text
+    line: int | None = None  # first line, in a text file
 
     @property
     def whole(self) -> str:
-        """Title and text with a blank between, or the one that is there.
+        """Title and text separated by a space, or the one that is not empty.
 
         >>> Document("1", "Rinse it twice.", "Rice").whole, Document("2", "", "Rice").whole
         ('Rice Rinse it twice.', 'Rice')
@@ -57,10 +56,10 @@ class Document(Struct, frozen=True):
 
 
 def read_documents(source: Source, *, columns: Columns | None = None) -> Iterator[Document]:
-    """The documents of a file, compressed or not, or of all files of a folder, one after the other.
+    """The documents of a file, compressed or not, or of all files in a folder, one by one.
 
-    `columns` says what the fields are called where it is not plain: {"id": "sku", "text": ["name", "features"]}; several
-    fields are put together with a blank between. What cannot be read is refused with file and line.
+    `columns` names the fields if they have unusual names: {"id": "sku", "text": ["name", "features"]}; several fields are
+    joined with a space. Errors name the file and line.
     """
     for path in document_files(source):
         with open_source(path) as content:
@@ -86,7 +85,7 @@ def parse_documents(text: str | bytes, *, columns: Columns | None = None) -> lis
 
 
 def document_files(source: Source) -> list[Path | str]:
-    """The files of a source: itself, or all below a folder in the order of their names, hidden ones aside."""
+    """The files of a source: itself, or all files below a folder, sorted by name, except hidden ones."""
     if not os.path.isdir(source):
         return [os.fsdecode(source)]
     folder = Path(os.fsdecode(source))
@@ -101,7 +100,7 @@ def document_files(source: Source) -> list[Path | str]:
 
 
 def scan_documents(content: Content, *, columns: Columns | None = None) -> Iterator[Document | Flaw]:
-    """The documents of a content, and in their places what cannot be read as one."""
+    """The documents of a content, with a `Flaw` for each that cannot be read."""
     if content.head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"<"):
         yield from _trec_documents(content)
         return
@@ -112,12 +111,12 @@ def scan_documents(content: Content, *, columns: Columns | None = None) -> Itera
             continue
         if lack := fields.lack(record):
             yield lack
-            return  # all others would lack it too
+            return  # all others would too
         yield _document(fields.id(record), fields.text(record, "title"), fields.text(record), record.line)
 
 
 def _bare(row: Sequence[str]) -> Sequence[str] | None:
-    """Id and text, as in MS MARCO's passages, where a first row of two columns names neither."""
+    """Id and text, as in MS MARCO's passages, if the first row has two columns and is not a header."""
     names = set(map(folded, row))
     is_header = any(folded(name) in names for role in ("id", "text") for name in NAMES[role])
     return None if is_header or len(row) != 2 else ("id", "text")
@@ -140,7 +139,7 @@ def _document(id: str | Flaw, title: str | Flaw, text: str | Flaw, line: int | N
 
 
 def _trec_documents(content: Content) -> Iterator[Document | Flaw]:
-    """The documents between <DOC> and </DOC>; what stands between them does not count."""
+    """The documents inside <DOC> ... </DOC>; text outside is ignored."""
     found = False
     for line, data in _blocks(content):
         found = True
@@ -150,7 +149,7 @@ def _trec_documents(content: Content) -> Iterator[Document | Flaw]:
 
 
 def _blocks(content: Content) -> Iterator[tuple[int, bytes | Flaw]]:
-    """The bytes inside each <DOC>, and the line that it begins on."""
+    """The bytes inside each <DOC>, and its first line."""
     pieces: list[bytes] = []
     begin: int | None = None
     for chunk in line_chunks(content):
@@ -192,12 +191,12 @@ def _trec_document(data: bytes, line: int) -> Document | Flaw:
     elements = [(tag.casefold(), inside) for tag, inside in _ELEMENT.findall(rest)]
     title = next((_plain(inside) for tag, inside in elements if tag in _TITLE_TAGS), "")
     texts = [_plain(inside) for tag, inside in elements if tag in _TEXT_TAGS]
-    if not texts:  # all but the title, whatever it is called
+    if not texts:  # everything except the title
         first = next((tag for tag, _ in elements if tag in _TITLE_TAGS), None)
         texts = [_plain(rest if first is None else re.sub(rf"(?is)<{first}\b.*?</{first}\s*>", " ", rest, count=1))]
     return Document(number[1].strip(), " ".join(filter(None, texts)), title, line)
 
 
 def _plain(markup: str) -> str:
-    """The words of a piece of SGML, with single blanks between."""
+    """The words of a piece of SGML, separated by single spaces."""
     return " ".join(html.unescape(_TAG.sub(" ", markup)).split())

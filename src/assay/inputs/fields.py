@@ -1,7 +1,7 @@
-"""Records with named fields, one after the other: JSON Lines, CSV, TSV, Parquet, Arrow. Never a whole file in memory.
+"""Read records with named fields one by one: JSON Lines, CSV, TSV, Parquet, Arrow. Never loads a whole file.
 
-A line that cannot be read comes out in its place as a `Flaw`, which says what is wrong with it: who reads a file refuses
-at the first, who checks one goes on to the next. What is wrong with a file as a whole is refused at once.
+A line that cannot be read is yielded as a `Flaw`, which describes the problem: readers raise an error at the first one,
+checks continue. A problem with the whole file raises an error immediately.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from assay.formats.sources import Content
 from assay.formats.text import NO_DATA, Chunk, decoded, line_chunks, lines_of, refuse_old_mac_lines
 
 FlawKind: TypeAlias = Literal["json", "columns", "encoding", "id", "empty", "file"]  # the last two: the whole file
-Columns: TypeAlias = Mapping[str, str | Sequence[str]]  # role -> the name of its field, or of several
+Columns: TypeAlias = Mapping[str, str | Sequence[str]]  # role -> name of its field, or of several fields
 Bare: TypeAlias = Callable[[Sequence[str]], Sequence[str] | None]
-Names: TypeAlias = Mapping[str, tuple[str, ...]]  # role -> the names we know for it, the likeliest first
+Names: TypeAlias = Mapping[str, tuple[str, ...]]  # role -> known names, likeliest first
 
 _MAGIC = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff")
-_BATCH = 2048  # rows of a Parquet file whose texts are in memory at once
+_BATCH = 2048  # rows of a Parquet file in memory at once
 _LONGEST_FIELD = 2**31 - 1
 _IGNORED = str.maketrans("", "", "-_ ")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
@@ -34,15 +34,15 @@ NOT_UTF8 = "Convert the file to UTF-8: iconv -f LATIN1 -t UTF-8 OLD > NEW."
 
 
 class RawRecord(Struct, frozen=True):
-    """What stands in one place of a file."""
+    """A record of a file."""
 
     number: int  # counted from 1
-    line: int | None  # where it begins, in a text
+    line: int | None  # first line, in a text file
     fields: Mapping[str, Any]
 
 
 class Flaw(Struct, frozen=True):
-    """A place that cannot be read."""
+    """A line or record that cannot be read."""
 
     kind: FlawKind
     what: str
@@ -50,7 +50,7 @@ class Flaw(Struct, frozen=True):
     line: int | None = None
 
     def error(self, source: str) -> InputError:
-        """What to say to whoever reads the file."""
+        """The exception for readers."""
         return InputError(f"{self.what}. {self.advice}", source=source, line=self.line)
 
 
@@ -60,9 +60,9 @@ def is_table(content: Content) -> bool:
 
 
 def scan_records(content: Content, bare: Bare = lambda row: None) -> Iterator[RawRecord | Flaw]:
-    """All records of a content, in its order, and what cannot be read as one.
+    """All records of a content in order, with a `Flaw` for each that cannot be read.
 
-    `bare` is asked about the first row of a table between tabs: the names of its columns, if the row names none itself.
+    `bare` gets the first row of a tab-separated table and returns column names if that row is not a header.
     """
     if is_table(content):
         return _arrow_records(content)
@@ -72,7 +72,7 @@ def scan_records(content: Content, bare: Bare = lambda row: None) -> Iterator[Ra
         raise InputError(NO_DATA, source=content.name)
     chunk, line = start
     refuse_old_mac_lines(chunk, content)
-    # The chunk of the first line is read again, from the line that it begins with: those before it are blank.
+    # The chunk of the first line is read again; chunks before it are blank.
     if line.lstrip().startswith((b"{", b"[")):
         return _json_records(chain([chunk], chunks), content)
     return _delimited_records(chain([chunk], chunks), content, bare)
@@ -112,12 +112,12 @@ def _json_records(chunks: Iterator[Chunk], content: Content) -> Iterator[RawReco
 
 
 def _is_opening(line: bytes) -> bool:
-    """Whether a line is the start of JSON that goes on in the next one, or a whole list."""
+    """Whether a line starts JSON that spans several lines, or is a whole list."""
     return line.strip() == b"{" or line.lstrip().startswith(b"[")
 
 
 def _decoded_slowly(line: bytes, place: int) -> Any:
-    """What the quick decoder does not take: NaN, as Python writes it, and half characters; or why it is refused."""
+    """Decode what the fast decoder rejects, such as NaN and lone surrogates; or a `Flaw`."""
     import json
 
     try:
@@ -161,7 +161,7 @@ def _text_lines(chunks: Iterator[Chunk]) -> Iterator[tuple[int, str]]:
 
 
 def _tab_rows(lines: Iterator[tuple[int, str]], delimiter: str, content: Content) -> Iterator[tuple[int, list[str]]]:
-    """Rows between tabs. A quote is a letter like any, as in MS MARCO's texts, unless a whole field is quoted."""
+    """Tab-separated rows. Quotes are ordinary characters, as in MS MARCO, unless the whole field is quoted."""
     for place, line in lines:
         if line.strip():
             yield place, [_unquoted(field) for field in line.removesuffix("\r").split(delimiter)]
@@ -174,10 +174,10 @@ def _unquoted(field: str) -> str:
 
 
 def _quoted_rows(lines: Iterator[tuple[int, str]], delimiter: str, content: Content) -> Iterator[tuple[int, list[str]]]:
-    """Rows between commas or semicolons; a quoted field may go over several lines, and the row begins at its first."""
+    """Rows separated by commas or semicolons, with their first lines; a quoted field may span several lines."""
     import csv
 
-    csv.field_size_limit(_LONGEST_FIELD)  # a global of the csv module: without it a field over 128 kB is an error
+    csv.field_size_limit(_LONGEST_FIELD)  # global setting; by default a field over 128 kB is an error
     first, header = next(lines)
     reader = csv.reader(
         chain([f"{header}\n"], (f"{line}\n" for _, line in lines)),
@@ -212,7 +212,7 @@ def _arrow_records(content: Content) -> Iterator[RawRecord | Flaw]:
 def _values(column: Any) -> list[Any]:
     try:
         return list(column.to_pylist())
-    except UnicodeDecodeError:  # Arrow does not look whether its text is UTF-8
+    except UnicodeDecodeError:  # Arrow does not check that text is UTF-8
         return [None if text is None else decoded(text) for text in column.cast("large_binary").to_pylist()]
 
 
@@ -223,7 +223,7 @@ def _batches(content: Content) -> Iterator[Any]:
     except ImportError:
         raise MissingExtraError("reading Parquet and Arrow files", "frames") from None
     try:
-        # A file on the disk is read piece by piece; what is compressed once more, or a pipe, is taken whole.
+        # A plain file is read in pieces; a compressed file or a pipe is read into memory.
         source = pyarrow.OSFile(content.name) if content.file else pyarrow.BufferReader(content.read())
         if source.read(4) == b"PAR1":
             source.seek(0)
@@ -235,20 +235,20 @@ def _batches(content: Content) -> Iterator[Any]:
         opened = ipc.open_file(source) if is_file else ipc.open_stream(source)
         batches = (opened.get_batch(n) for n in range(opened.num_record_batches)) if is_file else opened
         for batch in batches:
-            batch.validate(full=True)  # a damaged file would otherwise be read beyond its memory
+            batch.validate(full=True)  # a damaged file could cause reads out of bounds
             yield from (batch.slice(start, _BATCH) for start in range(0, len(batch), _BATCH))
     except (pyarrow.ArrowException, OSError, ValueError, KeyError, SystemError) as error:
         raise InputError(f"the Parquet or Arrow data is damaged: {error}", source=content.name) from error
 
 
-# Which field is what
+# The roles of fields
 
 
 class Fields:
-    """Finds the fields of each role in records, by the names that were given for it or those that we know.
+    """Finds the fields of each role in records, by given or known names.
 
-    The first record decides. A later one may lack a field: its text is empty then, and its id is missing. A role that
-    another one can stand in for may be missing from the first record and come later.
+    The first record decides which fields are used. If a later record lacks one, its text is empty or its id missing. A
+    role that another one can replace may be missing from the first record and come later.
     """
 
     def __init__(
@@ -257,7 +257,7 @@ class Fields:
         columns: Columns | None,
         *,
         required: tuple[str, ...],
-        stands_in: Mapping[str, str] | None = None,  # role -> the one, named earlier, that can stand in for it
+        stands_in: Mapping[str, str] | None = None,  # role -> an earlier role that can replace it
     ) -> None:
         self._known, self._required, self._stands_in = known, required, stands_in or {}
         self._given = {role: _as_tuple(names) for role, names in (columns or {}).items()}
@@ -268,17 +268,17 @@ class Fields:
         self._found: dict[str, tuple[str, ...]] | None = None
 
     def lack(self, record: RawRecord) -> Flaw | None:
-        """Learn the names from the first record that is shown; what it lacks, if it lacks something."""
+        """Choose the fields from the first record; returns a `Flaw` if a required one is missing."""
         if self._found is not None:
             return None
         self._found = {}
-        claimed = {name for names in self._given.values() for name in names}  # and not guessed for another role too
+        claimed = {name for names in self._given.values() for name in names}  # not available for other roles
         free = {name: value for name, value in record.fields.items() if name not in claimed}
         for role, known in self._known.items():
             wanted = self._given.get(role)
             there = tuple(name for name in wanted if name in record.fields) if wanted else _first(known, free)
             missing = [name for name in wanted or () if name not in record.fields]
-            if missing and record.line is None:  # the columns of Parquet are the same for all
+            if missing and record.line is None:  # in Parquet, all records have the same columns
                 return self._lack(role, record, missing[0])
             if not there and not wanted and self._found.get(self._stands_in.get(role, "")):
                 there = known
@@ -311,11 +311,11 @@ class Fields:
         return Flaw("id", f"{_place(record)}there is no id", _ID_ADVICE, record.line)
 
     def value(self, record: RawRecord, role: str) -> Any:
-        """What stands in a field, as it is; None where there is nothing."""
+        """The value of a field, unchanged; None if it is missing."""
         return next((record.fields[name] for name in (self._found or {}).get(role, ()) if name in record.fields), None)
 
     def text(self, record: RawRecord, role: str = "text") -> str | Flaw:
-        """The text of a record: that of its fields, with a blank between."""
+        """The text of a record: its text fields joined with spaces."""
         names = (self._found or {}).get(role, ())
         if len(names) == 1 and type(value := record.fields.get(names[0])) is str:
             return value
@@ -331,7 +331,7 @@ class Fields:
 
 
 def writable(text: str) -> bool:
-    """Whether a text is UTF-8: neither bytes that are not, kept as surrogate escapes, nor half a character of JSON."""
+    """Whether a text can be written as UTF-8: it has no surrogate escapes or lone surrogates."""
     if text.isascii():
         return True
     try:
@@ -342,7 +342,7 @@ def writable(text: str) -> bool:
 
 
 def _plain(value: Any) -> str | None:
-    """A value as text; None where it is none."""
+    """A value as text; None if it has no text form."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -380,5 +380,5 @@ def _first(known: Sequence[str], fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def folded(name: str) -> str:
-    """The name of a field as we compare it: case, blanks, - and _ do not count."""
+    """The name of a field for comparison: case, spaces, - and _ are ignored."""
     return name.translate(_IGNORED).casefold()

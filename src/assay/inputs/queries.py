@@ -1,4 +1,4 @@
-"""Query files: JSONL (BEIR's _id and text), TSV, CSV, Parquet, TREC topics, or one id per line. Knows no run."""
+"""Read queries: JSONL (BEIR's _id and text), TSV, CSV, Parquet, TREC topics, or one id per line."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _NO_JSON = "Each line must be one JSON object: fix or remove these lines."
 
 
 class Query(Struct, frozen=True):
-    """What is asked."""
+    """A query."""
 
     id: str
-    text: str  # empty where the file has none
+    text: str  # empty if the file has no text
     line: int | None = None
 
 
 def read_queries(source: Source, *, columns: Columns | None = None) -> dict[str, str]:
-    """The queries of a file: id -> text, which is empty where the file has none.
+    """Read the queries of a file: id -> text, which is empty if the file has no text.
 
-    `columns` says what the fields of a table are called: {"id": "qid", "text": "utterance"}.
+    `columns` names the fields of a table: {"id": "qid", "text": "utterance"}.
     """
     with open_source(source) as content:
         return queries_from_text(content, columns=columns)
 
 
 def queries_from_text(content: Content, *, columns: Columns | None = None) -> dict[str, str]:
-    r"""The queries of a text, in its order.
+    r"""The queries of a content, in order.
 
     >>> from assay.formats.sources import open_text
     >>> with open_text("1\thow to cook rice\n2\train tomorrow\n", "queries") as content:
@@ -61,7 +61,7 @@ def queries_from_text(content: Content, *, columns: Columns | None = None) -> di
 
 
 def scan_queries(content: Content, *, columns: Columns | None = None) -> Iterator[Query | Flaw]:
-    """The queries of a content, in its order, and in their places what cannot be read as one."""
+    """The queries of a content in order, with a `Flaw` for each that cannot be read."""
     if columns or is_table(content) or _has_wide_header(content):
         yield from _table(content, columns)
         return
@@ -78,7 +78,7 @@ def scan_queries(content: Content, *, columns: Columns | None = None) -> Iterato
 
 
 def _has_wide_header(content: Content) -> bool:
-    """Whether the first line names columns that are more than an id and then a text, or stand between commas."""
+    """Whether the first line is a header other than an id and a text separated by a tab."""
     first = decoded(content.head.removeprefix(BYTE_ORDER_MARK).lstrip().partition(b"\n")[0])
     by_tab, by_comma = ([name.strip(' "\r').casefold() for name in first.split(mark)] for mark in "\t,")
     if len(by_tab) > 1:
@@ -91,7 +91,7 @@ def _table(content: Content, columns: Columns | None) -> Iterator[Query | Flaw]:
     for record in scan_records(content):
         if isinstance(record, RawRecord) and (lack := fields.lack(record)):
             yield lack
-            return  # all others would lack it too
+            return  # all others would too
         yield record if isinstance(record, Flaw) else _query(fields, record)
 
 
@@ -103,7 +103,7 @@ def _query(fields: Fields, record: RawRecord) -> Query | Flaw:
 
 
 def _lines(text: str) -> Iterator[Query | Flaw]:
-    """Id and text with a tab or, in a file without tabs, the first blank between; or the id alone."""
+    """Id and text separated by a tab or, in a file without tabs, by the first space; or the id alone."""
     separator = "\t" if "\t" in text else None
     for number, line in enumerate(text.split("\n"), 1):
         fields = line.strip("\r").split(separator, 1)

@@ -1,4 +1,4 @@
-"""Tables of values: one row per query, one column per system. From any tool, as CSV, TSV or with semicolons."""
+"""Read tables of scores from any tool: one row per query, one column per system, as CSV, TSV or with semicolons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MISSING = {"", "nan", "na", "null", "none", "-"}
 
 
 class ScoreTable(Struct, frozen=True):
-    """What each system gets on each query; not a number where the table says nothing."""
+    """The score of each system on each query; NaN if missing."""
 
     queries: tuple[str, ...]
     systems: tuple[str, ...]
@@ -27,7 +27,7 @@ class ScoreTable(Struct, frozen=True):
 
 
 def read_scores(source: Source) -> ScoreTable:
-    """The values of a table whose first line names the systems and whose first column names the queries."""
+    """Read a table with the systems in the first line and the queries in the first column."""
     with open_source(source) as content:
         text, name = whole_text(content), content.name
     if not text.strip():
@@ -63,9 +63,9 @@ def read_scores(source: Source) -> ScoreTable:
 
 
 def delimited_rows(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a table with the lines where they end, cells without blanks around them; empty rows are left out.
+    """The rows of a table with the line on which each ends; cells are stripped, empty rows skipped.
 
-    Cells may be quoted, but for tabs, where a quotation mark is one.
+    Cells may be quoted, except in TSV, where quotes are ordinary characters.
     """
     reader = csv.reader(
         io.StringIO(text.replace("\r\n", "\n")),
@@ -88,7 +88,5 @@ def _value(text: str, system: str, source: str, line: int) -> float:
         return float("nan")
     value = number(text)
     if value is None:
-        raise InputError(
-            f"value '{show_id(text)}' of system {show_id(system)} is not a number", source=source, line=line
-        )
+        raise InputError(f"'{show_id(text)}' of system {show_id(system)} is not a number", source=source, line=line)
     return value

@@ -1,4 +1,4 @@
-r"""Which segments a query belongs to, from a file: the query id, then any columns. Knows no run.
+r"""Read the segments of each query from a file: the query id, then any columns.
 
 >>> from assay.formats.sources import open_text
 >>> with open_text("query,intent\n1,buy\n2,know\n", "segments") as content:
@@ -17,22 +17,22 @@ from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import NO_DATA, whole_text
 from assay.inputs.scores import delimited_rows
 
-# Names of the query's id, without blanks, _ and -. Where an object has several, `query` may be its text.
+# Names of the query id, without spaces, _ and -. If an object has several, `query` may be its text.
 ID_NAMES = ("queryid", "qid", "topicid", "id", "number", "topic", "query")
 Rows = Iterator[tuple[int, list[str]]]
 
 
 def read_segments(source: Source) -> dict[str, dict[str, str]]:
-    """The segments of a file: column -> query -> segment. CSV, TSV, semicolons, or JSONL with one object per query.
+    """Read segments: column -> query -> segment. CSV, TSV, semicolons, or JSONL with one object per query.
 
-    The first row names the columns if its first cell is a name for the query (query, qid, ...); else they are numbered.
+    The first row is a header if its first cell is a name for the query (query, qid, ...); else columns are numbered.
     """
     with open_source(source) as content:
         return segments_from_text(content)
 
 
 def segments_from_text(content: Content) -> dict[str, dict[str, str]]:
-    """The segments of a text; a query that stands twice is refused."""
+    """The segments of a content; a duplicate query is an error."""
     text = whole_text(content)
     if not text.strip():
         raise InputError(NO_DATA, source=content.name)
@@ -84,7 +84,7 @@ def _rank_of_id(name: str) -> int:
 
 
 def _is_id(name: str) -> bool:
-    """Whether a column of this name holds the query: `Query ID` as well as `query_id`."""
+    """Whether a column with this name contains the query: `Query ID` as well as `query_id`."""
     return _plain(name) in ID_NAMES
 
 
@@ -93,7 +93,7 @@ def _plain(name: str) -> str:
 
 
 def _objects(text: str, source: str) -> tuple[list[str], Rows]:
-    """One object per query: what is not its id or text is a column; one that lacks a column is in no segment of it."""
+    """One object per query: every field except id and text is a column; a missing field means no segment."""
     records = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():

@@ -26,11 +26,11 @@ def run(arguments: Sequence[str]) -> int:
 
 @click.command(
     "trec_eval",
-    short_help="Replace trec_eval 9.0.8 or 10.0.",
+    short_help="Emulate trec_eval 9.0.8 or 10.0.",
     context_settings={"ignore_unknown_options": True, "help_option_names": []},
     epilog="Example: assay trec_eval -q -c -m ndcg_cut.10 -m map qrels.txt run.txt",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(arguments: tuple[str, ...]) -> None:
-    """Replace trec_eval 9.0.8 or 10.0: same options, same output, same exit codes. See `assay trec_eval -h`."""
+    """Emulate trec_eval 9.0.8 or 10.0: same options, same output, same exit codes. See `assay trec_eval -h`."""
     sys.exit(run(arguments))

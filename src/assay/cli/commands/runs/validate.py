@@ -22,8 +22,7 @@ from assay.validation.validating import validate_run
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
-    help="Also check the requirements of a track. "
-    + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
+    help="Track requirements to check. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
 )
 @validation_options
 def command(
