@@ -11,6 +11,10 @@ from assay import Qrels, Run
 GRADES = st.integers(-2, 4)
 SCORES = st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0, 2.5, 3.0])  # few, so that ties are common
 DOCS = [f"d{number}" for number in range(12)] + ["D1", "é", "d#2", "zz"]
+# Made once: strategies that are made anew for each example take longer than drawing from them.
+SOME_DOCS = st.lists(st.sampled_from(DOCS), min_size=1, max_size=10, unique=True)
+MORE_DOCS = st.lists(st.sampled_from(DOCS), min_size=1, max_size=12, unique=True)
+REAL_GRADES = st.integers(0, 4)
 
 
 @dataclass(frozen=True)
@@ -47,16 +51,16 @@ def ranking(docs: list[str]) -> dict[str, float]:
 @st.composite
 def judged_docs(draw, grades=GRADES):
     """Grades of some documents, at least one of them judged for real."""
-    docs = draw(st.lists(st.sampled_from(DOCS), min_size=1, max_size=10, unique=True))
+    docs = draw(SOME_DOCS)
     table = {doc: draw(grades) for doc in docs}
     if max(table.values()) < 0:
-        table[docs[0]] = draw(st.integers(0, 4))
+        table[docs[0]] = draw(REAL_GRADES)
     return table
 
 
 @st.composite
 def retrieved_docs(draw, scores=SCORES):
-    docs = draw(st.lists(st.sampled_from(DOCS), min_size=1, max_size=12, unique=True))
+    docs = draw(MORE_DOCS)
     return {doc: draw(scores) for doc in docs}
 
 
@@ -64,8 +68,9 @@ def retrieved_docs(draw, scores=SCORES):
 def cases(draw, grades=GRADES, scores=SCORES, max_queries=4):
     """Several queries; some judged and not answered, some answered and not judged, at least one both."""
     queries = [f"q{number}" for number in range(draw(st.integers(1, max_queries)))]
-    judged = {query: draw(judged_docs(grades)) for query in queries}
-    answered = {query: draw(retrieved_docs(scores)) for query in queries if query == "q0" or draw(st.booleans())}
+    some_judged, some_retrieved = judged_docs(grades), retrieved_docs(scores)
+    judged = {query: draw(some_judged) for query in queries}
+    answered = {query: draw(some_retrieved) for query in queries if query == "q0" or draw(st.booleans())}
     if draw(st.booleans()):
-        answered["unjudged"] = draw(retrieved_docs(scores))
+        answered["unjudged"] = draw(some_retrieved)
     return Case(judged, answered)

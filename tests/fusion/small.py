@@ -52,16 +52,15 @@ DOCS = [
     "\ud800x".encode("utf-8", "surrogatepass").decode("latin-1"),
     "\udce9",
 ]
+# Made once: strategies that are made anew for each example take longer than drawing from them.
+SOME_QUERIES = st.lists(st.sampled_from(["q", "p", "r"]), min_size=1, max_size=3, unique=True)
+SOME_DOCS = st.lists(st.sampled_from(DOCS), min_size=1, max_size=6, unique=True)
 
 
 @st.composite
 def tables(draw: Any, scores: st.SearchStrategy[float] = SCORES) -> Scores:
     """A run of up to three queries, some of which other runs lack."""
-    queries = draw(st.lists(st.sampled_from(["q", "p", "r"]), min_size=1, max_size=3, unique=True))
-    return {
-        query: {doc: draw(scores) for doc in draw(st.lists(st.sampled_from(DOCS), min_size=1, max_size=6, unique=True))}
-        for query in queries
-    }
+    return {query: {doc: draw(scores) for doc in draw(SOME_DOCS)} for query in draw(SOME_QUERIES)}
 
 
 several = st.lists(tables(), min_size=2, max_size=4)

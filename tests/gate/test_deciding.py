@@ -247,12 +247,12 @@ def test_the_same_loss_on_every_query_fails():
     assert ("fail", "the same difference (-0.5000) on every query, below the margin") == (found.status, found.words)
 
 
-def test_rounding_neither_passes_nor_fails():
+@pytest.mark.parametrize(("before", "after"), [(0.07, 0.06), (100_000.02, 100_000.01)])
+def test_rounding_neither_passes_nor_fails(before, after):
     """0.06 + 0.01 is a little less than 0.07 in binary; a loss that is exactly the margin does not break the rule."""
-    baseline, candidate = [0.07, 0.07, 0.07], [0.06, 0.06, 0.06]
-    assert candidate[0] + 0.01 < baseline[0]
+    assert after + 0.01 < before
 
-    assert "inconclusive" == decided("AP >= -0.01", baseline, candidate).status
+    assert "inconclusive" == decided("AP >= -0.01", [before] * 3, [after] * 3).status
 
 
 def test_a_bound_that_looks_like_the_margin_is_shown_with_more_digits():

@@ -51,7 +51,7 @@ def test_undefined_values_can_be_left_out_of_the_mean():
 
 
 def test_coverage_counts_what_meets_and_what_does_not():
-    coverage = evaluate(QRELS, RUN, ["P@1", "P@3"]).coverage
+    coverage = evaluate(QRELS, RUN, ["P@1", "P@2", "P@3"]).coverage
 
     assert (3, 2, ("q2",), ("other",), 1, 3) == (
         coverage.judged,
@@ -61,8 +61,22 @@ def test_coverage_counts_what_meets_and_what_does_not():
         coverage.without_relevant,
         coverage.evaluated,
     )
-    assert {1: 1.0, 3: 0.75} == coverage.judged_share
-    assert ({1: 1, 3: 0}, 1) == (coverage.straddling, coverage.tied)  # a and b are equal at ranks 1 and 2
+    assert {1: 1.0, 2: 1.0, 3: 0.75} == coverage.judged_share
+    assert ({1: 1, 2: 0, 3: 0}, 1) == (coverage.straddling, coverage.tied)  # a and b are equal at ranks 1 and 2
+
+
+def test_any_grade_above_0_makes_a_document_relevant_to_coverage():
+    coverage = evaluate({"q1": {"a": 0.5}, "q2": {"a": 0}, "q3": {"a": -1}}, {"q1": {"a": 1.0}}, ["nDCG"]).coverage
+
+    assert 2 == coverage.without_relevant
+
+
+def test_ties_have_no_bounds_where_rankings_are_cut():
+    """b is second of three with the same score; with the third cut away, what it could have changed is not known."""
+    qrels, run = {"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
+
+    assert {"RR": (1 / 3, 1.0)} == Evaluator(qrels, ["RR"]).evaluate(run, tie_bounds=True).tie_bounds
+    assert {} == Evaluator(qrels, ["RR"], Rules(depth=2)).evaluate(run, tie_bounds=True).tie_bounds
 
 
 def test_geometric_means_have_a_floor():
@@ -94,6 +108,9 @@ def test_parts_of_the_queries_can_be_put_together():
     assert whole.coverage == joined.coverage
     with pytest.raises(AssayError, match="a query appears in more than one part"):
         concat([parts[0], parts[0]])
+    both = Evaluator(QRELS, measures, Rules(queries="both"))
+    with pytest.raises(AssayError, match="a query stands in more than one part"):  # q2, which the run lacks
+        concat([both.part(queries).evaluate(RUN) for queries in (["q1", "q2"], ["q2", "q3"])])
     with pytest.raises(AssayError, match="different measures or rules"):
         concat([parts[0], evaluate(QRELS, RUN, ["AP"])])
     with pytest.raises(

@@ -74,10 +74,20 @@ def test_missing_queries_count_are_left_out_or_refused():
 @pytest.mark.parametrize(
     ("judged", "answered", "examples"),
     [
+<<<<<<< HEAD
         (["51", "52"], ["051", "052"], "the run has '051', the qrels have '51'"),
         (["Q1"], ["q1"], "the run has 'q1', the qrels have 'Q1'"),
         (["1"], ["MB01"], "the run has 'MB01', the qrels have '1'"),
         (["a"], ["x"], "the run has 'x', the qrels have 'a'"),
+=======
+        (["51", "52"], ["051", "052"], "the run has '051', the qrels '51'"),
+        (["Q1"], ["q1"], "the run has 'q1', the qrels 'Q1'"),
+        (["1"], ["MB01"], "the run has 'MB01', the qrels '1'"),
+        (["a-1", "topic-007"], ["b-2", "q7"], "the run has 'q7', the qrels 'topic-007'"),
+        (["7", "y"], ["a", "q7"], "the run has 'q7', the qrels '7'"),  # a and y have no number in common
+        (["a7", "b7"], ["q7"], "the run has 'q7', the qrels 'a7'"),
+        (["a"], ["x"], "the run has 'x', the qrels 'a'"),
+>>>>>>> 00736813e0d698137979451883589bf717bf4b93
     ],
 )
 def test_query_sets_that_do_not_meet_show_why(judged, answered, examples):
@@ -160,6 +170,15 @@ def test_only_judged_documents_move_up():
     only = judged.only_judged()
 
     assert ([2], [1, 2], [0.0, 1.0]) == (only.retrieved.tolist(), only.hit_rank.tolist(), only.hit_rel.tolist())
+
+
+def test_ties_among_judged_documents_are_those_that_are_left():
+    """Of d, c and x, which are equal, c and d are judged: they share the ranks 2 and 3."""
+    run = run_of({"q": {"x": 1.0, "b": 2.0, "c": 1.0, "d": 1.0, "y": 3.0, "a": 0.5}})
+    only = judge(qrels_of({"q": {"a": 1, "b": 0, "c": 1, "d": 0}}), run).only_judged()
+
+    assert [1, 2, 3, 4] == only.hit_rank.tolist()
+    assert ([1, 2, 2, 4], [1, 3, 3, 4]) == (only.hit_tie_first.tolist(), only.hit_tie_last.tolist())
 
 
 def test_strays_are_documents_judged_for_other_queries_only():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay import Qrels, Rules, judge, parse_qrels
+from assay import Evaluator, Qrels, Rules, concat, judge, parse_qrels
 from assay.errors import DuplicateError
 from assay.judgments import index_judgments
 from assay.topics import index_topics, judge_topics
@@ -29,6 +29,14 @@ def row_of(topics, doc: str) -> dict[str, float]:
     cells = slice(matrix.cell_start[row], matrix.cell_start[row + 1])
     names = [matrix.subtopics[number] for number in matrix.cell_subtopic[cells]]
     return dict(zip(names, matrix.cell_rel[cells].tolist(), strict=True))
+
+
+def test_parts_of_the_queries_can_be_put_together():
+    evaluator = Evaluator(QRELS, ["alpha_nDCG@3", "StRecall@3"])
+    parts = [evaluator.part([query]).evaluate(RUN) for query in ("q2", "q1")]
+
+    assert [("q2",), ("q1",)] == [part.queries for part in parts]
+    assert evaluator.evaluate(RUN).values.tolist() == concat(parts).values.tolist()
 
 
 def test_a_document_has_one_judgment_with_its_highest_grade():
