@@ -193,9 +193,6 @@ def test_planning() -> None:
     assert 0.8 <= power < 0.81
 
 
-<<<<<<< HEAD
-# The basis of the verdict
-=======
 def test_a_stricter_alpha_takes_more_queries_and_shows_larger_differences_only() -> None:
     usual, strict = only(Study(plan=0.05)), only(Study(plan=0.05, alpha=0.01))
 
@@ -208,8 +205,7 @@ def test_differences_up_to_the_minimum_are_ties() -> None:
     assert (3, 2, 0) == tuple(getattr(only(Study(minimum=0.25)), name) for name in ("wins", "ties", "losses"))
 
 
-# What the verdict rests on
->>>>>>> 00736813e0d698137979451883589bf717bf4b93
+# The basis of the verdict
 
 SMALL_WINS = [0.51 + number / 10_000 for number in range(57)] + [0.0] * 3  # many small gains and three large losses
 

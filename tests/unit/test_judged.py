@@ -74,20 +74,13 @@ def test_missing_queries_count_are_left_out_or_refused():
 @pytest.mark.parametrize(
     ("judged", "answered", "examples"),
     [
-<<<<<<< HEAD
         (["51", "52"], ["051", "052"], "the run has '051', the qrels have '51'"),
         (["Q1"], ["q1"], "the run has 'q1', the qrels have 'Q1'"),
         (["1"], ["MB01"], "the run has 'MB01', the qrels have '1'"),
+        (["a-1", "topic-007"], ["b-2", "q7"], "the run has 'q7', the qrels have 'topic-007'"),
+        (["7", "y"], ["a", "q7"], "the run has 'q7', the qrels have '7'"),  # a and y have no number in common
+        (["a7", "b7"], ["q7"], "the run has 'q7', the qrels have 'a7'"),
         (["a"], ["x"], "the run has 'x', the qrels have 'a'"),
-=======
-        (["51", "52"], ["051", "052"], "the run has '051', the qrels '51'"),
-        (["Q1"], ["q1"], "the run has 'q1', the qrels 'Q1'"),
-        (["1"], ["MB01"], "the run has 'MB01', the qrels '1'"),
-        (["a-1", "topic-007"], ["b-2", "q7"], "the run has 'q7', the qrels 'topic-007'"),
-        (["7", "y"], ["a", "q7"], "the run has 'q7', the qrels '7'"),  # a and y have no number in common
-        (["a7", "b7"], ["q7"], "the run has 'q7', the qrels 'a7'"),
-        (["a"], ["x"], "the run has 'x', the qrels 'a'"),
->>>>>>> 00736813e0d698137979451883589bf717bf4b93
     ],
 )
 def test_query_sets_that_do_not_meet_show_why(judged, answered, examples):
