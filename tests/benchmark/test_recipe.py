@@ -93,8 +93,8 @@ def test_a_mode_that_only_a_hybrid_needs_runs_for_it():
             "r.toml:2: columns.corpus.id: the id of corpus must be a field name or a list of field names.",
         ),
         ('\n[columns]\nsku = "id"', "r.toml:3: columns.sku: corpus has no field 'sku'. It has id, title, text."),
-        ("[files]\ncorpus = 3", "r.toml:2: files.corpus: 3 is not the name of a file; write it in quotes."),
-        ('[files]\nqueris = "q.tsv"', "r.toml:2: files.queris: there is no such file; did you mean 'queries'?"),
+        ("[files]\ncorpus = 3", "r.toml:2: files.corpus: 3 is not a file name; write it in quotes."),
+        ('[files]\nqueris = "q.tsv"', "r.toml:2: files.queris: no such role; did you mean 'queries'?"),
         ('modes = ["lexcal"]', "r.toml:1: modes: no mode called 'lexcal'; did you mean 'lexical'?"),
         ('modes = ["lexical", "lexical"]', "r.toml:1: modes: 'lexical' is listed twice; remove one."),
         (
@@ -166,7 +166,7 @@ def test_a_recipe_of_an_editor_on_windows(tmp_path):
 
 
 def test_recipes_that_cannot_be_read(tmp_path):
-    for path, words in ((tmp_path / "no.toml", "assay benchmark init"), (tmp_path, "--collection")):
+    for path, words in ((tmp_path / "no.toml", "assay benchmark init"), (tmp_path, "collection=")):
         with pytest.raises(InputError, match=words):
             read_recipe(path)
 

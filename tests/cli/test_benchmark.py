@@ -185,7 +185,7 @@ def test_a_folder_whose_files_and_fields_are_named_on_the_command_line(here):
         (
             ("benchmark.toml", "--output", "kitchen"),
             "Error: kitchen: contains other files (corpus.jsonl, qrels, queries.jsonl) and no benchmark. "
-            "Choose a new folder with --output.\n",
+            "Choose a new folder.\n",
         ),
     ],
 )  # fmt: skip

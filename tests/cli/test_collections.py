@@ -38,9 +38,9 @@ def test_findings_look_as_those_of_runs_do(folder: Path) -> None:
 collection, split all, 2 documents, 2 queries, 3 judgments
 
 error    corpus.jsonl: 1 line is not a JSON object [COL004]
-         - line 2: the line is no JSON: Unterminated string starting at: column 23 of '{"_id": "d2",
-           "text": "Pour.'
-         Write one JSON object per line: repair or remove these lines.
+         - line 2: the line is not valid JSON: Unterminated string starting at: column 23 of
+           '{"_id": "d2", "text": "Pour.'
+         Write one JSON object per line: fix or remove these lines.
 
 warning  corpus.jsonl: 1 document has neither title nor text [COL022]
          - line 3: document d3

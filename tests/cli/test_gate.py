@@ -77,7 +77,7 @@ def test_a_report_of_assay_evaluate_is_a_baseline(files):
     old = gate(files, "better.run", "--rule", "RR >= 0", "--ties", "doc-asc", "--max-age", "365", baseline="base")
 
     assert 0 == old.returncode
-    assert " days old (made on 2020-02-29; --max-age is 365)" in old.stdout
+    assert " days old (made on 2020-02-29; the limit is 365 days)" in old.stdout
     assert "warning       OTHER RULES: the baseline was evaluated under ties=doc-desc, this" in old.stdout
 
 
@@ -155,7 +155,7 @@ def test_hostile_names_and_ids_are_data(files, output_format):
     [
         (["--rule", "nDGC@10 >= 0"], "Error: rule 'nDGC@10 >= 0': no measure called 'nDGC'; did you mean 'nDCG'?"),
         (["--rule", "RR"], "Error: rule 'RR': has no >=; a rule is MEASURE >= NUMBER, such as 'nDCG@10 >= -0.01'."),
-        ([], "Error: nothing to decide; give a rule such as --rule 'nDCG@10 >= -0.01', or --targets."),
+        ([], "Error: nothing to decide; give a rule with --rule 'nDCG@10 >= -0.01', or targets with --targets."),
         (["--rule", "RR >= 0", "--alpha", "0.5"], "0.5 is not in the range 0<x<=0.25"),
         (["--rule", "RR >= 0", "--targets", "nothing"], "no target profile called 'nothing'"),
         (["--rule", "RR >= 0", "--baseline", "gone.run"], "gone.run"),

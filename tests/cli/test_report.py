@@ -273,7 +273,7 @@ def test_without_targets_nothing_is_said_of_them(here):
 def test_an_uplift_without_its_baseline_is_unknown(profile):
     out = " ".join(evaluate(profile, "hybrid.run", "-m", "RR", "--targets", "house.toml").stdout.split())
 
-    assert "nDCG@5 no baseline called 'keyword': evaluate that run too, or name another with --baseline" in out
+    assert "nDCG@5 no baseline called 'keyword': evaluate that run too, or name another baseline" in out
 
 
 def test_baselines_by_name_and_by_folder(profile):
@@ -323,7 +323,7 @@ def test_the_profile_that_comes_with_assay(here):
         (["--note", "x"], "Error: --note is stored in a report's manifest; add --report DIR.\n"),
         (["--report", "."], "Error: .: contains other files but no report (hybrid.run, keyword.run, qrels.txt)."),
         (["--report", "qrels.txt"], "Error: Invalid value for '--report': Directory 'qrels.txt' is a file.\n"),
-        (["--report", "out", "--set", "k"], "Error: --set takes NAME=VALUE"),
+        (["--report", "out", "--set", "k"], "Error: a setting is NAME=VALUE"),
         (["--targets", "trec-rga"], "Error: no target profile called 'trec-rga'; did you mean 'trec-rag'?"),
         (
             ["--targets", "trec-rag", "--baseline", "hybrd"],

@@ -280,7 +280,7 @@ def test_a_collection_with_an_error_is_refused_with_file_and_line(make) -> None:
 
     with pytest.raises(InputError) as error:
         open_collection(folder)
-    assert f"{folder}/corpus.jsonl:4: 1 line is no JSON" in str(error.value)
+    assert f"{folder}/corpus.jsonl:4: 1 line is not a JSON" in str(error.value)
     assert f"For details: assay collections check {folder}" in str(error.value)
     assert 4 == error.value.line
 
@@ -290,7 +290,7 @@ def test_what_is_missing_is_said_with_what_is_there(lay) -> None:
 
     with pytest.raises(InputError) as error:
         open_collection(folder)
-    assert "there are no documents: looked for corpus.jsonl" in str(error.value)
+    assert "no documents found: looked for corpus.jsonl" in str(error.value)
     assert "The folder contains README.md, qrels/, queries.jsonl" in str(error.value)
 
 

@@ -94,7 +94,7 @@ def test_what_is_relevant_can_be_said() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "give either a share (--share 0.2) or a number of queries (--queries 50) to sample."),
+        ({}, "give either a share (`share=0.2`) or a number of queries (`queries=50`) to sample."),
         ({"share": 0.5, "queries": 1}, "give either a share"),
         ({"share": 1.5}, "the share cannot be 1.5; it takes a number between 0 and 1."),
         ({"share": 0.0}, "the share cannot be 0; it takes a number between 0 and 1."),

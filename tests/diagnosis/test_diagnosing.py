@@ -97,7 +97,7 @@ def test_all_conventions_can_be_followed(like):
     )
 
     lacking = [missing.reason for missing in found.not_looked_at if missing.code == "DIA004"]
-    assert all("; leave out --like and --ties" in reason for reason in lacking)
+    assert all("; leave out `like=` and `ties=`" in reason for reason in lacking)
     assert ("DIA004" in found.codes()) != bool(lacking)
     assert {"DIA001", "DIA002", "DIA003", "DIA005", "DIA030"} <= set(found.codes())
 

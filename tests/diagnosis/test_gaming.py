@@ -143,7 +143,5 @@ def test_what_segments_need():
         found = diagnose(world.qrels(), runs, only=["gaming"], **options)
         return next(missing.reason for missing in found.not_looked_at if missing.code == "DIA031")
 
-    assert "needs --segments FILE (query and its segment)" == reason()
-    assert "no column of --segments FILE has two segments with at least 5 judged queries" == reason(
-        segments=kinds(world)
-    )
+    assert "needs `segments=` (query and its segment)" == reason()
+    assert "no column of `segments=` has two segments with at least 5 judged queries" == reason(segments=kinds(world))

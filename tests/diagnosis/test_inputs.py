@@ -42,8 +42,8 @@ def test_positions(file, text):
         ("q1 a 0\n", ":1: position 0 is out of range; positions start at 1"),
         ("q1 a\n", ":1: expected query, document and position, not 2 columns"),
         ("q1 a 1\nq1 a 2\n", ":2: document a occurs twice for query q1; keep the first position"),
-        ("\n", "there is no data"),
-        ("query doc position\n", "there is no data"),
+        ("\n", "no data"),
+        ("query doc position\n", "no data"),
     ],
 )
 def test_positions_that_cannot_be_read(file, text, message):
@@ -81,7 +81,7 @@ def test_real_queries_may_end_in_a_number_and_be_compressed(tmp_path):
         ("red\t0\n", ":1: count '0' is not a whole number, 1 or more"),
         ('{"question": "x"}\n', ":1: no query text; expected a field query, text,"),
         ('{"query": \n', ":1: not valid JSON:"),
-        ("\n\n", "there is no data"),
+        ("\n\n", "no data"),
     ],
 )
 def test_real_queries_that_cannot_be_read(file, text, message):

@@ -169,7 +169,7 @@ def test_without_a_presentation_runs_take_its_place_and_it_stays_a_note():
     assert "note" == found.severity
     assert "Grades decrease with rank beyond what the other runs explain in 3 of 3 runs" in found.measured
     assert "Without the order shown to assessors, bias cannot be distinguished from a good ranking." in found.measured
-    assert "Give --presented FILE" in found.advice
+    assert "Give a file of what was presented" in found.advice
 
 
 def test_what_cannot_be_looked_at():
@@ -179,5 +179,5 @@ def test_what_cannot_be_looked_at():
         world.qrels(), {"a": world.system(1.0)}, only=["position"], presented={"other": {"x": 1, "y": 2}}
     )
 
-    assert one.not_looked_at[0].reason.startswith("needs --presented FILE (query, document, position")
+    assert one.not_looked_at[0].reason.startswith("needs `presented=` (query, document, position")
     assert "does it use the same ids as the judgments?" in stranger.not_looked_at[0].reason

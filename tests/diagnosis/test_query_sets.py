@@ -131,7 +131,7 @@ def test_without_repeats_there_is_no_head():
     found = look(["a", "b"], {"a": 1, "c": 1})
 
     assert ["DIA023"] == [missing.code for missing in found.not_looked_at]
-    assert "no query of --production FILE occurs twice" in found.not_looked_at[0].reason
+    assert "no query of `production=` occurs twice" in found.not_looked_at[0].reason
 
 
 # No false alarms
@@ -178,4 +178,4 @@ def test_what_is_missing_is_named():
     found = diagnose({"q": {"a": 1}}, {"r": {"q": {"a": 1.0}}}, ["P@1"], only=["queries"])
 
     assert ["DIA020", "DIA021", "DIA022", "DIA023"] == [missing.code for missing in found.not_looked_at]
-    assert "needs --queries FILE with the texts of the test queries" == found.not_looked_at[2].reason
+    assert "needs `queries=`, the texts of the test queries" == found.not_looked_at[2].reason

@@ -89,7 +89,5 @@ def test_what_is_missing_is_named():
     def reason(found):
         return next(missing.reason for missing in found.not_looked_at if missing.code == "DIA032")
 
-    assert "needs --corpus FILE with the texts of the documents" == reason(without)
-    assert "--corpus FILE has none of the documents at the top of the RUNs; does it use the same ids?" == reason(
-        stranger
-    )
+    assert "needs `corpus=`, the texts of the documents" == reason(without)
+    assert "`corpus=` has none of the documents at the top of the RUNs; does it use the same ids?" == reason(stranger)

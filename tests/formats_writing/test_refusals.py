@@ -148,7 +148,7 @@ def test_ids_that_make_columns_look_like_csv() -> None:
 def test_tags() -> None:
     assert (
         "odd.jsonl: the tag 'my run' contains whitespace, which separates columns in trec files. "
-        "Set another with --tag (in Python: tag=)."
+        "Set another with `tag=`."
     ) == refusal(lambda: run_as_bytes(a_run(tag="my run"), "trec"))
     assert b"my run" in run_as_bytes(a_run(tag="my run"), "csv")[0]
     assert b" other\n" in run_as_bytes(a_run(tag="my run"), "trec", tag="other")[0]
@@ -196,7 +196,7 @@ def test_a_table_without_rows_is_not_written() -> None:
 
 def test_the_name_of_the_file_says_the_format_or_the_caller_does() -> None:
     assert (
-        "out.dat.gz: cannot tell the format from the file name. Choose it with --to (in Python: to=): "
+        "out.dat.gz: cannot tell the format from the file name. Choose it with `to=`: "
         "trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow."
     ) == refusal(lambda: output_format("out.dat.gz"))
     assert (

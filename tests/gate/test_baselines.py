@@ -96,7 +96,7 @@ def test_a_report_without_values_of_queries_is_an_error(folder):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"queries": {"q1": [0.5]}}, "the report is damaged: a query has another number of values than"),
+        ({"queries": {"q1": [0.5]}}, "the report is damaged: a query does not have one value per measure"),
         ({"queries": 3}, "does not match schema 'assay/evaluation-report/1'"),
         ({"schema": "assay/evaluation-report/9"}, "has schema 'assay/evaluation-report/9'; this version of assay"),
     ],
@@ -147,7 +147,7 @@ NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)
         (
             timedelta(days=91),
             90,
-            ["the baseline is 91 days old (made on 2025-03-02; --max-age is 90): documents, judgments and queries may have "
+            ["the baseline is 91 days old (made on 2025-03-02; the limit is 90 days): documents, judgments and queries may have "
              "changed. Make a new one from the system in use."],
         ),
         (timedelta(days=1, hours=1), 0, ["the baseline is 1 days old"]),

@@ -104,7 +104,7 @@ def test_one_file_on_both_sides_is_said(folder):
 def test_a_rule_that_was_meant_as_a_value_to_reach_is_said(folder):
     gate = decide("qrels.txt", "main.run", "better.run", ["RR >= 0.7", "P@1 >= -0.01"])
 
-    assert ["RR >= 0.7 asks for a gain of 0.7 over the baseline. To require a value of 0.7, use --targets."] == [
+    assert ["RR >= 0.7 asks for a gain of 0.7 over the baseline. To require a value of 0.7, set a target."] == [
         caution.words for caution in gate.cautions
     ]
 
@@ -190,5 +190,5 @@ def test_a_measure_of_rule_and_target_is_computed_once(folder):
 
 
 def test_nothing_to_decide_is_refused(folder):
-    with pytest.raises(InputError, match="nothing to decide; give a rule such as --rule"):
+    with pytest.raises(InputError, match="nothing to decide; give a rule with `gate_rules="):
         decide("qrels.txt", "main.run", "better.run")

@@ -11,8 +11,7 @@ from reading.rows import listed, qrels_rows, refusal, run_rows
 
 ADVICE = "Scores must be plain decimal numbers such as 12.5 or 1.2e-3: fix or remove these rows."
 GRADE_ADVICE = (
-    "Grades must be plain decimal numbers; give letters a value with --grades E=3,S=2,C=1,I=0 "
-    "(in Python: grades={'E': 3, 'S': 2, 'C': 1, 'I': 0})."
+    "Grades must be plain decimal numbers; give letters a value with `grades={'E': 3, 'S': 2, 'C': 1, 'I': 0}`."
 )
 
 
@@ -87,7 +86,7 @@ def test_a_run_of_three_columns_without_ranks_is_refused(third: str) -> None:
     assert (
         f"<text>:2: rank '{third}' is not a positive whole number (query q1, document b). "
         "A run without scores needs ranks: 1, 2, 3 and so on. If the third column is a score, use "
-        "--run-format beir, or add a header line: query_id doc_id score."
+        "`read_run(input_format='beir')`, or add a header line: query_id doc_id score."
     ) == refusal(lambda: parse_run(f"q1 a 1\nq1 b {third}\n"))
 
 

@@ -82,7 +82,7 @@ def test_what_is_no_pair_is_refused(pair):
     with pytest.raises(InputError) as refused:
         parse_settings([pair])
 
-    assert f"--set takes NAME=VALUE, such as model=e5-base or index.passages=2025-01-31, not {pair!r}." == str(
+    assert f"a setting is NAME=VALUE, such as model=e5-base or index.passages=2025-01-31, not {pair!r}." == str(
         refused.value
     )
 
@@ -91,14 +91,14 @@ def test_a_name_is_given_once():
     with pytest.raises(InputError) as refused:
         parse_settings(["k=1", "k=2"])
 
-    assert "--set gives 'k' twice; keep one of them." == str(refused.value)
+    assert "setting 'k' is given twice; keep one of them." == str(refused.value)
 
 
 def test_upper_case_does_not_make_a_parameter_of_the_model():
     with pytest.raises(InputError) as refused:
         parse_settings(["Model=e5"])
 
-    assert "--set Model=...: unknown name; did you mean 'model'?" == str(refused.value)
+    assert "no setting called 'Model'; did you mean 'model'?" == str(refused.value)
 
 
 def test_secrets_in_settings_are_hidden_wherever_they_stand():

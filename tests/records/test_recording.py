@@ -202,7 +202,7 @@ def test_a_folder_of_several_runs_is_no_baseline_but_each_of_them_is(here):
     [
         ({"report": "."}, "contains other files but no report"),
         ({"targets": "trec"}, "no target profile called 'trec'"),
-        ({"settings": ["k"]}, "--set takes NAME=VALUE"),
+        ({"settings": ["k"]}, "a setting is NAME=VALUE"),
     ],
 )
 def test_mistakes_are_seen_before_a_file_is_read(here, wishes, complaint):

@@ -185,7 +185,7 @@ def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "report").write_text("")
     with pytest.raises(InputError, match="is a file; a report needs a folder"):
         checked_folder(tmp_path / "report")
-    with pytest.raises(InputError, match="the name of the output file is empty"):
+    with pytest.raises(InputError, match="no folder for the report: the name is empty"):
         checked_folder("")
 
 

@@ -207,7 +207,7 @@ def test_mistakes_are_named_with_file_and_key(text, complaint):
 @pytest.mark.parametrize(
     ("text", "start"),
     [
-        ("measures.official = 0.3", "t.toml: measures.\"official\": 'official' stands for 29 measures (num_q, "),
+        ("measures.official = 0.3", "t.toml: measures.\"official\": 'official' means 29 measures (num_q, "),
         ("a = = 3", "t.toml: is not valid TOML: "),
         ('{"measures":\n {"AP": 0.3}', "t.toml:2: is not valid JSON: "),
     ],
@@ -318,7 +318,7 @@ def test_an_uplift_that_is_just_reached_is_reached_whatever_the_last_bits():
 @pytest.mark.parametrize(
     ("baselines", "words"),
     [
-        ([], "no baseline called 'bm25': evaluate that run too, or name another with --baseline"),
+        ([], "no baseline called 'bm25': evaluate that run too, or name another baseline"),
         ([Baseline(name="bm25", means={"AP": 0.3})], "the baseline 'bm25' has no value for P@4"),
         ([Baseline(name="bm25", means={"P@4": None})], "the baseline 'bm25' has no value for P@4"),
     ],

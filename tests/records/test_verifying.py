@@ -382,7 +382,7 @@ def test_a_report_that_cannot_be_read(report):
     with pytest.raises(InputError) as refused:
         verify("report")
 
-    assert "report: this folder has no readable report; create it again with --report." == str(refused.value)
+    assert "report: this folder has no readable report; make the report again." == str(refused.value)
 
 
 def test_one_damaged_report_of_two(here):

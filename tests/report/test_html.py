@@ -141,7 +141,7 @@ def test_what_was_measured_and_how_sure():
     assert "strong from 0.4500; typical 0.3000 to 0.3200" in text
     assert "Targets of trec-dl: 1 pass, 1 unknown, 1 fail" in text
     assert "0.5211 to 0.5498, depending on the order of ties" in text
-    assert "Equal scores by document id, descending; mean over all judged queries" in text
+    assert "Ties broken by document id, descending; mean over all judged queries" in text
     assert "50 queries judged, 48 answered, 2 missing" in text
     assert "2 of 50 judged queries are missing from run 'bm25' (first: q9, q31)." in text
     assert "Documents of 3 queries share their score" in text

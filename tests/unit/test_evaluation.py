@@ -109,7 +109,7 @@ def test_parts_of_the_queries_can_be_put_together():
     with pytest.raises(AssayError, match="a query appears in more than one part"):
         concat([parts[0], parts[0]])
     both = Evaluator(QRELS, measures, Rules(queries="both"))
-    with pytest.raises(AssayError, match="a query stands in more than one part"):  # q2, which the run lacks
+    with pytest.raises(AssayError, match="a query appears in more than one part"):  # q2, which the run lacks
         concat([both.part(queries).evaluate(RUN) for queries in (["q1", "q2"], ["q2", "q3"])])
     with pytest.raises(AssayError, match="different measures or rules"):
         concat([parts[0], evaluate(QRELS, RUN, ["AP"])])

@@ -93,7 +93,7 @@ def test_a_document_judged_twice_for_a_subtopic_is_refused_with_its_line():
 
     assert (
         "<text>:4: document a is judged more than once for query q, subtopic 2 (2 duplicate rows in total). Remove the "
-        "duplicates, keep the first (--duplicates first), or keep the higher grade (--duplicates best)."
+        "duplicates, keep the first (`duplicates='first'`), or keep the higher grade (`duplicates='best'`)."
         == str(caught.value)
     )
     assert (("q", "a"), ("q", "a")) == caught.value.pairs

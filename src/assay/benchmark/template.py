@@ -1,4 +1,4 @@
-"""The recipe that `assay benchmark init` writes: every key, with its default and what it does."""
+"""The recipe that `assay benchmark init` writes: every key with its default."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.retrieval.modes import MODES
 
 
 def recipe_text() -> str:
-    """The recipe, with every default and every mode there is."""
+    """The recipe, with every default and every mode."""
     usual = Recipe()
     modes = "\n".join(f"#   {name:<12} {kind.summary}" for name, kind in MODES.items())
     return _RECIPE.format(
@@ -22,30 +22,29 @@ def recipe_text() -> str:
 
 
 _RECIPE = """\
-# A benchmark: which collection is searched in which ways, and how the results are measured.
-# Run it with `assay benchmark run benchmark.toml`. Run again after an interruption, it goes on where it stopped.
+# A benchmark: the collection to search, the modes to search it with, and the measures.
+# Run it with `assay benchmark run benchmark.toml`. If it is interrupted, run it again to resume.
 
-# What is searched: a folder with documents, queries and judgments (paths are from this file), or "insurance" or "shop",
-# two small collections that come with assay.
+# A folder with documents, queries and judgments (relative to this file), or an embedded collection: "insurance", "shop".
 collection = "{usual.collection}"
-# split = "test"              # which judgments, where there are several: qrels/dev.tsv is the split "dev"
+# split = "test"              # of the judgments; qrels/dev.tsv is the split "dev"
 
-# Ways to search. The first one is what the others are compared with.
+# Search modes. The others are compared with the first.
 {modes}
 modes = {chosen}
 depth = {usual.depth}                  # documents per query
 
-# The first measure decides which mode is the best.
+# The first measure decides which mode is best.
 measures = {measures}
-# targets = "trec-rag"        # a profile of targets: a name, or a TOML file
+# targets = "trec-rag"        # a profile of targets: a name or a TOML file
 
 # Choosing a mode
-# latency_limit = 50          # milliseconds per query: also choose among the modes that are so fast
-# segments = "segments.csv"   # the best mode for each kind of query: the query id, then any columns; or "difficulty"
-seed = {usual.seed}                      # for the sample of queries that are timed
-repeats = {usual.repeats}                   # timed passes over them
+# latency_limit = 50          # milliseconds per query: also report the best mode within this limit
+# segments = "segments.csv"   # find the best mode per segment: query id, then any columns; or "difficulty"
+seed = {usual.seed}                      # for sampling the queries to time
+repeats = {usual.repeats}                   # timed passes over those queries
 
-# A mode of your own: a name, a kind from the list above, and the settings of that kind. Add its name to `modes`.
+# To define your own mode, give a name, a kind from the list above and its settings, and add the name to `modes`.
 #
 # [[mode]]
 # name = "tuned"
@@ -61,7 +60,7 @@ repeats = {usual.repeats}                   # timed passes over them
 # k = 60
 # weights = [1.0, 2.0]
 
-# Where fields or files are not called as usual:
+# If fields or files have unusual names:
 #
 # [columns.corpus]
 # id = "sku"

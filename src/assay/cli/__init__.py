@@ -1,6 +1,6 @@
-"""The command line: parse, call, print. A command that needs a thought has it in the library.
+"""The command line: parse, call, print. All logic is in the library.
 
-Exit status: 0 done, 1 the answer is "no", 2 wrong usage or input that cannot be used, 3 inconclusive.
+Exit status: 0 done, 1 the answer is "no", 2 wrong usage or unusable input, 3 inconclusive.
 """
 
 from __future__ import annotations
@@ -75,13 +75,15 @@ def _say_version(context: click.Context, option: click.Parameter, asked: bool) -
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example: assay evaluate qrels.txt bm25.run hybrid.run -m nDCG@10 -m AP",
 )
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_say_version, help="The version.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_say_version, help="Show the version."
+)
 @click.option(
     "--plugin",
     "plugins",
     multiple=True,
     type=click.Path(dir_okay=False),
-    help="A Python file with measures of your own.",
+    help="A Python file with your own measures.",
 )
 def group(plugins: tuple[str, ...]) -> None:
     """Measure how good a search system is, how sure you can be of it, and where it goes wrong."""
@@ -94,15 +96,15 @@ def group(plugins: tuple[str, ...]) -> None:
 
 def main() -> None:
     """The `assay` command."""
-    # Starting NumPy's threads for matrices takes longer than most evaluations, and only vector search has any use for them.
+    # Starting NumPy's BLAS threads takes longer than most evaluations, and only vector search uses them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         if sys.argv[1:2] == ["trec_eval"]:
-            # Its options are trec_eval's own, which click would read in another way.
+            # click would parse trec_eval's options differently.
             from assay.cli.commands.trec_eval import run
 
             sys.exit(run(sys.argv[2:]))
-        sys.exit(group.main(standalone_mode=False))  # the status of a command that asked for one, else None, which is 0
+        sys.exit(group.main(standalone_mode=False))  # None is 0
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:
@@ -117,10 +119,10 @@ def main() -> None:
         _complain("interrupted")
         sys.exit(130)
     except BrokenPipeError:
-        sys.stdout = None  # the reader has gone; nothing is left to flush
+        sys.stdout = None  # the reader has closed the pipe
         sys.exit(0)
     except OSError as error:
-        sys.stdout = None  # what cannot be written now cannot be flushed later
+        sys.stdout = None  # flushing it at exit would fail too
         _complain(f"the result cannot be written: {error.strerror}.")
         sys.exit(2)
 
@@ -130,7 +132,7 @@ def _complain(message: str) -> None:
 
 
 def write(text: str | bytes, output: Any = None) -> None:
-    """Write text to a file, whole or not at all, or to the terminal; ids come out as the bytes they came in as."""
+    """Write text to a file, completely or not at all, or to the terminal; ids keep their bytes."""
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
     if output is None:
         if sys.stdout is None:

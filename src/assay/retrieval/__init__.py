@@ -1,4 +1,4 @@
-"""Ways to search a collection: documents and queries in, runs out. Knows documents and runs, not judgments.
+"""Search a collection: documents and queries in, runs out.
 
 base         what a retriever is, and what all of them share      embedding    texts to vectors, by a model
 analysis     texts to terms                                       embeddings   vectors kept on disk, by their texts

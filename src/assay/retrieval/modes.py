@@ -1,4 +1,4 @@
-"""Search modes by name, made from settings. No engine is loaded before its mode is asked for."""
+"""Search modes by name. Engines are loaded only on use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FUSED_MODES = ("lexical", "vector")
 
 
 class Hybrid(Struct, frozen=True):
-    """A hybrid: no retriever, but a fusion of the runs of other modes."""
+    """A fusion of the runs of other modes."""
 
     modes: tuple[str, ...] = _FUSED_MODES
     method: str = "rrf"
@@ -30,7 +30,7 @@ class Hybrid(Struct, frozen=True):
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """All that decides the result beside the runs, defaults too, as plain JSON values."""
+        """Everything besides the runs that affects the result, with defaults, as plain JSON values."""
         return {
             "engine": "fusion",
             "modes": list(self.modes),
@@ -41,10 +41,10 @@ class Hybrid(Struct, frozen=True):
         }
 
     def fuse(self, runs: Mapping[str, Run], depth: int | None = None) -> Run:
-        """The runs of its modes, which are looked up by name, as one."""
+        """Fuse the runs of its modes, looked up by name."""
         missing = [mode for mode in self.modes if mode not in runs]
         if missing:
-            raise RetrievalError(f"there is no run of {', '.join(missing)} to fuse; there are {', '.join(runs)}.")
+            raise RetrievalError(f"no run of {', '.join(missing)} to fuse; there are {', '.join(runs)}.")
         chosen = [runs[mode] for mode in self.modes]
         options: dict[str, Any] = {"norm": self.norm, "weights": self.weights, **self.parameters}
         fused = fuse(chosen, self.method, depth=depth, **options)
@@ -56,7 +56,7 @@ for _module in pkgutil.iter_modules(retrievers.__path__):
 
 MODES: dict[str, ModeKind] = {
     **dict(sorted(RETRIEVERS.items())),
-    "hybrid": ModeKind("hybrid", "the runs of other modes, fused", Hybrid, fuses=True),
+    "hybrid": ModeKind("hybrid", "fusion of the runs of other modes", Hybrid, fuses=True),
 }
 
 
@@ -70,14 +70,14 @@ def find_mode(name: str) -> ModeKind:
 
 
 def make_retriever(mode: str, settings: Mapping[str, Any] | None = None) -> Retriever:
-    """The retriever of a mode; a hybrid, which is none, is refused.
+    """The retriever of a mode; a hybrid is an error.
 
     >>> make_retriever("bm25s", {"k1": 0.9, "b": 0.4})
     BM25s(k1=0.9, b=0.4, method='lucene', delta=0.5, language='english')
     """
     found = find_mode(mode)
     if found.fuses:
-        raise RetrievalError(f"{mode} searches nothing itself: it fuses the runs of other modes.")
+        raise RetrievalError(f"{mode} is not a retriever; it fuses the runs of other modes.")
     given = dict(settings or {})
     _refuse_unknown(found, given, found.defaults)
     made: Any = found.made_of(**given)
@@ -85,25 +85,25 @@ def make_retriever(mode: str, settings: Mapping[str, Any] | None = None) -> Retr
 
 
 def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Hybrid:
-    """The fusion of a hybrid mode, its settings checked; a method's parameters stand beside the others.
+    """The fusion of a hybrid mode, with its settings checked, including the parameters of the method.
 
     >>> make_fused("hybrid", {"modes": ["bm25s", "vector"], "k": 20}).parameters
     {'k': 20}
     """
     found = find_mode(mode)
     if not found.fuses:
-        raise RetrievalError(f"{mode} is no fusion of other modes.")
+        raise RetrievalError(f"{mode} does not fuse other modes.")
     given = dict(settings or {})
     method = find_method(given.get("method", "rrf"))
     of_all = {name: value for name, value in found.defaults.items() if name != "parameters"}
     _refuse_unknown(found, given, {**of_all, **method.defaults})
     modes = given.get("modes", _FUSED_MODES)
     if not isinstance(modes, (list, tuple)) or not modes or not all(isinstance(name, str) for name in modes):
-        raise RetrievalError(f'modes cannot be {modes!r}; they are a list of names, such as ["lexical", "vector"].')
+        raise RetrievalError(f'modes cannot be {modes!r}; it takes a list of names, such as ["lexical", "vector"].')
     weights = given.get("weights")
     if weights is not None and (not isinstance(weights, (list, tuple)) or len(weights) != len(modes)):
         raise FusionError(
-            f"weights cannot be {weights!r}; they are a list of numbers, one for each of {', '.join(modes)}."
+            f"weights cannot be {weights!r}; it takes a list of numbers, one for each of {', '.join(modes)}."
         )
     fused = Hybrid(
         tuple(modes),
@@ -112,7 +112,7 @@ def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Hybrid:
         None if weights is None else tuple(weights),
         {name: value for name, value in given.items() if name in method.defaults},
     )
-    fused.fuse({name: Run.from_columns([], [], [], name=name) for name in modes})  # refuses what cannot be
+    fused.fuse({name: Run.from_columns([], [], [], name=name) for name in modes})  # raises the errors of fuse
     return fused
 
 

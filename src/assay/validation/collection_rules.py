@@ -107,7 +107,7 @@ def empty_file(flaw: Flaw, role: str) -> str | None:
     "line",
     "error",
     "{count} {line is not a JSON object|lines are not JSON objects}",
-    fix="Write one JSON object per line: repair or remove these lines.",
+    fix="Write one JSON object per line: fix or remove these lines.",
 )
 def broken_json(flaw: Flaw, role: str) -> str | None:
     """Invalid JSON.

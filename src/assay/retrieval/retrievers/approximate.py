@@ -22,7 +22,7 @@ _GRAPH = "graph.usearch"
 _AT_ONCE = 1024  # vectors added between two progress updates
 
 
-@retriever("approximate search by vectors, as live systems do it", extra="dense", needs_model=True)
+@retriever("approximate vector search with an HNSW graph, as in live systems", extra="dense", needs_model=True)
 class Approximate(Dense, Struct, frozen=True):
     """Cosine similarity with an HNSW graph (Malkov and Yashunin 2018) instead of comparing every document.
 

@@ -37,7 +37,7 @@ METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 _WITH_DELTA = ("bm25l", "bm25+")
 
 
-@retriever("BM25 with its parameters and variants to choose", extra="lexical")
+@retriever("BM25 on bm25s, with configurable parameters and variants", extra="lexical")
 class BM25s(SearchesWhatItOpens, Struct, frozen=True):
     """BM25 with configurable parameters; the variants are those of Kamphuis et al. (2020)."""
 

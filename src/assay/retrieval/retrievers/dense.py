@@ -40,7 +40,7 @@ _DOCUMENTS = 16384  # documents compared in one step
 _SLACK = 1e-4
 
 
-@retriever("exact search by the vectors of a model", extra="dense", needs_model=True)
+@retriever("exact vector search with a model", extra="dense", needs_model=True)
 class Dense(SearchesWhatItOpens, Struct, frozen=True):
     """Cosine similarity between query and document vectors, over title and text.
 

@@ -39,7 +39,7 @@ _TEXT, _ROW, _ANALYSER = "text", "row", "assay"
 _HEAP = 1_000_000_000
 
 
-@retriever("BM25 on tantivy, with fixed k1 = 1.2 and b = 0.75", extra="lexical")
+@retriever("BM25 on tantivy, with k1 = 1.2 and b = 0.75", extra="lexical")
 class TantivyBM25(SearchesWhatItOpens, Struct, frozen=True):
     """BM25 over title and text, with the stop words and stemmer of a language."""
 
