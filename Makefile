@@ -8,7 +8,7 @@
 # make test-ranx hold the ranx convention against ranx, in an environment of its own
 PYTHON ?= python3
 BIN := .venv/bin
-QUICK := $(addprefix tests/,reading unit laws golden gate validation records diagnosis)
+QUICK := $(addprefix tests/,reading unit laws golden gate validation records)
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 # Where Python is told to write no bytecode, every process compiles assay anew and every test run its tests.

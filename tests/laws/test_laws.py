@@ -133,6 +133,7 @@ def test_parts_put_together_are_bit_equal_to_the_whole(case, data):
                 np.testing.assert_array_equal(whole[part], measure.values(judged.select(part)), err_msg=str(measure))
 
 
+@pytest.mark.slow
 @given(cases(max_queries=3), judged_docs(), retrieved_docs())
 def test_one_query_never_changes_another(case, grades, scores):
     anchor = {"anchor": {"a": 4}}  # the highest grade of the qrels is a convention of some measures
