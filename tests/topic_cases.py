@@ -44,10 +44,13 @@ def topic_qrels(grades: Grades) -> Qrels:
     return Qrels.from_columns(query, doc, grade, iteration=subtopic)
 
 
+SOME_SUBTOPICS = st.lists(st.sampled_from(SUBTOPICS), min_size=1, unique=True)
+
+
 @st.composite
 def judged_subtopics(draw, docs=DOCS):
     """Grades of some documents for some subtopics."""
-    subtopics = draw(st.lists(st.sampled_from(SUBTOPICS), min_size=1, unique=True))
+    subtopics = draw(SOME_SUBTOPICS)
     some = st.dictionaries(st.sampled_from(docs), st.integers(0, 2), min_size=1, max_size=10)
     return {subtopic: draw(some) for subtopic in subtopics}
 
@@ -57,7 +60,8 @@ def topic_cases(draw, scores=SCORES, max_queries=3):
     """Several queries; some judged and not answered, some answered and not judged, at least one both."""
     retrieved = st.dictionaries(st.sampled_from(DOCS), scores, min_size=1)
     queries = [f"q{number}" for number in range(draw(st.integers(1, max_queries)))]
-    judged = {query: draw(judged_subtopics()) for query in queries}
+    some_judged = judged_subtopics()
+    judged = {query: draw(some_judged) for query in queries}
     answered = {query: draw(retrieved) for query in queries if query == "q0" or draw(st.booleans())}
     if draw(st.booleans()):
         answered["unjudged"] = draw(retrieved)

@@ -88,6 +88,7 @@ def is_whole(folder: Path) -> bool:
     return (folder / "ExperimentManifest.json").exists()
 
 
+@pytest.mark.slow
 def test_killed_at_ten_random_moments_it_comes_to_the_same_report(tmp_path):
     write_kitchen(tmp_path)
     models = model_folder()

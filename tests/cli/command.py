@@ -66,7 +66,7 @@ class Prepared:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=[theirs.fileno()],
-            env=ENVIRONMENT,
+            env={"OPENBLAS_NUM_THREADS": "1", **ENVIRONMENT},  # as `assay` sets it; and threads do not outlive a fork
         )
         theirs.close()
         atexit.register(self.end)

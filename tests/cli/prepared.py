@@ -12,8 +12,6 @@ import runpy
 import socket
 import sys
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `assay` does; and a process with threads could not fork
-
 import click
 import jinja2
 import msgspec.json

@@ -206,6 +206,7 @@ def test_some_queries_share_no_content_word_with_any_exact_product(
     assert len(without) >= 5, without
 
 
+@pytest.mark.slow
 def test_some_queries_are_answered_to_the_letter_by_one_exact_product_alone(
     shop: Collection, products: dict[str, Document], letters: dict[str, dict[str, str]]
 ):

@@ -63,6 +63,7 @@ def test_nineteen_thousand_products_are_indexed_and_searched_within_half_a_minut
     assert 0.6 < mean(collections / "chorus_electronics", run, "nDCG@10")
 
 
+@pytest.mark.slow
 def test_vectors_and_words_together_are_better_than_either_on_cranfield(minilm, collections, tmp_path):
     cranfield = collections / "cranfield"
     runs = {mode: searched(mode, cranfield, tmp_path / mode) for mode in ("lexical", "vector")}

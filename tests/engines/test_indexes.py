@@ -156,6 +156,7 @@ make_retriever({mode!r}).index(corpus(MANY), Path({folder!r}))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["lexical", "bm25s"])
 def test_a_builder_that_is_killed_at_any_moment_is_followed_by_one_that_gives_the_same(mode, tmp_path):
     queries = {"q1": "lift3 body", "q2": "drag7"}

@@ -31,6 +31,7 @@ print(peak() - before, sum(len(document.text) for document in documents()) >> 20
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is counted in other units elsewhere")
 def test_a_corpus_is_indexed_in_less_memory_than_it_takes_itself(tmp_path):
     done = subprocess.run(

@@ -43,6 +43,7 @@ def test_the_programs_own_tests(shared_data):
     assert 9 == checked
 
 
+@pytest.mark.slow
 def test_every_published_figure(shared_data, tmp_path):
     """TREC-COVID, CODEC, Robust, Web, and others, through the command line as a user would run it."""
     command = [sys.executable, "-m", "assay", "trec_eval"]

@@ -120,6 +120,7 @@ def test_a_constant_scorer_does_not_look_good():
     assert [0.0] == values(parse_measure("nDCG@10"), grades, constant).tolist()
 
 
+@pytest.mark.slow
 @given(cases(max_queries=5), st.data())
 def test_parts_put_together_are_bit_equal_to_the_whole(case, data):
     judged = judge_topics(case.qrels, case.run, strays=True)
@@ -132,6 +133,7 @@ def test_parts_put_together_are_bit_equal_to_the_whole(case, data):
                 np.testing.assert_array_equal(whole[part], measure.values(judged.select(part)), err_msg=str(measure))
 
 
+@pytest.mark.slow
 @given(cases(max_queries=3), judged_docs(), retrieved_docs())
 def test_one_query_never_changes_another(case, grades, scores):
     anchor = {"anchor": {"a": 4}}  # some measures depend on the highest grade in the qrels

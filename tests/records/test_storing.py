@@ -366,6 +366,7 @@ def test_names_with_stars_and_brackets_are_no_patterns(tmp_path):
 # At any moment
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["exchange", "without-exchange"])
 def test_a_process_killed_at_any_moment_leaves_the_old_report_or_the_new_one(tmp_path, mode):
     chance = random.Random(mode)

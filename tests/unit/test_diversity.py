@@ -260,6 +260,7 @@ def test_intent_aware_measures_are_means_over_the_subtopics(case, cutoff, rel):
         )
 
 
+@pytest.mark.slow
 @given(topic_cases(max_queries=5), st.data())
 def test_parts_put_together_are_bit_equal_to_the_whole(case, data):
     judgments = index_topics(case.qrels)
@@ -326,6 +327,7 @@ def test_order_of_input_does_not_matter(case):
     )
 
 
+@pytest.mark.slow
 @given(judged_subtopics(), st.permutations(DOCS), st.integers(0, len(DOCS) - 1))
 def test_moving_a_document_above_an_unjudged_one_never_lowers_the_value(grades, docs, place):
     below = [*docs[:place], "unjudged", *docs[place:]]

@@ -89,6 +89,7 @@ def test_ranks_are_not_missed_where_a_row_cannot_be_read(tmp_path: Path) -> None
     assert ["RUN011"] == validate_run(written(tmp_path, "a.run", GOOD_RUN.replace("8.0", "nan"))).codes()
 
 
+@pytest.mark.slow
 def test_a_million_bad_lines_give_a_page(tmp_path: Path) -> None:
     path = written(tmp_path, "a.run", GOOD_RUN + "oh no\n" * 1_000_000)
 
