@@ -90,7 +90,7 @@ def test_letters(tmp_path: Path) -> None:
     [
         (
             [],
-            "Error: give either a share (`share=0.2`) or a number of queries (`queries=50`) to sample.",
+            "Error: give either a share (--share 0.2) or a number of queries (--queries 50) to sample.",
         ),
         (["--share", "2"], "Error: the share cannot be 2; it takes a number between 0 and 1."),
         (["--queries", "20"], "Error: a sample of 20 of 20 queries leaves one part empty; each part needs a query."),

@@ -75,24 +75,24 @@ def test_the_order_of_modes_is_that_of_their_weights():
         (
             lambda: make_retriever("hybrid"),
             RetrievalError,
-            "hybrid searches nothing itself: it fuses the runs of other",
+            "hybrid is not a retriever; it fuses the runs of other",
         ),
-        (lambda: make_fused("vector"), RetrievalError, "vector is no fusion of other modes."),
+        (lambda: make_fused("vector"), RetrievalError, "vector does not fuse other modes."),
         (
             lambda: make_retriever("bm25s", {"k": 1}),
             RetrievalError,
             "bm25s has no setting 'k'; did you mean 'k1'? It has",
         ),
         (lambda: make_fused("hybrid", {"alpha": 1}), RetrievalError, "hybrid has no setting 'alpha'. It has modes, "),
-        (lambda: make_fused("hybrid", {"modes": []}), RetrievalError, "modes cannot be []; they are a list of names"),
+        (lambda: make_fused("hybrid", {"modes": []}), RetrievalError, "modes cannot be []; it takes a list of names"),
         (
             lambda: make_fused("hybrid", {"weights": [1]}),
             FusionError,
-            "weights cannot be [1]; they are a list of numbers",
+            "weights cannot be [1]; it takes a list of numbers",
         ),
         (lambda: make_fused("hybrid", {"method": "rff"}), FusionError, ""),
         (lambda: make_fused("hybrid", {"k": -3}), FusionError, ""),
-        (lambda: make_fused("hybrid").fuse({"vector": VECTORS}), RetrievalError, "there is no run of lexical to fuse"),
+        (lambda: make_fused("hybrid").fuse({"vector": VECTORS}), RetrievalError, "no run of lexical to fuse"),
     ],
 )
 def test_what_cannot_be_is_refused(make, error, words):
