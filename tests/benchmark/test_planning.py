@@ -113,7 +113,7 @@ def test_the_missing_part_of_a_hybrid_is_not_listed_if_nobody_asked_for_it(witho
         ),
         (
             '[[mode]]\nname = "both"\nkind = "hybrid"\nmodes = 3',
-            "r.toml:4: mode 'both': modes cannot be 3; they are a list of names",
+            "r.toml:4: mode 'both': modes cannot be 3; it takes a list of names",
         ),
         (
             '[[mode]]\nname = "both"\nkind = "hybrid"\nweights = [1, "much"]',

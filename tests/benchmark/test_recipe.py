@@ -25,7 +25,7 @@ def test_what_init_writes_is_the_default_too():
 
 def test_what_init_shows_in_comments_can_be_used():
     lines = [line.removeprefix("# ") for line in recipe_text().splitlines()]
-    begin, end = lines.index("[[mode]]"), lines.index("Where fields or files are not called as usual:")
+    begin, end = lines.index("[[mode]]"), lines.index("If fields or files have unusual names:")
     shown = [line for line in lines[begin:end] if line != "#"]
 
     recipe = parse_recipe('modes = ["tuned", "weighted"]\n' + "\n".join(shown))
