@@ -23,7 +23,7 @@ from assay.measures.arithmetic import log
 from assay.measures.conventions import convention
 from assay.native.sums import exact_sum
 from assay.rules import RULE_CHOICES, Rules
-from assay.tables import Floats, Integers, Qrels, as_bytes
+from assay.tables import Floats, Integers, Qrels, as_bytes, in_byte_order
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.topics import JudgedTopics, TopicJudgments
@@ -456,8 +456,8 @@ def _added(parts: Sequence[Coverage], judged: set[str]) -> Coverage:
     return Coverage(
         judged=sum(part.judged for part in parts),
         answered=sum(part.answered for part in parts),
-        missing=tuple(query for part in parts for query in part.missing),
-        unjudged=tuple(dict.fromkeys(q for part in parts for q in part.unjudged if q not in judged)),
+        missing=tuple(in_byte_order(query for part in parts for query in part.missing)),
+        unjudged=tuple(in_byte_order({query for part in parts for query in part.unjudged if query not in judged})),
         without_relevant=sum(part.without_relevant for part in parts),
         evaluated=sum(part.evaluated for part in parts),
         judged_share={k: ratio_of(round(known[k]), shown[k]) for k in cutoffs},

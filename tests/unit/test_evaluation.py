@@ -121,6 +121,16 @@ def test_parts_of_the_queries_can_be_put_together():
         concat([])
 
 
+def test_missing_queries_of_parts_come_in_byte_order():
+    qrels = {query: {"a": 1} for query in ("q1", "q2", "q3", "q4")}
+    run = {query: {"a": 1.0} for query in ("q2", "q3", "x2", "x1")}
+    evaluator = Evaluator(qrels, ["RR"])
+    joined = concat([evaluator.part(queries).evaluate(run) for queries in (["q3", "q4"], ["q1", "q2"])])
+
+    assert (("q1", "q4"), ("x1", "x2")) == (joined.coverage.missing, joined.coverage.unjudged)
+    assert evaluator.evaluate(run).coverage == joined.coverage
+
+
 def test_shares_of_judged_documents_are_added_as_counts():
     """Of 49 documents shown for each query 1 and 2 are judged; 1 / 49 * 49 + 2 / 49 * 49 is a little less than 3."""
     run = {query: {f"d{n:02}": float(n) for n in range(49)} for query in ("q1", "q2")}
