@@ -127,7 +127,7 @@ class _CollectionCheck:
         for rule in rules_of("collection", "file"):
             for about in rule.check(self._facts):
                 file, said = about.file, about.said
-                found = _finding(rule, file, said.count, said.examples, said.message)
+                found = _finding(rule, file, said.count, said.examples, rule.message_of(said))
                 self._findings.append(found if said.severity is None else replace(found, severity=said.severity))
         for (code, file), tally in self._tallies.items():
             rule = RULES[code]

@@ -465,11 +465,10 @@ def letters(facts: CollectionFacts) -> Iterator[About]:
 
 
 def _tallied(code: str, tallies: Mapping[str, Tally]) -> Iterator[About]:
-    from assay.validation.registry import RULES
 
     for file, tally in tallies.items():
         if tally.count:
-            yield About(file, Said(RULES[code].said(tally.count), tally.count, tuple(tally.examples)))
+            yield About(file, Said(count=tally.count, examples=tuple(tally.examples)))
 
 
 def _with_blanks(what: str, id: str) -> str | None:

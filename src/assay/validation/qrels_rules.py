@@ -65,7 +65,7 @@ def comments(facts: QrelsFacts) -> Iterator[Said]:
     Example: # NIST
     """
     if facts.comments:
-        yield Said(plural("{count} {line is a comment|lines are comments}", facts.comments), facts.comments)
+        yield Said(count=facts.comments)
 
 
 # Judgments
@@ -291,8 +291,7 @@ def nothing_relevant(facts: QrelsFacts) -> Iterator[Said]:
             FindingExample(f"{len(facts.grades[query])} judged", facts.first_line.get(query), show_id(query))
             for query in none[:SHOWN]
         )
-        words = plural("{count} {query has|queries have} no relevant document", len(none))
-        yield Said(f"{words}: {some_of(none)}", len(none), shown)
+        yield Said(count=len(none), examples=shown, detail=f": {some_of(none)}")
 
 
 @rule(
@@ -331,7 +330,7 @@ def topics_without_judgments(facts: QrelsFacts) -> Iterator[Said]:
     Example: topics.tsv has 200 queries; 43 are judged.
     """
     if facts.partners.topics is not None:
-        yield from lacking(facts.partners.topics, facts.queries, "{topic has|topics have} no judgments")
+        yield from lacking(facts.partners.topics, facts.queries)
 
 
 @rule(
@@ -344,7 +343,7 @@ def judged_without_topic(facts: QrelsFacts) -> Iterator[Said]:
     Example: Query 151 is judged; the topics end at 150.
     """
     if facts.partners.topics is not None:
-        yield from lacking(facts.queries, facts.partners.topics, "judged {query is|queries are} not in the topics")
+        yield from lacking(facts.queries, facts.partners.topics)
 
 
 @rule(
@@ -361,7 +360,7 @@ def near_topics(facts: QrelsFacts) -> Iterator[Said]:
     Example: 01 in the qrels, 1 in the topics.
     """
     matches = near_matches(sorted(facts.queries), facts.partners.topics or frozenset())
-    yield from alike(matches, "query {id|ids} would match a topic if written the same way")
+    yield from alike(matches)
 
 
 @rule(
@@ -378,8 +377,7 @@ def twin_queries(facts: QrelsFacts) -> Iterator[Said]:
     spaces, letter case, leading zeros or Unicode normalisation.
     Example: 1 and 01.
     """
-    words = "{pair|pairs} of query ids {is|are} nearly identical"
-    yield from alike(twins(facts.queries), words, "'{}' and '{}'")
+    yield from alike(twins(facts.queries), "'{}' and '{}'")
 
 
 @rule(

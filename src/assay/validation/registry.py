@@ -32,12 +32,13 @@ PREFIXES: dict[str, Kind] = {"RUN": "run", "QRL": "qrels", "COL": "collection"}
 
 
 class Said(Struct, frozen=True):
-    """A finding with its own message, for rules that report more than a count."""
+    """What a rule found in a file as a whole."""
 
-    message: str
+    message: str = ""  # if it is not that of the rule
     count: int = 1
     examples: tuple[FindingExample, ...] = ()
     severity: Severity | None = None  # if it depends on what was found
+    detail: str = ""  # to add to the message
 
 
 class Rule(Struct, frozen=True):
@@ -66,8 +67,12 @@ class Rule(Struct, frozen=True):
         return (inspect.getdoc(self.check) or "").splitlines()
 
     def said(self, count: int) -> str:
-        """The message for this many places."""
+        """The message about this many places."""
         return plural(self.message, count)
+
+    def message_of(self, said: Said) -> str:
+        """The message of what it found: its own or the rule's, with the detail."""
+        return (said.message or self.said(said.count)) + said.detail
 
 
 RULES: dict[str, Rule] = {}
@@ -114,19 +119,19 @@ def load_rules() -> None:
     from assay.validation import collection_rules, qrels_rules, run_rules, text_rules  # noqa: F401
 
 
-def lacking(wanted: Iterable[str], there: frozenset[str], words: str) -> Iterator[Said]:
+def lacking(wanted: Iterable[str], there: frozenset[str] = frozenset()) -> Iterator[Said]:
     """A finding about the wanted ids that are missing, if any are."""
     missing = sorted(set(wanted) - there)
     if missing:
         shown = tuple(FindingExample("", None, show_id(query)) for query in missing[:SHOWN])
-        yield Said(f"{plural('{count} ' + words, len(missing))}: {some_of(missing)}", len(missing), shown)
+        yield Said(count=len(missing), examples=shown, detail=f": {some_of(missing)}")
 
 
-def alike(matches: Sequence[Match], words: str, both: str = "'{}' here, '{}' in the other file") -> Iterator[Said]:
+def alike(matches: Sequence[Match], both: str = "'{}' here, '{}' in the other file") -> Iterator[Said]:
     """A finding about ids that are nearly identical, if any are."""
     if matches:
         shown = tuple(
             FindingExample(f"{both.format(show_id(m.ours), show_id(m.theirs))} ({m.differ_by})", None, show_id(m.ours))
             for m in matches[:SHOWN]
         )
-        yield Said(plural("{count} " + words, len(matches)), len(matches), shown)
+        yield Said(count=len(matches), examples=shown)

@@ -295,9 +295,8 @@ def ties(facts: RunFacts) -> Iterator[Said]:
     """
     if facts.tied.count:
         across = [f"across rank {k} in {facts.straddling[k]:,}" for k in CUTOFFS if facts.straddling[k]]
-        words = plural("{count} {query has|queries have} tied scores", facts.tied.count)
-        words += f" ({', '.join(across)})" if across else ""
-        yield Said(words, facts.tied.count, tuple(facts.tied.examples))
+        detail = f" ({', '.join(across)})" if across else ""
+        yield Said(count=facts.tied.count, examples=tuple(facts.tied.examples), detail=detail)
 
 
 def note_ties(rows: QueryRows, facts: RunFacts) -> None:
@@ -374,7 +373,7 @@ def same_lists(facts: RunFacts) -> Iterator[Said]:
         shown = tuple(
             FindingExample(f"same ranking as {some_of(group[1:])}", None, show_id(group[0])) for group in groups[:SHOWN]
         )
-        yield Said(f"{count:,} queries have the same ranking as another query", count, shown)
+        yield Said(count=count, examples=shown)
 
 
 # Depth
@@ -445,7 +444,7 @@ def missing_judged(facts: RunFacts) -> Iterator[Said]:
     fewer queries.
     Example: 50 queries are judged; the run answers 43.
     """
-    yield from lacking(facts.partners.judged, facts.queries, "judged {query is|queries are} missing from the run")
+    yield from lacking(facts.partners.judged, facts.queries)
 
 
 @rule(
@@ -462,9 +461,7 @@ def not_judged(facts: RunFacts) -> Iterator[Said]:
     Example: The run answers 6,980 queries; 43 are judged.
     """
     if facts.partners.qrels is not None:
-        yield from lacking(
-            facts.queries, frozenset(facts.partners.judged), "{query|queries} in the run {is|are} not judged"
-        )
+        yield from lacking(facts.queries, frozenset(facts.partners.judged))
 
 
 @rule(
@@ -481,7 +478,7 @@ def missing_topics(facts: RunFacts) -> Iterator[Said]:
     Example: topics.tsv has 105 queries, the run 104.
     """
     if facts.partners.topics is not None:
-        yield from lacking(facts.partners.topics, facts.queries, "{topic is|topics are} missing from the run")
+        yield from lacking(facts.partners.topics, facts.queries)
 
 
 @rule(
@@ -498,9 +495,7 @@ def unknown_topics(facts: RunFacts) -> Iterator[Said]:
     Example: The run has query 151; the topics end at 150.
     """
     if facts.partners.topics is not None:
-        yield from lacking(
-            facts.queries, facts.partners.topics, "{query|queries} in the run {is|are} not in the topics"
-        )
+        yield from lacking(facts.queries, facts.partners.topics)
 
 
 @rule(
@@ -519,7 +514,7 @@ def near_queries(facts: RunFacts) -> Iterator[Said]:
     """
     theirs = set(facts.partners.judged) | (facts.partners.topics or frozenset())
     matches = near_matches(sorted(facts.queries), theirs)
-    yield from alike(matches, "query {id|ids} would match if written the same way")
+    yield from alike(matches)
 
 
 @rule(

@@ -13,7 +13,7 @@ from assay.formats.numbers import number
 from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, is_utf8, lines_of
 from assay.validation.findings import FindingExample
 from assay.validation.registry import Said, rule
-from assay.words import noun_for, plural
+from assay.words import noun_for
 
 if TYPE_CHECKING:
     from assay.validation.facts import FileFacts
@@ -451,5 +451,4 @@ def queries_apart(facts: FileFacts) -> Iterator[Said]:
     Example: Rows of query 1, of query 2, and again of query 1.
     """
     if facts.apart:
-        words = "{count} {query has|queries have} rows that are not grouped together"
-        yield Said(plural(words, facts.apart), facts.apart, (FindingExample("", None, facts.first_apart),))
+        yield Said(count=facts.apart, examples=(FindingExample("", None, facts.first_apart),))

@@ -128,11 +128,9 @@ def validate_beside(
 def _seen_by_evaluation(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
     coverage = evaluation.coverage
     if coverage.missing:
-        words = "judged {query is|queries are} missing from the run"
-        yield from (("RUN050", said) for said in lacking(coverage.missing, frozenset(), words))
+        yield from (("RUN050", said) for said in lacking(coverage.missing))
     if coverage.unjudged:
-        words = "{query|queries} in the run {is|are} not judged"
-        yield from (("RUN051", said) for said in lacking(coverage.unjudged, frozenset(), words))
+        yield from (("RUN051", said) for said in lacking(coverage.unjudged))
 
 
 # Reading
@@ -526,7 +524,7 @@ def _validation(
 
 
 def _said_finding(code: str, facts: FileFacts, said: Said) -> Finding:
-    found = _finding(code, facts, said.count, said.examples, said.message)
+    found = _finding(code, facts, said.count, said.examples, RULES[code].message_of(said))
     return found if said.severity is None or code in facts.options.graver else replace(found, severity=said.severity)
 
 
