@@ -10,13 +10,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from assay.comparison.comparing import compare_scores
 from assay.comparison.intervals import (
     bca_intervals,
-    difference_interval,
     mean_interval,
     percentile_intervals,
-    simultaneous_intervals,
 )
+from assay.comparison.pairs import Study, SystemScores
 from assay.comparison.resampling import resampled_means
 from assay.comparison.significance import significance_of
 from assay.errors import AssayError
@@ -40,7 +40,7 @@ def test_it_is_scipys_interval_of_the_paired_test(values):
     assume(np.ptp(first - second) > 1e-6)
     expected = stats.ttest_rel(first, second).confidence_interval(0.95)
 
-    assert tuple(expected) == pytest.approx(difference_interval(first, second), rel=1e-7, abs=1e-12)
+    assert tuple(expected) == pytest.approx(mean_interval(first - second), rel=1e-7, abs=1e-12)
 
 
 @given(VALUES)
@@ -49,7 +49,7 @@ def test_it_leaves_out_zero_where_the_t_test_is_significant(values):
     assume(np.ptp(values) > 0)
     p = significance_of(np.column_stack((values, zeros)), [(0, 1)]).p[0]
     assume(abs(p - 0.05) > 1e-9)
-    low, high = difference_interval(values, zeros)
+    low, high = mean_interval(values - zeros)
 
     assert (p < 0.05) == (low > 0 or high < 0)
 
@@ -57,8 +57,8 @@ def test_it_leaves_out_zero_where_the_t_test_is_significant(values):
 @given(VALUES)
 def test_swapping_turns_it_about_zero(values):
     other = values[::-1].copy()
-    low, high = difference_interval(values, other)
-    turned = difference_interval(other, values)
+    low, high = mean_interval(values - other)
+    turned = mean_interval(other - values)
 
     assert (-high, -low) == pytest.approx(turned)
 
@@ -67,17 +67,17 @@ def test_queries_that_one_lacks_are_left_out():
     first = np.array([0.5, math.nan, 0.8, 0.9])
     second = np.array([0.3, 0.2, 0.4, 0.3])
 
-    assert difference_interval(first[[0, 2, 3]], second[[0, 2, 3]]) == difference_interval(first, second)
+    assert mean_interval(first[[0, 2, 3]] - second[[0, 2, 3]]) == mean_interval(first - second)
 
 
 def test_a_system_against_itself_differs_by_nothing():
     values = np.random.default_rng(1).random(20)
 
-    assert (0.0, 0.0) == difference_interval(values, values)
+    assert (0.0, 0.0) == mean_interval(values - values)
 
 
 def test_one_query_has_none():
-    assert difference_interval(np.array([0.5]), np.array([0.3])) is None
+    assert mean_interval(np.array([0.5]) - np.array([0.3])) is None
 
 
 # Resampling.
@@ -213,7 +213,15 @@ def test_means_of_resamples_are_those_of_the_plain_loop():
     assert (means <= columns.max(axis=0)[:, None] + 1e-12).all()
 
 
-# Simultaneous intervals.
+# Simultaneous intervals (Bonferroni: Dunn 1961).
+
+
+def simultaneous_intervals(columns):
+    """The intervals of these differences in one comparison: each column is a system, and the baseline has 0 everywhere."""
+    systems = ("baseline", *(str(number) for number in range(columns.shape[1])))
+    values = np.column_stack((np.zeros(len(columns)), columns))[None]
+    scores = SystemScores(systems, tuple(map(str, range(len(columns)))), ("AP",), values)
+    return [pair.interval for pair in compare_scores(scores, Study(simultaneous=True), moves=0).pairs]
 
 
 def test_ten_intervals_have_a_tenth_of_the_error_each():
@@ -246,6 +254,3 @@ def test_simultaneous_at_the_edges():
     columns = np.column_stack((np.full(5, 0.3), np.full(5, math.nan)))
 
     assert [(0.3, 0.3), None] == simultaneous_intervals(columns)
-    assert [] == simultaneous_intervals(np.zeros((5, 0)))
-    with pytest.raises(AssayError, match="confidence cannot be 2"):
-        simultaneous_intervals(columns, 2)

@@ -80,7 +80,7 @@ def test_real_queries_may_end_in_a_number_and_be_compressed(tmp_path):
         ("query,count\nred\n", ":2: fewer columns (1) than the first line"),
         ("red\t0\n", ":1: count '0' is not a whole number, 1 or more"),
         ('{"question": "x"}\n', ":1: no query text; expected a field query, text,"),
-        ('{"query": \n', ":1: not valid JSON:"),
+        ('{"query": \n', ":1: the line is not valid JSON:"),
         ("\n\n", "no data"),
     ],
 )

@@ -1,7 +1,7 @@
 """Confidence intervals of means and differences. Independent of measures, queries and files.
 
-Each interval is for one comparison; of many, one in twenty misses. `simultaneous_intervals` are wider and hold
-together.
+Each interval is for one comparison; of many, one in twenty misses. `Study(simultaneous=True)` asks for a higher confidence of
+each, so that all of them hold together.
 """
 
 from __future__ import annotations
@@ -44,30 +44,6 @@ def mean_interval(values: Floats, confidence: float = CONFIDENCE) -> Interval | 
     error = math.sqrt(exact_sum((known - mean) ** 2) / (len(known) - 1) / len(known))
     half = t_quantile(len(known) - 1, (1 + confidence) / 2) * error
     return mean - half, mean + half
-
-
-def difference_interval(first: Floats, second: Floats, confidence: float = CONFIDENCE) -> Interval | None:
-    """The two-sided t interval of the mean difference, first minus second, query by query.
-
-    Queries missing (NaN) from either system are left out. It excludes zero exactly when the paired t test is
-    significant.
-
-    >>> low, high = difference_interval(np.array([0.5, 0.8, 0.9]), np.array([0.3, 0.4, 0.3]))
-    >>> print(f"{low:.4f} {high:.4f}")
-    -0.0968 0.8968
-    """
-    return mean_interval(first - second, confidence)
-
-
-def simultaneous_intervals(columns: Floats, confidence: float = CONFIDENCE) -> list[Interval | None]:
-    """The t interval of each column's mean, widened so that all of them hold together in 95 of 100 cases.
-
-    Bonferroni: each of m intervals has confidence 1 - 0.05 / m. This is valid however the columns are related, and
-    wider than necessary if they are closely related (Dunn 1961).
-    """
-    _check_confidence(confidence)
-    each = 1 - (1 - confidence) / max(1, columns.shape[1])
-    return [mean_interval(column, each) for column in columns.T]
 
 
 def percentile_intervals(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,6 +12,7 @@ from assay.errors import InputError, show_id
 from assay.formats.sources import Source, open_source
 from assay.formats.text import NO_DATA, whole_text
 from assay.inputs.documents import Document, read_documents
+from assay.inputs.fields import json_lines
 
 QUERY_NAMES = ("query", "text", "q", "search", "search_term", "query_text", "keyword")
 COUNT_NAMES = ("count", "counts", "frequency", "freq", "n", "hits", "searches", "volume")
@@ -133,13 +133,7 @@ def _asked_table(
 
 
 def _asked_records(text: str, source: str) -> Iterator[tuple[int, str, str]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"not valid JSON: {error}", source=source, line=number) from None
+    for number, record in json_lines(text, source):
         if not isinstance(record, dict):
             raise InputError("expected an object with a query and optionally a count", source=source, line=number)
         query = next((record[name] for name in QUERY_NAMES if name in record), None)

@@ -111,6 +111,18 @@ def _json_records(chunks: Iterator[Chunk], content: Content) -> Iterator[RawReco
                 yield Flaw("json", what, "Each line must be one JSON object: fix or remove these lines.", place)
 
 
+def json_lines(text: str, source: str) -> Iterator[tuple[int, Any]]:
+    """The values of a text of JSON Lines with their line numbers; a line that is not valid JSON is an error."""
+    import json
+
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"the line is not valid JSON: {error}", source=source, line=number) from None
+
+
 def _is_opening(line: bytes) -> bool:
     """Whether a line starts JSON that spans several lines, or is a whole list."""
     return line.strip() == b"{" or line.lstrip().startswith(b"[")

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from assay.errors import InputError, show_id
 from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import NO_DATA, whole_text
+from assay.inputs.fields import json_lines
 from assay.inputs.scores import delimited_rows
 
 # Names of the query id, without spaces, _ and -. If an object has several, `query` may be its text.
@@ -95,13 +96,7 @@ def _plain(name: str) -> str:
 def _objects(text: str, source: str) -> tuple[list[str], Rows]:
     """One object per query: every field except id and text is a column; a missing field means no segment."""
     records = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"the line is not valid JSON: {error}", source=source, line=number) from None
+    for number, record in json_lines(text, source):
         ids = [name for name in record if _is_id(name)] if isinstance(record, dict) else []
         query = min(ids, key=_rank_of_id, default=None)
         if query is None or record[query] is None:
