@@ -40,4 +40,4 @@ def test_it_stands_without_charts(opened, monkeypatch):
     page = opened(render_html(report())).page
 
     assert 0 == page.locator("svg").count()
-    assert "drawing them needs one more package" in page.locator("#charts").inner_text()
+    assert "install one more package" in page.locator("#charts").inner_text()
