@@ -5,6 +5,7 @@
     │   ├── FormatError         unknown format
     │   └── DuplicateError      duplicate document in a query
     ├── QuerySetError           the queries of run and qrels do not match
+    ├── DocumentSetError        the documents of run and qrels have no id in common
     ├── MeasureError            a measure cannot be computed
     │   ├── UnknownMeasureError
     │   └── ParameterError
@@ -67,6 +68,10 @@ class DuplicateError(InputError):
 
 class QuerySetError(AssayError):
     """The queries of run and qrels do not match under the rules."""
+
+
+class DocumentSetError(AssayError):
+    """No document of the run occurs in the qrels."""
 
 
 class MeasureError(AssayError):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay import native
-from assay.errors import AssayError, MeasureError, MissingExtraError, RulesError, did_you_mean
+from assay.errors import AssayError, DocumentSetError, MeasureError, MissingExtraError, RulesError, did_you_mean
 from assay.formats import as_qrels
 from assay.formats.reading import QrelsLike, RunLike
 from assay.formats.unread import open_run, read_judgments
@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # rarely needed: imported on demand
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
 DEFAULT_CUTOFF = 10  # for coverage, if no measure has a cutoff
 MOST_THREADS = 64
+Unmatched = Literal["error", "zero"]  # what to do with a run that has no document in common with the judgments
 GEOMETRIC_FLOOR = 0.00001  # as in trec_eval: a single 0 would make the mean 0
 
 
@@ -175,6 +176,13 @@ def checked_threads(threads: int | None) -> int:
     return min(threads, MOST_THREADS)
 
 
+def checked_unmatched(unmatched: str) -> Unmatched:
+    """What to do with a run that has no document in common with the judgments."""
+    if unmatched not in get_args(Unmatched):
+        raise RulesError(f"unmatched cannot be {unmatched!r}; it takes {', '.join(get_args(Unmatched))}.")
+    return cast("Unmatched", unmatched)
+
+
 class Form(Struct, frozen=True):
     """How the run is ranked, shared by all measures that need the same ranking."""
 
@@ -216,6 +224,7 @@ class Evaluator:
         grades: Mapping[str, float] | None = None,
         threads: int | None = None,
         input_format: str = "auto",
+        unmatched: Unmatched = "error",
     ) -> None:
         given = given_rules(rules)
         self.given = given  # the rules set explicitly
@@ -225,6 +234,7 @@ class Evaluator:
         self.plans, self.forms = self._planned(given)
         self.cutoffs = self._cutoffs()
         self.threads = checked_threads(threads)
+        self.unmatched = checked_unmatched(unmatched)
         self._read_qrels(qrels, input_format, grades)
 
     def _read_qrels(self, qrels: QrelsLike, input_format: str, grades: Mapping[str, float] | None) -> None:
@@ -267,7 +277,24 @@ class Evaluator:
     def rank(self, run: RunLike, *, name: str | None = None) -> Ranked:
         """Read and rank a run, to evaluate it or to use the rankings in other ways."""
         opened = open_run(run, name=name)
-        return Ranked(opened.name, opened.source, tuple(self._ranking(opened, form) for form in self.forms))
+        rankings = tuple(self._ranking(opened, form) for form in self.forms)
+        if self.unmatched == "error" and not any(len(ranking_of(ranking).hit_rank) for ranking in rankings):
+            self._refuse_unmatched(opened)
+        return Ranked(opened.name, opened.source, rankings)
+
+    def _refuse_unmatched(self, run: OpenedRun) -> None:
+        """Raise an error if no document of the run occurs in the qrels, under any query."""
+        from copy import copy
+
+        from assay.unmatched import unmatched_documents
+
+        anyway = copy(self)
+        anyway.unmatched = "zero"
+        message = unmatched_documents(
+            self.judgments.doc_list, run.table, lambda table: first_of(anyway.evaluate(table))
+        )
+        if message is not None:
+            raise DocumentSetError(message)
 
     def evaluate(self, run: RunLike | Ranked, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
         """Evaluate one run; with `tie_bounds`, also compute the lowest and highest mean that ties allow."""
@@ -324,6 +351,7 @@ class Evaluator:
         from copy import copy
 
         other = copy(self)
+        other.unmatched = "zero"  # the documents may be judged for queries of other parts
         queries = list(queries)
         other.judgments = self.judgments.select(queries)
         other.topics = None if self.topics is None else self.topics.select(queries)
@@ -340,18 +368,26 @@ def evaluate(
     name: str | None = None,
     grades: Mapping[str, float] | None = None,
     threads: int | None = None,
+    unmatched: Unmatched = "error",
 ) -> Evaluation:
     """Evaluate a run against judgments.
 
     Both may be paths, dicts of dicts, pandas, polars or Arrow tables, or `Qrels` and `Run`. `grades` gives letters a
     value, such as {"E": 3, "S": 2, "C": 1, "I": 0}. `like` names the tool whose conventions to follow. `threads` is the
-    number of threads that read a file, by default the number of cores up to four; values do not depend on it.
+    number of threads that read a file, by default the number of cores up to four; values do not depend on it. A run
+    without any document of the qrels is an error, which says how the ids differ; `unmatched="zero"` scores it anyway.
 
     >>> result = evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"])
     >>> result.mean()
     {'RR': 0.5, 'P@1': 0.0}
     """
-    return Evaluator(qrels, measures, rules, like=like, grades=grades, threads=threads).evaluate(run, name=name)
+    evaluator = Evaluator(qrels, measures, rules, like=like, grades=grades, threads=threads, unmatched=unmatched)
+    return evaluator.evaluate(run, name=name)
+
+
+def first_of(evaluation: Evaluation) -> tuple[str, float]:
+    """The first measure of an evaluation, and its mean."""
+    return next(iter(evaluation.mean().items()))
 
 
 def ranking_of(judged: JudgedRanking | JudgedTopics) -> JudgedRanking:

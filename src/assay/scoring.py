@@ -153,7 +153,9 @@ def _evaluate(questions: Sequence[_Question], measures: Iterable[str | Measure],
     names = [str(place) for place in range(len(questions))]
     queries = in_byte_order(names)  # as in tables: 0, 1, 10, 2
     order = [int(query) for query in queries]
-    evaluator = Evaluator(_qrels(queries, [questions[place].judged() for place in order]), measures, rules)
+    evaluator = Evaluator(
+        _qrels(queries, [questions[place].judged() for place in order]), measures, rules, unmatched="zero"
+    )
     rules = evaluator.rules
     if rules.self_match == "drop":
         raise RulesError("self_match=drop needs query ids, which lists do not have; use assay.evaluate.")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.comparison.effects import Effect, effect
 from assay.comparison.equivalence import equivalence
-from assay.comparison.intervals import difference_interval
+from assay.comparison.intervals import mean_interval
 from assay.comparison.significance import significance_of
 from assay.errors import AssayError
 

@@ -77,7 +77,7 @@ def _reported(prepared: Prepared, space: Workspace, searched: Sequence[Searched]
         (each for each in searched if each.mode.shown and each.path), key=lambda each: _place(prepared, each)
     )
     qrels = _write_qrels(prepared, space)
-    evaluator = Evaluator(str(qrels), prepared.measures)
+    evaluator = Evaluator(str(qrels), prepared.measures, unmatched="zero")
     measured = [measure_run(evaluator, open_run(str(space.folder / each.path), name=each.mode.name)) for each in shown]
     baseline = _baseline(prepared.targets, [each.mode.name for each in shown])
     config = config_of(evaluator, targets=prepared.targets, baseline=baseline)

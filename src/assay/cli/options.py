@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
 import click
 from msgspec import Struct
 
 from assay.errors import InputError
-from assay.evaluation import DEFAULT_MEASURES
+from assay.evaluation import DEFAULT_MEASURES, Unmatched
 from assay.files import refuse_overwrite
 from assay.formats import INPUT_FORMATS, parse_grades, read_qrels, read_run
 from assay.marking import OpenedRun
@@ -191,6 +191,17 @@ class Reading(Struct, frozen=True):
     qrels_format: str
     run_format: str
     grades: Mapping[str, float]
+
+
+def unmatched_option(command: Command) -> Command:
+    """What to do with a run that has no document in common with the judgments."""
+    return click.option(
+        "--unmatched",
+        type=click.Choice(get_args(Unmatched)),
+        default="error",
+        show_default=True,
+        help="What to do with a run that has no document id in common with QRELS.",
+    )(command)
 
 
 def threads_option(command: Command) -> Command:

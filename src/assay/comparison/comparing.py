@@ -38,7 +38,7 @@ from assay.comparison.segments import (
     compare_segments,
 )
 from assay.errors import AssayError, InputError, show_id, some_of
-from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator
+from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Unmatched
 from assay.formats.reading import QrelsLike, RunLike
 from assay.formats.sources import Source
 from assay.formats.unread import open_run
@@ -139,6 +139,7 @@ def compare(
     study: Study = Study(),
     rules: Rules | Mapping[str, Any] = Rules(),
     like: str = "assay",
+    unmatched: Unmatched = "error",
     segments: SegmentsLike = (),
     minimum_segment: int = MINIMUM,
     queries: TextsLike | None = None,
@@ -164,7 +165,7 @@ def compare(
     """
     if baseline:
         study = replace(study, baselines=(baseline,) if isinstance(baseline, str) else tuple(baseline))
-    evaluator = Evaluator(qrels, measures, rules, like=like)
+    evaluator = Evaluator(qrels, measures, rules, like=like, unmatched=unmatched)
     opened = _opened(runs)
     return compare_runs(
         evaluator,

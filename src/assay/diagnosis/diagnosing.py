@@ -13,7 +13,7 @@ from assay.diagnosis.material import Material
 from assay.diagnosis.model import SEVERITIES, Diagnosis, DiagnosisFinding, NotLooked, Settings
 from assay.diagnosis.registry import all_looks, chosen_areas
 from assay.errors import AssayError, MeasureError, did_you_mean, show_id
-from assay.evaluation import DEFAULT_MEASURES, Evaluator
+from assay.evaluation import DEFAULT_MEASURES, Evaluator, Unmatched
 from assay.formats import as_run
 from assay.formats.reading import QrelsLike, RunLike
 from assay.formats.sources import Source
@@ -45,6 +45,7 @@ def diagnose(
     like: str = "assay",
     grades: Mapping[str, float] | None = None,
     input_format: str = "auto",
+    unmatched: Unmatched = "error",
 ) -> Diagnosis:
     """Check for incomplete labels, position bias, unrepresentative queries, and spurious gains.
 
@@ -62,7 +63,7 @@ def diagnose(
     settings = settings_of(settings)
     tables = named_runs(runs)
     asked = parse_measures(measures)
-    evaluator, columns = _evaluator(qrels, asked, rules, like, grades, input_format)
+    evaluator, columns = _evaluator(qrels, asked, rules, like, grades, input_format, unmatched)
     labelled = LabelledRuns.of(evaluator, tables, settings.k)
     place = {label: number for number, label in enumerate(labelled.labels)}
     beside = {name: place[label] for name, label in columns.items()}
@@ -138,6 +139,7 @@ def _evaluator(
     like: str,
     grades: Mapping[str, float] | None,
     input_format: str,
+    unmatched: Unmatched,
 ) -> tuple[Evaluator, dict[str, str]]:
     """An evaluator for the requested measures and those that looks need, and the labels of the latter."""
     label_of = {request.measure: request.label for request in asked}
@@ -145,7 +147,14 @@ def _evaluator(
     beside = {request.label: label_of.setdefault(request.measure, request.label) for request in more}
     wanted = [request.label for request in asked] + list(dict.fromkeys(beside.values()))
     evaluator = Evaluator(
-        qrels, dict.fromkeys(wanted), rules, like=like, grades=grades, input_format=input_format, threads=1
+        qrels,
+        dict.fromkeys(wanted),
+        rules,
+        like=like,
+        grades=grades,
+        input_format=input_format,
+        threads=1,
+        unmatched=unmatched,
     )
     return evaluator, beside
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from assay.comparison.comparing import FEW_QUERIES
 from assay.describing import conventions_in_words
 from assay.errors import InputError, some_of
-from assay.evaluation import Evaluation, Evaluator
+from assay.evaluation import Evaluation, Evaluator, Unmatched
 from assay.files import is_same_file
 from assay.formats.reading import QrelsLike, RunLike
 from assay.formats.unread import open_run
@@ -101,6 +101,7 @@ def decide(
     like: str = "assay",
     grades: Mapping[str, float] | None = None,
     threads: int | None = None,
+    unmatched: Unmatched = "error",
     qrels_format: str = "auto",
     run_format: str = "auto",
     now: datetime | None = None,
@@ -131,6 +132,7 @@ def decide(
         like=like,
         grades=grades,
         threads=threads,
+        unmatched=unmatched,
         input_format=qrels_format,
     )
     place = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""

@@ -171,6 +171,7 @@ def _evaluated_again(
         like=config.like,
         grades=config.grades or None,
         input_format=config.qrels_format,
+        unmatched="zero",
     )
     runs = [
         open_run(_found(folder, report.run), input_format=config.run_format, name=report.run.name) for report in reports

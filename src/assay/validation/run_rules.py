@@ -578,6 +578,22 @@ def nothing_in_common(facts: RunFacts) -> Iterator[Said]:
 
 
 @rule(
+    "RUN073",
+    "file",
+    "error",
+    "the run and the judgments have no document in common",
+    fix="Check that these judgments belong to this run, and that both write document ids the same way.",
+)
+def no_common_document(facts: RunFacts) -> Iterable[Said]:
+    """No document in common with the judgments.
+
+    Why: Every value would be 0. The run lists chunks of documents, or the files write their ids differently.
+    Example: The run has d3#0 and d3#1, the judgments d3.
+    """
+    return ()  # reported where the run is evaluated
+
+
+@rule(
     "RUN058",
     "file",
     "error",

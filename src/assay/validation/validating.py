@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from assay.errors import AssayError, InputError, show_id
+from assay.errors import AssayError, DocumentSetError, InputError, show_id
 from assay.evaluation import Evaluation, Evaluator
 from assay.formats import as_qrels, as_run
 from assay.formats.detect import detect_format
@@ -473,6 +473,8 @@ def _measured(qrels: Qrels, run: Any, input_format: str) -> list[tuple[str, Said
 
     try:
         evaluation = Evaluator(qrels).evaluate(open_run(run, input_format=input_format), tie_bounds=True)
+    except DocumentSetError as error:
+        return [("RUN073", Said(str(error).rpartition(" To score")[0].rstrip(".")))]
     except AssayError as error:
         return [("RUN058", Said(f"the run cannot be evaluated with these judgments: {error}"))]
     return [*_unjudged(evaluation), *_bounds(evaluation)]

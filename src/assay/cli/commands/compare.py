@@ -20,6 +20,7 @@ from assay.cli.options import (
     refuse_second_stdin,
     rule_options,
     threads_option,
+    unmatched_option,
 )
 from assay.comparison.comparing import MOVES, Comparison, compare_runs, compare_scores, segmentations
 from assay.comparison.corrections import CORRECTIONS
@@ -134,6 +135,7 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
 )
 @partial(rule_options, without=("scores", "queries"))  # both name files here; for 32-bit scores use --like trec_eval-9
 @input_options
+@unmatched_option
 @threads_option
 def command(
     qrels: str | None,
@@ -212,10 +214,19 @@ def _of_runs(
     refuse_second_stdin(qrels, runs)
     whole, grades = given.pop("input_format"), given.pop("grades")
     of_qrels, of_runs = given.pop("qrels_format") or whole, given.pop("run_format") or whole
-    like, threads = given.pop("like"), given.pop("threads")
+    like, threads, unmatched = given.pop("like"), given.pop("threads"), given.pop("unmatched")
     given["queries"] = given.pop("query_set")
     rules = {name: value for name, value in given.items() if value is not None}
     letters = parse_grades(grades) if grades else None
-    evaluator = Evaluator(qrels, measures, rules, like=like, grades=letters, threads=threads, input_format=of_qrels)
+    evaluator = Evaluator(
+        qrels,
+        measures,
+        rules,
+        like=like,
+        grades=letters,
+        threads=threads,
+        input_format=of_qrels,
+        unmatched=unmatched,
+    )
     opened = named_runs(runs, lambda path, name: open_run(path, input_format=of_runs, name=name))
     return compare_runs(evaluator, list(opened), study, **looks)

@@ -20,9 +20,11 @@ from assay.cli.options import (
     query_set_option,
     refuse_second_stdin,
     rule_options,
+    unmatched_option,
 )
 from assay.diagnosis.diagnosing import diagnose
 from assay.diagnosis.model import AREAS, Settings
+from assay.evaluation import Unmatched
 from assay.formats import parse_grades, read_run
 from assay.report.diagnosis import RENDERERS
 
@@ -81,6 +83,7 @@ def _file(name: str, text: str) -> Callable[[Command], Command]:
 @query_set_option
 @partial(rule_options, without=("queries",))  # --queries names a file here
 @input_options
+@unmatched_option
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -92,6 +95,7 @@ def command(
     run_format: str | None,
     grades: str | None,
     like: str,
+    unmatched: Unmatched,
     **given: Any,
 ) -> None:
     """Find out what makes the results of RUNs misleading.
@@ -118,6 +122,7 @@ def command(
         like=like,
         grades=parse_grades(grades) if grades else None,
         input_format=qrels_format or input_format,
+        unmatched=unmatched,
     )
     context = click.get_current_context()
     left_out = [replace(each, reason=with_flags(each.reason, context.command)) for each in found.not_looked_at]

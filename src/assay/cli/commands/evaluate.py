@@ -19,9 +19,10 @@ from assay.cli.options import (
     rule_options,
     split_name,
     threads_option,
+    unmatched_option,
 )
 from assay.cli.reports import Wishes, findings_of, report_options
-from assay.evaluation import Evaluator
+from assay.evaluation import Evaluator, Unmatched
 from assay.formats import parse_grades
 from assay.formats.unread import open_run
 from assay.report.evaluation import RENDERERS, tabulate
@@ -42,6 +43,7 @@ SECTION = "Measure"
 @like_option
 @rule_options
 @input_options
+@unmatched_option
 @threads_option
 @report_options
 def command(
@@ -56,6 +58,7 @@ def command(
     qrels_format: str | None,
     run_format: str | None,
     grades: str | None,
+    unmatched: Unmatched,
     threads: int | None,
     wishes: Wishes,
     **rules: Any,
@@ -79,6 +82,7 @@ def command(
         like=like,
         grades=reading.grades,
         threads=threads,
+        unmatched=unmatched,
         input_format=reading.qrels_format,
     )
     opened = named_runs(runs, lambda path, name: open_run(path, input_format=reading.run_format, name=name))

@@ -16,7 +16,9 @@ from assay.cli.options import (
     refuse_second_stdin,
     rule_options,
     threads_option,
+    unmatched_option,
 )
+from assay.evaluation import Unmatched
 from assay.formats import parse_grades
 from assay.formats.unread import open_run
 from assay.gate.baselines import MAX_AGE, is_report
@@ -72,6 +74,7 @@ SECTION = "Decide"
 @like_option
 @rule_options
 @input_options
+@unmatched_option
 @threads_option
 def command(
     baseline: str,
@@ -88,6 +91,7 @@ def command(
     qrels_format: str | None,
     run_format: str | None,
     grades: str | None,
+    unmatched: Unmatched,
     threads: int | None,
     **rules: Any,
 ) -> None:
@@ -116,6 +120,7 @@ def command(
         like=like,
         grades=parse_grades(grades) if grades else None,
         threads=threads,
+        unmatched=unmatched,
         qrels_format=qrels_format or input_format,
     )
     try:

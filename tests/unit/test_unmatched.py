@@ -1,0 +1,102 @@
+"""Runs that have no document in common with the judgments: an error that says how the ids differ, unless told to score 0."""
+
+from __future__ import annotations
+
+import pytest
+
+import assay
+from assay.errors import DocumentSetError, RulesError
+
+QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
+
+
+def run(write) -> dict[str, dict[str, float]]:
+    """Documents d2 and d1 for q1 and d3 for q2, with their ids written in another way: RR is 0.75 when they match."""
+    return {"q1": {write("d2"): 2.0, write("d1"): 1.0}, "q2": {write("d3"): 1.0}}
+
+
+def refusal(given, **options) -> str:
+    with pytest.raises(DocumentSetError) as refused:
+        assay.evaluate(QRELS, given, ["RR"], **options)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("write", "example", "what", "regex"),
+    [
+        ("{}#3", "d2#3", "a suffix", r"^(.+)#\d+$"),
+        ("{}_chunk2", "d2_chunk2", "a suffix", r"^(.+)_chunk_?\d+$"),
+        ("{}:0-512", "d2:0-512", "a suffix", r"^(.+):\d+-\d+$"),
+        ("{}-p7", "d2-p7", "a suffix", r"^(.+)[#_:.-](?:chunk|passage|part|p)?[-_]?\d+$"),
+        ("docs/{}", "docs/d2", "the prefix 'docs/'", r"^docs/(.+)$"),
+    ],
+)
+def test_a_suffix_or_prefix_is_named_with_the_command_that_removes_it_and_what_that_is_worth(
+    write, example, what, regex
+):
+    given = run(write.format)
+
+    assert (
+        f"0 of 3 document ids of run 'run' occur in the qrels; the run has {example!r}, the qrels have 'd2'. "
+        f"The run's ids have {what}; without, RR would be 0.7500 instead of 0.0000. "
+        f"Remove it: assay runs collapse RUN --regex '{regex}' --by max -o DOCUMENTS.run. "
+        "To score the run anyway, use `unmatched='zero'`."
+    ) == refusal(given)
+    collapsed = assay.collapse(assay.Run.from_columns(*columns(given)), regex, by="max")
+    assert {"RR": 0.75} == dict(assay.evaluate(QRELS, collapsed, ["RR"]).mean())
+
+
+def columns(given):
+    rows = [(query, doc, score) for query, docs in given.items() for doc, score in docs.items()]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def test_letter_case():
+    assert (
+        "the run has 'D2', the qrels have 'd2'. The ids differ in letter case; without, RR would be 0.7500 instead of 0.0000. "
+        "Write them as the qrels do."
+    ) in refusal(run(str.upper))
+
+
+def test_ids_that_have_nothing_in_common():
+    assert (
+        "0 of 3 document ids of run 'mine' occur in the qrels; the run has 'xd2x', the qrels have 'd1'. Check that the run "
+        "belongs to these qrels and writes ids in the same way. To score the run anyway, use `unmatched='zero'`."
+    ) == refusal(run("x{}x".format), name="mine")
+
+
+def test_a_run_can_be_scored_all_the_same():
+    assert {"RR": 0.0} == dict(assay.evaluate(QRELS, run("x{}".format), ["RR"], unmatched="zero").mean())
+    with pytest.raises(RulesError, match=r"unmatched cannot be .maybe.; it takes error, zero\."):
+        assay.evaluate(QRELS, run(str), ["RR"], unmatched="maybe")
+
+
+def test_documents_judged_for_other_queries_are_a_match():
+    swapped = {"q1": {"d3": 1.0}, "q2": {"d1": 1.0}}
+
+    assert {"RR": 0.0} == dict(assay.evaluate(QRELS, swapped, ["RR"]).mean())
+
+
+def test_parts_of_the_queries_are_not_refused():
+    evaluator = assay.Evaluator(QRELS, ["RR"])
+    parts = [evaluator.part([query]).evaluate({"q1": {"x": 1.0}, "q2": {"d3": 1.0}}) for query in QRELS]
+
+    assert {"RR": 0.5} == dict(assay.concat(parts).mean())
+
+
+def test_lists_and_drop_ins_keep_zero():
+    from assay.compat import pytrec_eval
+
+    assert {"RR": 0.0} == dict(assay.score(["x"], ["a"], ["RR"]))
+    assert {"RR": 0.0} == dict(assay.score_many([["x"]], [["a"]], ["RR"]).mean())
+    found = pytrec_eval.RelevanceEvaluator({"q": {"a": 1}}, {"recip_rank"}).evaluate({"q": {"x": 1.0}})
+    assert {"q": {"recip_rank": 0.0}} == found
+
+
+def test_validation_says_so(tmp_path):
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    (tmp_path / "a.run").write_text("q1 Q0 d1#0 1 9 x\n")
+    found = assay.validate_run(tmp_path / "a.run", qrels=tmp_path / "qrels.txt")
+
+    assert not found.valid
+    assert ["RUN073"] == [finding.code for finding in found.findings if finding.severity == "error"]
