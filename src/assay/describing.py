@@ -30,8 +30,9 @@ def coverage_in_words(coverage: Coverage, rules: Rules) -> str:
     if coverage.unjudged:
         count = len(coverage.unjudged)
         parts.append(f"{count} " + plural("{query|queries} of the run {is|are} not judged and {is|are} ignored", count))
-    shares = ", ".join(f"{share:.0%} of the top {cutoff}" for cutoff, share in coverage.judged_share.items())
-    parts.append(f"judged documents: {shares}")
+    if not coverage.only_relevant:
+        shares = ", ".join(f"{share:.0%} of the top {cutoff}" for cutoff, share in coverage.judged_share.items())
+        parts.append(f"judged documents: {shares}")
     parts.append(_ties(coverage))
     return "; ".join(parts) + "."
 

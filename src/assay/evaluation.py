@@ -48,6 +48,7 @@ class Coverage(Struct, frozen=True):
     shown: dict[int, int]  # cutoff -> number of retrieved documents
     straddling: dict[int, int]  # cutoff -> queries where a tie with a judged document straddles it
     tied: int  # queries where a judged document is tied with another document
+    only_relevant: bool = False  # the qrels list relevant documents only, so the shares say nothing about the run
 
 
 class Scores(Mapping[str, float]):
@@ -278,12 +279,14 @@ class Evaluator:
         """Read and rank a run, to evaluate it or to use the rankings in other ways."""
         opened = open_run(run, name=name)
         rankings = tuple(self._ranking(opened, form) for form in self.forms)
-        if self.unmatched == "error" and not any(len(ranking_of(ranking).hit_rank) for ranking in rankings):
-            self._refuse_unmatched(opened)
+        if not any(len(ranking_of(ranking).hit_rank) for ranking in rankings):
+            self.refuse_unmatched(opened)
         return Ranked(opened.name, opened.source, rankings)
 
-    def _refuse_unmatched(self, run: OpenedRun) -> None:
-        """Raise an error if no document of the run occurs in the qrels, under any query."""
+    def refuse_unmatched(self, run: OpenedRun) -> None:
+        """Raise an error if no document of the run occurs in the qrels, under any query; with unmatched="zero", never."""
+        if self.unmatched == "zero":
+            return
         from copy import copy
 
         from assay.unmatched import unmatched_documents
@@ -439,6 +442,7 @@ def coverage_of(judgments: Judgments, judged: JudgedRanking, cutoffs: tuple[int,
         shown=shown,
         straddling={cutoff: _straddling(judged, tied, cutoff) for cutoff in cutoffs},
         tied=_queries_of(judged, tied),
+        only_relevant=bool(len(judgments.rel)) and bool((judgments.rel > 0).all()),
     )
 
 
@@ -500,4 +504,5 @@ def _added(parts: Sequence[Coverage], judged: set[str]) -> Coverage:
         shown=shown,
         straddling={k: sum(part.straddling[k] for part in parts) for k in cutoffs},
         tied=sum(part.tied for part in parts),
+        only_relevant=all(part.only_relevant for part in parts),
     )

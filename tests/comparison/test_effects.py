@@ -104,7 +104,7 @@ def test_it_is_significant_where_the_90_percent_interval_is_inside(pair, margin)
     assume(np.ptp(first - second) > 0)
     found = equivalence(first, second, margin)
     assume(abs(found.p - 0.05) > 1e-9)
-    low, high = difference_interval(first, second, 0.9)
+    low, high = mean_interval(first - second, 0.9)
 
     assert (found.p < 0.05) == (-margin < low and high < margin)
 

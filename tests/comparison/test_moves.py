@@ -101,7 +101,12 @@ def test_documents_are_in_the_order_that_the_measure_saw(measure, places):
     tied = {"q1": {"a": 1.0, "z": 1.0}, "q2": {"a": 1.0, "z": 1.0}}
     first = {"q1": {"k": 2.0}, "q2": {"k": 2.0}}
     found = assay.compare(
-        {"q1": {"z": 1}, "q2": {"z": 1}}, {"first": first, "tied": tied}, [measure], like="ir_measures", documents=True
+        {"q1": {"z": 1}, "q2": {"z": 1}},
+        {"first": first, "tied": tied},
+        [measure],
+        like="ir_measures",
+        documents=True,
+        unmatched="zero",
     )
 
     ranks = {place.doc: place.after for place in found.moves[0].up[0].entered}

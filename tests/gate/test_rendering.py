@@ -69,7 +69,7 @@ def test_a_column_of_queries_stands_only_where_they_differ(folder):
 def test_a_question_ends_with_its_own_mark():
     judgments = {"q1": {"a": 1}, "q2": {"a": 1}}
     nothing = {"q1": {"x": 1.0}, "q2": {"x": 1.0}}
-    gate = decide(judgments, nothing, nothing, "RR >= 0")
+    gate = decide(judgments, nothing, nothing, "RR >= 0", unmatched="zero")
 
     for name in ("table", "github", "markdown"):
         assert "do their ids match the judgments?\n" in RENDERERS[name](gate)

@@ -59,7 +59,9 @@ def test_two_queries_by_hand():
 @settings(max_examples=30)
 @given(cases())
 def test_what_was_written_is_read_again_bit_for_bit(case):
-    evaluation = Evaluator(case.qrels, ["nDCG@3", "AP", "NumRet", "GMAP"]).evaluate(case.run, tie_bounds=True)
+    evaluation = Evaluator(case.qrels, ["nDCG@3", "AP", "NumRet", "GMAP"], unmatched="zero").evaluate(
+        case.run, tie_bounds=True
+    )
     report = build_report(evaluation)
     again = read_again(report)
 
@@ -184,7 +186,7 @@ def test_shallow_pools_make_it_incomplete():
 )
 def test_the_top_10_is_looked_at_or_what_comes_nearest(measures, looked_at):
     run = {"q1": ranking([f"x{number}" for number in range(40)])}
-    (reason,) = build_report(evaluate({"q1": {"a": 1}}, run, measures)).incomplete_because
+    (reason,) = build_report(evaluate({"q1": {"a": 1}}, run, measures, unmatched="zero")).incomplete_because
 
     assert f"only 0% of the documents in the top {looked_at} are judged" in reason
 

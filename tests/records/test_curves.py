@@ -17,12 +17,12 @@ RUN = {"q1": ranking(["x", "a", "y", "b"]), "q2": ranking(["c", "z"])}
 
 
 def curves(qrels, run, measures=("AP",), rules=None, like="assay"):
-    evaluator = Evaluator(qrels, measures, rules or {}, like=like)
+    evaluator = Evaluator(qrels, measures, rules or {}, like=like, unmatched="zero")
     return curves_of(evaluator, evaluator.rank(run))
 
 
 def means(qrels, run, measures, rules=None):
-    found = evaluate(qrels, run, measures, rules=rules or {}).mean().values()
+    found = evaluate(qrels, run, measures, rules=rules or {}, unmatched="zero").mean().values()
     return [None if math.isnan(mean) else mean for mean in found]
 
 

@@ -24,7 +24,7 @@ def values(names: Sequence[str], ranked: Grades, missed: Sequence[int] = ()) -> 
     docs = [f"d{place:04}" for place in range(len(ranked))]
     grades = {doc: grade for doc, grade in zip(docs, ranked, strict=True) if grade is not None}
     grades |= {f"m{place}": grade for place, grade in enumerate(missed)}
-    return dict(evaluate({"q": grades}, {"q": ranking(docs)}, names).mean())
+    return dict(evaluate({"q": grades}, {"q": ranking(docs)}, names, unmatched="zero").mean())
 
 
 def value(name: str, ranked: Grades, missed: Sequence[int] = ()) -> float:

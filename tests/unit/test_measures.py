@@ -16,7 +16,7 @@ def value(name: str, ranked: list[int | None], missed: list[int] = (), rules: Ru
     docs = [f"d{place:03}" for place in range(len(ranked))]
     grades = {doc: grade for doc, grade in zip(docs, ranked, strict=True) if grade is not None}
     grades |= {f"m{place}": grade for place, grade in enumerate(missed)}
-    return evaluate({"q": grades}, {"q": ranking(docs)}, [name], rules=rules).mean()[name]
+    return evaluate({"q": grades}, {"q": ranking(docs)}, [name], rules=rules, unmatched="zero").mean()[name]
 
 
 R, N = 1, 0

@@ -276,7 +276,9 @@ def test_nothing_given_is_changed():
 def test_one_query_is_scored_as_evaluate_does(grades, scores):
     measures = ["nDCG@5", "AP", "RR", "Bpref", "ERR@5", "RBP", "num_ret", "Judged@3"]
 
-    assert dict(score(scores, grades, measures)) == dict(evaluate({"q": grades}, {"q": scores}, measures).mean())
+    assert dict(score(scores, grades, measures)) == dict(
+        evaluate({"q": grades}, {"q": scores}, measures, unmatched="zero").mean()
+    )
 
 
 @given(st.lists(st.tuples(judged_docs(), st.lists(st.sampled_from(DOCS), unique=True)), min_size=1, max_size=12))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import assay
+from assay.describing import coverage_in_words
 from assay.errors import DocumentSetError, RulesError
 
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
@@ -100,3 +101,24 @@ def test_validation_says_so(tmp_path):
 
     assert not found.valid
     assert ["RUN073"] == [finding.code for finding in found.findings if finding.severity == "error"]
+
+
+def test_a_diagnosis_is_refused_too():
+    with pytest.raises(DocumentSetError, match="0 of 3 document ids of run 'a'"):
+        assay.diagnose(QRELS, {"a": run("{}#1".format)}, ["RR"])
+
+    assert assay.diagnose(QRELS, {"a": run("{}#1".format)}, ["RR"], unmatched="zero").systems == ("a",)
+
+
+def test_a_share_of_judged_documents_says_nothing_where_only_relevant_ones_are_listed(tmp_path):
+    """MS MARCO lists about one relevant passage for each query and nothing else."""
+    sparse, full = {"q1": {"d1": 1}}, {"q1": {"d1": 1, "d9": 0}}
+    found = {"q1": {"d1": 3.0, **{f"x{n}": 1.0 / n for n in range(1, 30)}}}
+    (tmp_path / "a.run").write_text("".join(f"q1 Q0 {doc} 1 {score} x\n" for doc, score in found["q1"].items()))
+
+    for qrels, shown in ((sparse, False), (full, True)):
+        evaluation = assay.evaluate(qrels, found, ["P@10"])
+        assert shown is not evaluation.coverage.only_relevant
+        assert shown == ("judged documents:" in coverage_in_words(evaluation.coverage, evaluation.rules))
+        assert shown == ("RUN057" in assay.validate_run(tmp_path / "a.run", qrels=qrels).codes())
+        assert shown == ("DIA001" in assay.diagnose(qrels, {"a": found}, ["P@10"]).codes())

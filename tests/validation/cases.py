@@ -109,4 +109,4 @@ QRELS_CASES: list[tuple[str, bytes, int | None, int]] = [
 
 # Rules that need another file, an option or an evaluation are tested in test_partners.py.
 ELSEWHERE = {"RUN040", "RUN050", "RUN051", "RUN052", "RUN053", "RUN054", "RUN055", "RUN056", "RUN057", "RUN058"}
-ELSEWHERE |= {"RUN059", "RUN072", "RUN070", "QRL052", "QRL053", "QRL054", "QRL058"}
+ELSEWHERE |= {"RUN059", "RUN072", "RUN070", "RUN073", "QRL052", "QRL053", "QRL054", "QRL058"}

@@ -151,7 +151,7 @@ def test_a_limit_of_depth(write) -> None:
     ("run", "code"),
     [
         (GOOD_RUN.replace("2 8.0", "1 8.0"), "RUN022"),
-        ("".join(f"1 Q0 d{n} {n} {200 - n} x\n" for n in range(1, 102)), "RUN040"),
+        ("".join(f"1 Q0 {'a' if n == 1 else n} {n} {200 - n} x\n" for n in range(1, 102)), "RUN040"),
         ("1\ta\t1\n1\tb\t2\n", "RUN070"),
         ("1 Q0 a 1 2.0 x more\n1 Q0 b 2 1.0 x more\n", "RUN006"),
         (GOOD_RUN[: GOOD_RUN.index("2 Q0")], "RUN050"),

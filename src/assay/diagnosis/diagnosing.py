@@ -65,6 +65,9 @@ def diagnose(
     asked = parse_measures(measures)
     evaluator, columns = _evaluator(qrels, asked, rules, like, grades, input_format, unmatched)
     labelled = LabelledRuns.of(evaluator, tables, settings.k)
+    for run, rank in zip(tables, labelled.rank[:, labelled.judged], strict=True):
+        if not rank.any():
+            evaluator.refuse_unmatched(run)
     place = {label: number for number, label in enumerate(labelled.labels)}
     beside = {name: place[label] for name, label in columns.items()}
     chosen = [

@@ -79,6 +79,11 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
         """Which pairs are judged, with any grade."""
         return ~np.isnan(self.pairs.grade)
 
+    @property
+    def only_relevant(self) -> bool:
+        """Whether all judged documents are relevant, so that only relevant ones were listed."""
+        return bool((self.pairs.grade[self.judged] > 0).all())
+
     def within(self, depth: int) -> Booleans:
         """Which pairs are in the first `depth` of each run: (runs, pairs)."""
         return (self.rank > 0) & (self.rank <= depth)

@@ -48,6 +48,8 @@ def unjudged_at_the_top(material: Material) -> LookResult | CannotLook:
     runs, k = material.runs, material.settings.k
     if np.isnan(material.judged_share).all():
         return CannotLook("no run has a document for a judged query")
+    if material.runs.only_relevant:
+        return CannotLook("the qrels list relevant documents only, so whether a document is judged says nothing")
     rows = _judged_rows(material)
     spread, p = rows[-1].share - rows[0].share, _all_alike(material.judged_share)
     evidence = [Evidence(f"judged@{k} of {show_id(row.run)}", row.share, row.interval, n=row.queries) for row in rows]

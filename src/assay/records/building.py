@@ -214,7 +214,7 @@ def _incomplete_because(coverage: Coverage, rules: Rules, findings: Sequence[Fin
     if errors:
         yield f"validation found errors: {', '.join(errors)}."
     cutoff = _cutoff_looked_at(coverage)
-    if cutoff is not None and coverage.judged_share[cutoff] < SHALLOW:
+    if cutoff is not None and coverage.judged_share[cutoff] < SHALLOW and not coverage.only_relevant:
         yield (
             f"only {coverage.judged_share[cutoff]:.0%} of the documents in the top {cutoff} are judged; "
             f"the others count as not relevant, though some may be."

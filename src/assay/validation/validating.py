@@ -482,7 +482,7 @@ def _measured(qrels: Qrels, run: Any, input_format: str) -> list[tuple[str, Said
 
 def _unjudged(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
     shares = {k: 1 - share for k, share in evaluation.coverage.judged_share.items() if share < 1}
-    if shares:
+    if shares and not evaluation.coverage.only_relevant:
         words = ", ".join(f"{share:.0%} of the top {k}" for k, share in shares.items())
         severity: Severity = (
             "warning" if max(shares.values()) > 1 - FEW_JUDGED and shares.get(10, 0) > FEW_JUDGED else "note"
