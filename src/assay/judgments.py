@@ -172,14 +172,14 @@ def _without_repeats(qrels: Qrels, order: Integers, repeated: Integers, duplicat
     return np.array(list(kept.values()), np.int64)
 
 
-def duplicate_error(table: Qrels | Run, rows: Integers, verb: str, better: str) -> DuplicateError:
-    """The error for rows that repeat a query and document."""
+def duplicate_error(table: Qrels | Run, rows: Integers, verb: str, better: str, of: str = "") -> DuplicateError:
+    """The error for rows that repeat a query and document; `of` names what else they have in common."""
     pairs = [(table.queries[table.query[row]], str(table.doc[row])) for row in rows.tolist()]
     query, doc = pairs[0]
     return DuplicateError(
-        f"document {show_id(doc)} is {verb} more than once for query {show_id(query)} "
+        f"document {show_id(doc)} is {verb} more than once for query {show_id(query)}{of} "
         f"({len(pairs)} duplicate row{'s' if len(pairs) > 1 else ''} in total). Remove the duplicates, keep the first "
-        f"(duplicates=first), or keep {better} (duplicates=best).",
+        f"(`duplicates='first'`), or keep {better} (`duplicates='best'`).",
         pairs=pairs,
         source=table.source,
         line=None if table.lines is None else int(table.lines[int(rows[0])]),

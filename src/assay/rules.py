@@ -53,7 +53,7 @@ class Rules(Struct, frozen=True):
 
 
 class RuleTexts(Struct, frozen=True):
-    """A rule in words: its help, and what reports say of each choice (nothing where it goes without saying)."""
+    """A rule in words: its help, and what reports say of each choice (empty for the usual choice)."""
 
     help: str
     choices: Mapping[str, str]

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from assay.arrays import Remembers, starts
 from assay.errors import DuplicateError, show_id
 from assay.judged import Arrangement, JudgedRanking
-from assay.judgments import Judgments, index_judgments
+from assay.judgments import Judgments, duplicate_error, index_judgments
 from assay.marking import judge
 from assay.rules import Duplicates, Rules
 from assay.tables import Floats, Ids, Integers, Qrels, Run, as_bytes
@@ -235,17 +235,8 @@ def _without_repeats(qrels: Qrels, order: Integers, repeated: Integers, duplicat
 
 
 def _duplicate_error(qrels: Qrels, rows: Integers) -> DuplicateError:
-    pairs = [(qrels.queries[qrels.query[row]], str(qrels.doc[row])) for row in rows.tolist()]
-    (query, doc), first = pairs[0], int(rows[0])
-    subtopic = "" if qrels.iteration is None else f", subtopic {show_id(str(qrels.iteration[first]))}"
-    return DuplicateError(
-        f"document {show_id(doc)} is judged more than once for query {show_id(query)}{subtopic} "
-        f"({len(pairs)} duplicate row{'s' if len(pairs) > 1 else ''} in total). Remove the duplicates, keep the first "
-        f"(`duplicates='first'`), or keep the higher grade (`duplicates='best'`).",
-        pairs=pairs,
-        source=qrels.source,
-        line=None if qrels.lines is None else int(qrels.lines[first]),
-    )
+    subtopic = "" if qrels.iteration is None else f", subtopic {show_id(str(qrels.iteration[int(rows[0])]))}"
+    return duplicate_error(qrels, rows, "judged", "the higher grade", subtopic)
 
 
 def judge_topics(

@@ -61,7 +61,7 @@ def test_a_command_is_a_module_of_its_folder():
 
     assert ["collapse", "convert", "fuse", "info", "validate"] == folder.list_commands(context)
     assert "info" == folder.get_command(context, "info").name
-    assert [None] * 3 == [folder.get_command(context, name) for name in ("nothing", "info.x", "")]
+    assert [None] * 4 == [folder.get_command(context, name) for name in ("nothing", "info.x", "", "__init__")]
 
 
 @pytest.mark.parametrize("group_name", ["runs", "qrels"])

@@ -23,7 +23,9 @@ def test_recall_falls_when_all_unjudged_documents_are_relevant():
     qrels = {"q": {"a": 1, "b": 1}}
     runs = {"mine": {"q": {"a": 3.0, "x": 2.0}}, "other": {"q": {"y": 3.0, "z": 2.0}}}
 
-    rows = diagnose(qrels, runs, ["R@2"], only=["labels"], baseline="mine")["DIA002"].tables[0].records()
+    rows = (
+        diagnose(qrels, runs, ["R@2"], only=["labels"], baseline="mine", unmatched="zero")["DIA002"].tables[0].records()
+    )
 
     mine = rows[0]
     assert ("mine", 0.5, 2 / 5) == (mine["run"], mine["none relevant"], mine["all relevant"])

@@ -74,6 +74,6 @@ def test_runs_that_find_the_same_owe_nothing():
 
 
 def test_one_run_cannot_be_left_out_of_the_pool():
-    found = diagnose({"q": {"a": 1}}, {"r": {"q": {"a": 1.0}}}, ["AP"], only=["labels"])
+    found = diagnose({"q": {"a": 1, "n": 0}}, {"r": {"q": {"a": 1.0}}}, ["AP"], only=["labels"])
 
     assert {"DIA003", "DIA005"} == {missing.code for missing in found.not_looked_at}

@@ -47,7 +47,7 @@ def test_uneven_judging_is_tested_as_statsmodels_does():
 
 def test_severity_grows_with_what_is_unknown():
     def severity(judged: int) -> str:
-        qrels = {f"q{n}": {f"d{rank}": 1 for rank in range(judged)} for n in range(10)}
+        qrels = {f"q{n}": {f"d{rank}": int(rank > 0) for rank in range(judged)} for n in range(10)}
         run = {f"q{n}": {f"d{rank}": 10.0 - rank for rank in range(10)} for n in range(10)}
         return diagnose(qrels, {"r": run}, ["P@10"], only=["labels"])["DIA001"].severity
 

@@ -174,7 +174,7 @@ def test_errors_of_validation_make_it_incomplete_and_warnings_do_not():
 
 def test_shallow_pools_make_it_incomplete():
     run = {"q1": ranking(["a", *(f"x{number}" for number in range(9))])}
-    report = build_report(evaluate({"q1": {"a": 1}}, run, ["RR@10"]))
+    report = build_report(evaluate({"q1": {"a": 1, "n": 0}}, run, ["RR@10"]))
 
     assert (
         "only 10% of the documents in the top 10 are judged; the others count as not relevant, though some may be.",
@@ -186,7 +186,7 @@ def test_shallow_pools_make_it_incomplete():
 )
 def test_the_top_10_is_looked_at_or_what_comes_nearest(measures, looked_at):
     run = {"q1": ranking([f"x{number}" for number in range(40)])}
-    (reason,) = build_report(evaluate({"q1": {"a": 1}}, run, measures, unmatched="zero")).incomplete_because
+    (reason,) = build_report(evaluate({"q1": {"a": 1, "n": 0}}, run, measures, unmatched="zero")).incomplete_because
 
     assert f"only 0% of the documents in the top {looked_at} are judged" in reason
 

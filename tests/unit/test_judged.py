@@ -124,7 +124,7 @@ def test_a_duplicate_is_named_with_its_line():
 
     assert (
         "<text>:5: document b is retrieved more than once for query q (1 duplicate row in total). Remove the duplicates, "
-        "keep the first (duplicates=first), or keep the higher score (duplicates=best)."
+        "keep the first (`duplicates='first'`), or keep the higher score (`duplicates='best'`)."
     ) == str(caught.value)
 
 

@@ -191,7 +191,7 @@ def test_topics_that_cannot_be_read_are_a_finding(write) -> None:
 
 
 def test_values_of_python_are_validated_too() -> None:
-    found = validate_run({"q1": {"a": 1.0, "b": 1.0}}, qrels={"q1": {"a": 1}, "q2": {"a": 1}})
+    found = validate_run({"q1": {"a": 1.0, "b": 1.0}}, qrels={"q1": {"a": 1, "n": 0}, "q2": {"a": 1}})
 
     assert {"RUN030", "RUN032", "RUN050", "RUN057", "RUN059"} == set(found.codes())
 

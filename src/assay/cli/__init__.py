@@ -37,14 +37,14 @@ class CommandFolder(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name."""
         module = f"{self.package}.{cmd_name}"
-        if not cmd_name.isidentifier() or importlib.util.find_spec(module) is None:
+        if cmd_name.startswith("_") or not cmd_name.isidentifier() or importlib.util.find_spec(module) is None:
             return None
         command: click.Command = importlib.import_module(module).command
         return command
 
 
 class CommandSections(CommandFolder):
-    """Commands listed by what people want to do: each module says its `SECTION`."""
+    """Commands listed by purpose, which each module names in `SECTION`."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """One line for each command; the first of a section names it."""

@@ -43,7 +43,7 @@ def command_of(group: click.Command, arguments: list[str]) -> click.Command:
 
 
 def _as_argument(value: str) -> str:
-    """A Python value as it is written in a shell; what is no value stays as it is."""
+    """A Python value as it is written in a shell; text that is not a Python value is returned unchanged."""
     try:
         read: Any = ast.literal_eval(value)
     except (ValueError, SyntaxError):

@@ -1,1 +1,1 @@
-"""The measures, by family: each is a decorated function, and a new file of this folder is found by itself."""
+"""The measures, by family: each is a decorated function, and new files in this folder are picked up automatically."""

@@ -1,1 +1,1 @@
-"""One module for each retriever; a new one is found by itself. Engines are imported when they are used."""
+"""One module for each retriever; new ones are picked up automatically. Engines are imported when they are used."""
