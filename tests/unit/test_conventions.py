@@ -8,6 +8,8 @@ from assay import Rules, evaluate, parse_qrels, parse_run
 from assay.disagreements import compare_conventions
 from assay.errors import MeasureError, RulesError
 from assay.measures.conventions import CONVENTIONS, convention
+from assay.ranking import ranked_documents
+from assay.tables import Run
 
 # q1: the ranks contradict the scores; q2: a and b are equal, as 64-bit floats c and d are not;
 # q3: the first document has the query's own id; q4: fractional grades; every query is answered.
@@ -219,6 +221,14 @@ def test_ties_under_ranx_are_where_its_sort_leaves_them(scores, by_ranx):
         found = evaluate({"q": dict(zip(DOCS[::3], GRADES, strict=True))}, given, names, like="ranx")
 
         assert by_ranx == pytest.approx(tuple(found.mean().values()), abs=1e-9)
+
+
+def test_sixteen_documents_in_the_order_of_ranx():
+    """As printed by ranx 0.3.21: list(Run({"q": scores})["q"])."""
+    run = Run.from_columns(["q"] * 16, DOCS[:16], [-float(number % 3) for number in range(16)])
+    order = "d12 d09 d06 d15 d00 d03 d04 d07 d01 d10 d13 d05 d02 d08 d11 d14"
+
+    assert {"q": order.split()} == ranked_documents(run, Rules(ties="ranx"))
 
 
 def test_the_sort_of_ranx_is_a_reason():
