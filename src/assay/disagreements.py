@@ -113,10 +113,7 @@ def compare_conventions(
 def _row(files: _Files, request: Request, convention: Convention) -> ConventionRow:
     ours = _State(request.measure, files.ours)
     start = files.result(ours).value
-    try:
-        convention.adapt(request.measure)
-    except MeasureError:
-        note = convention.case_of(request.measure).why
+    if note := convention.refusal(request.measure, request.label):
         return ConventionRow(convention.name, request.label, None, None, (), f"reports nothing: {note}")
     reasons: list[Reason] = []
     state = ours
@@ -132,6 +129,9 @@ def _row(files: _Files, request: Request, convention: Convention) -> ConventionR
         who = f"{len(missing)} {plural('{query has|queries have}', len(missing))}"
         refused = f"refuses the run: {who} no results ({some_of(missing)})"
         return ConventionRow(convention.name, request.label, None, None, tuple(reasons), refused)
+    except MeasureError as error:
+        note = f"reports nothing: {str(error).removesuffix('.')}"
+        return ConventionRow(convention.name, request.label, None, None, tuple(reasons), note)
     except RulesError:
         note = "reports nothing: the run has no rank column"
         return ConventionRow(convention.name, request.label, None, None, tuple(reasons), note)
@@ -171,6 +171,9 @@ _WORDS: dict[tuple[str, str], Any] = {
     ("scores", "float32"): lambda b, a: f"scores are 32-bit floats, which creates false ties: {_changed(b, a)}",
     ("ties", "doc-asc"): lambda b, a: f"ties are broken by document id, ascending: {_changed(b, a)}",
     ("ties", "input"): lambda b, a: f"ties are broken by input order: {_changed(b, a)}",
+    ("ties", "ranx"): lambda b, a: (
+        f"ties are in the order of ranx's sort (input order up to 15 documents): {_changed(b, a)}"
+    ),
     ("self_match", "drop"): lambda b, a: f"documents whose id is the query id are dropped: {_changed(b, a)}",
     ("queries", "both"): _left_out,
     ("queries", "strict"): "",  # changes no value: the run is either refused or not

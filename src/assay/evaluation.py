@@ -264,7 +264,7 @@ class Evaluator:
         forms: dict[tuple[Rules, bool], int] = {}
         plans = []
         for request in self.requests:
-            measure = self.like.adapt(request.measure)
+            measure = self.like.adapt(request.measure, request.label)
             rules = replace(self.like.rules_for(request.measure), **given)
             kind = (rules, measure.definition.needs == "topics")
             plans.append(Plan(measure, rules, forms.setdefault(kind, len(forms))))

@@ -77,7 +77,7 @@ def judge(
     [2]
     """
     judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.duplicates)
-    by_kernel = native.enabled() and not strays  # the kernel does not find strays
+    by_kernel = native.enabled() and not strays and rules.ties != "ranx"  # the kernel can do neither
     ranking = _judged_by_kernel(judgments, run, rules, threads) if by_kernel else None
     if ranking is None:
         ranking = _judged_by_numpy(judgments, run.table, rules, strays=strays)

@@ -11,6 +11,7 @@ from assay.arrays import changes
 from assay.errors import RulesError
 from assay.judgments import duplicate_error
 from assay.rules import Rules, Ties
+from assay.sorting import SHORT, unstable_order
 from assay.tables import Booleans, Ids, Integers, Run, encode_ids, in_byte_order
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class RankedRows(Struct, frozen=True, eq=False):
     rank: Integers  # in row order; ties are not ordered yet
     tie_first: Integers  # for each row, the first ...
     tie_last: Integers  # ... and last row with the same query and score
+    source: Integers  # where each row stands in the input
     ties: Ties
 
     def ranks(self, chosen: Integers) -> Integers:
@@ -81,6 +83,12 @@ class RankedRows(Struct, frozen=True, eq=False):
         if self.ties in ("input", "rank-column"):
             return ranks  # rows are already in this order
         tied = self.tie_first[chosen] < self.tie_last[chosen]
+        if self.ties == "ranx":
+            for query in np.unique(self.query[chosen[tied]]).tolist():
+                first, end = np.searchsorted(self.query, [query, query + 1])
+                members = slice(*np.searchsorted(chosen, [first, end]))
+                ranks[members] = self._ranks_in_ranx(first, end)[chosen[members] - first]
+            return ranks
         for first in dict.fromkeys(self.tie_first[chosen][tied].tolist()):
             last = int(self.tie_last[first])
             ordered = in_byte_order(self.doc[first : last + 1], reverse=self.ties != "doc-asc")
@@ -88,6 +96,15 @@ class RankedRows(Struct, frozen=True, eq=False):
             members = slice(np.searchsorted(chosen, first), np.searchsorted(chosen, last, side="right"))
             ranks[members] = [self.rank[first] + place[doc] for doc in self.doc[chosen[members]]]
         return ranks
+
+    def _ranks_in_ranx(self, first: int, end: int) -> Integers:
+        """Ranks of all rows of one query after ranx's sort, whose result depends on every row and its place in the input."""
+        if end - first <= SHORT:
+            return self.rank[first:end]
+        came = np.argsort(self.source[first:end])
+        rank = np.empty(end - first, np.int64)
+        rank[came[unstable_order(self.tie_first[first:end][came].tolist())]] = np.arange(1, end - first + 1)
+        return rank
 
 
 def rank_rows(run: Run, query: Integers, rules: Rules) -> RankedRows:
@@ -97,7 +114,7 @@ def rank_rows(run: Run, query: Integers, rules: Rules) -> RankedRows:
     query, score = query[order], score[order]
     starts_new = changes(query)
     rank = _places_in_segments(starts_new) + 1
-    return RankedRows(query, run.doc[order], rank, *_tie_groups(score, starts_new), rules.ties)
+    return RankedRows(query, run.doc[order], rank, *_tie_groups(score, starts_new), order, rules.ties)
 
 
 def _scores(run: Run, rules: Rules) -> npt.NDArray[Any]:

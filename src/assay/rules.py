@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from assay.errors import RulesError, did_you_mean
 
 Order = Literal["score", "rank"]
-Ties = Literal["doc-desc", "doc-asc", "input", "rank-column", "expected"]
+Ties = Literal["doc-desc", "doc-asc", "input", "rank-column", "ranx", "expected"]
 Scores = Literal["float64", "float32"]
 QuerySet = Literal["judged", "both", "strict"]
 Duplicates = Literal["error", "first", "best"]
@@ -71,6 +71,7 @@ RULES_IN_WORDS = {
             "doc-asc": "ties broken by document id, ascending",
             "input": "ties broken by input order",
             "rank-column": "ties broken by the file's rank column",
+            "ranx": "ties in the order of ranx's sort",
             "expected": "values averaged over all orders of tied documents",
         },
     ),

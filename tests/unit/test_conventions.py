@@ -8,6 +8,8 @@ from assay import Rules, evaluate, parse_qrels, parse_run
 from assay.disagreements import compare_conventions
 from assay.errors import MeasureError, RulesError
 from assay.measures.conventions import CONVENTIONS, convention
+from assay.ranking import ranked_documents
+from assay.tables import Run
 
 # q1: the ranks contradict the scores; q2: a and b are equal, as 64-bit floats c and d are not;
 # q3: the first document has the query's own id; q4: fractional grades; every query is answered.
@@ -37,6 +39,9 @@ RUN = parse_run(
 )
 
 
+RANX_TIES = "ties are in the order of ranx's sort (input order up to 15 documents): 1 query changes"
+
+
 def rows(measure: str, run=RUN, qrels=QRELS) -> dict:
     return {row.convention: row for row in compare_conventions(qrels, run, [measure])}
 
@@ -48,7 +53,7 @@ def test_every_row_of_rr_is_checked_by_hand():
     trec_eval-9   the same: no cutoff, 0.9 is no grade any more but 1.9 is 1
     trec_eval-10  the same
     ir_measures   RR@10 orders ties by id ascending: a first -> (1 + 1 + 1/2 + 1) / 4
-    ranx          ties in the order of the input: a first, the same
+    ranx          ties of up to 15 documents in the order of the input: a first, the same
     beir          the order of the input, and q3 is dropped: good is first -> (1 + 1 + 1 + 1) / 4
     msmarco       by the rank column: right is second -> (1/2 + 1 + 1/2 + 1) / 4
     """
@@ -64,7 +69,7 @@ def test_every_row_of_rr_is_checked_by_hand():
         "msmarco": 0.75,
     } == {name: row.value for name, row in found.items()}
     assert ("ties are broken by document id, ascending: 1 query changes",) == texts(found["ir_measures"])
-    assert ("ties are broken by input order: 1 query changes",) == texts(found["ranx"])
+    assert (RANX_TIES,) == texts(found["ranx"])
     assert (
         "ties are broken by input order: 1 query changes",
         "documents whose id is the query id are dropped: 1 query changes",
@@ -120,7 +125,7 @@ def test_a_run_on_which_all_seven_differ():
     ) == texts(found["trec_eval-9"])
     assert ("recip_rank has no cutoff and ignores one",) == texts(found["trec_eval-10"])
     assert ("ties are broken by document id, ascending: 1 query changes",) == texts(found["ir_measures"])
-    assert ("ties are broken by input order: 1 query changes",) == texts(found["ranx"])
+    assert (RANX_TIES,) == texts(found["ranx"])
     assert (
         "ties are broken by input order: 1 query changes",
         "documents whose id is the query id are dropped: 1 query changes",
@@ -175,6 +180,12 @@ def test_a_rule_of_a_dict_wins_even_if_it_is_our_default():
         *(("trec_eval-9", "Compat"), ("trec_eval-9", "RBP"), ("trec_eval-9", "Unjudged@5"), ("trec_eval-9", "INST")),
         *(
             ("ranx", "alpha_nDCG@5"),
+            ("ranx", "NumRelRet"),
+            ("ranx", "nDCG(judged_only=True)@5"),
+            ("ranx", "nDCG(gain={1: 3})@5"),
+            ("ranx", "F(beta=2)@5"),
+            ("ranx", "RBP(rel=1)"),
+            ("ranx", "IPrec@0.25"),
             ("ir_measures", "binG"),
             ("ir_measures", "AP(norm='cutoff')@5"),
             ("beir", "RR(rel=2)@5"),
@@ -185,6 +196,86 @@ def test_a_rule_of_a_dict_wins_even_if_it_is_our_default():
 def test_a_tool_reports_only_what_it_has(name, measure):
     with pytest.raises(MeasureError, match=f"^{name} does not report "):
         evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [measure], like=name)
+
+
+DOCS = [f"d{number:02}" for number in range(40)]
+GRADES = [-1, 3, 2, 1, 0, 3, 2, 0, 0, 3, 2, 1, 0, 3]  # of every third document
+
+
+@pytest.mark.parametrize(
+    ("scores", "by_ranx"),
+    [
+        ([10.0 - k // 10 for k in range(40)], (0.284685565, 0.215012394, 0.205261948, 0.577777778)),
+        ([-1.5] * 40, (0.181224726, 0.095656245, 0.02356358, 0.244444444)),
+        ([-float(k % 3) for k in range(15)], (0.212962963, 0.317910262, 1.0625, 0.266666667)),
+        ([-float(k % 3) for k in range(16)], (0.287037037, 0.381819651, 0.734375, 0.333333333)),
+    ],
+    ids=["four scores", "one score", "fifteen documents", "sixteen documents"],
+)
+def test_ties_under_ranx_are_where_its_sort_leaves_them(scores, by_ranx):
+    """The values are from ranx 0.3.21; tests/extra/test_ranx.py has a thousand more lists."""
+    run = dict(zip(DOCS, scores, strict=False))
+    lines = parse_run("".join(f"q Q0 {doc} 1 {score} t\n" for doc, score in run.items()))
+    names = ["AP", "nDCG@10", "RBP(p=0.5)", "Bpref"]
+    for given in ({"q": run}, lines):
+        found = evaluate({"q": dict(zip(DOCS[::3], GRADES, strict=True))}, given, names, like="ranx")
+
+        assert by_ranx == pytest.approx(tuple(found.mean().values()), abs=1e-9)
+
+
+def test_sixteen_documents_in_the_order_of_ranx():
+    """As printed by ranx 0.3.21: list(Run({"q": scores})["q"])."""
+    run = Run.from_columns(["q"] * 16, DOCS[:16], [-float(number % 3) for number in range(16)])
+    order = "d12 d09 d06 d15 d00 d03 d04 d07 d01 d10 d13 d05 d02 d08 d11 d14"
+
+    assert {"q": order.split()} == ranked_documents(run, Rules(ties="ranx"))
+
+
+def test_the_sort_of_ranx_is_a_reason():
+    """Every third of 40 documents is relevant, ten at a time have the same score: ranx gives AP 0.433442569."""
+    qrels, run = {"q": dict.fromkeys(DOCS[::3], 1)}, {"q": {doc: 10.0 - k // 10 for k, doc in enumerate(DOCS)}}
+    (row,) = [row for row in compare_conventions(qrels, run, ["AP"]) if row.convention == "ranx"]
+
+    assert (RANX_TIES,) == texts(row)
+    assert row.value == pytest.approx(0.433442569, abs=1e-9)
+    assert evaluate(qrels, run, ["AP"], rules=Rules(ties="ranx")).mean()["AP"] == row.value
+    assert evaluate(qrels, run, ["AP"], rules=Rules(ties="input")).mean()["AP"] == pytest.approx(0.4248, abs=0.00005)
+
+
+def test_other_queries_do_not_change_the_sort_of_ranx():
+    """The rows of the query are mixed with those of a judged and of an unjudged one."""
+    rows = [(query, doc, 10.0 - k // 10) for k, doc in enumerate(DOCS) for query in ("p", "q", "z")]
+    run = parse_run("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in rows))
+    found = evaluate({"p": {"d00": 1}, "q": dict.fromkeys(DOCS[::3], 1)}, run, ["AP"], like="ranx")
+
+    assert [1.0, 0.433442569] == pytest.approx(found.values[:, 0].tolist(), abs=1e-9)
+
+
+def test_ranx_has_no_bpref_where_nothing_is_judged_not_relevant():
+    qrels, run = {"p": {"a": 1, "b": 0}, "q": {"a": 1}}, {"p": {"a": 1.0}, "q": {"a": 1.0}}
+    message = (
+        "ranx gives no number for Bpref: 1 of 2 queries has no document judged not relevant (q), and it divides 0 by 0. "
+        "Judge such documents, or use another measure or convention."
+    )
+    with pytest.raises(MeasureError) as error:
+        evaluate(qrels, run, ["Bpref"], like="ranx")
+    (row,) = [row for row in compare_conventions(qrels, run, ["Bpref"]) if row.convention == "ranx"]
+
+    assert message == str(error.value)
+    assert (None, f"reports nothing: {message[:-1]}") == (row.value, row.note)
+    assert {"Bpref": 1.0} == evaluate(qrels, run, ["Bpref"]).mean()
+
+
+def test_hits_of_ranx_is_something_else():
+    qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
+    why = "its hits@k is the number of relevant documents among the first k; HitRate@k is its hit_rate@k"
+    with pytest.raises(MeasureError) as error:
+        evaluate(qrels, run, ["hits@5"], like="ranx")
+    found = {row.convention: row for row in compare_conventions(qrels, run, ["hits@5"])}
+
+    assert f"ranx does not report hits@5: {why}." == str(error.value)
+    assert (None, f"reports nothing: {why}", 1.0) == (found["ranx"].value, found["ranx"].note, found["assay"].value)
+    assert {"HitRate@5": 1.0} == evaluate(qrels, run, ["HitRate@5"], like="ranx").mean()
 
 
 def test_judgments_by_subtopic_and_duplicates_have_conventions_too():

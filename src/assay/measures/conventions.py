@@ -40,6 +40,7 @@ class Convention(Struct, frozen=True, eq=False):
     rules: Mapping[str, Any] = field(default_factory=dict)
     cases: tuple[Departure, ...] = ()  # the first match applies
     knows: Callable[[Measure], bool] = lambda measure: True  # whether the tool has the measure, with these parameters
+    other_meanings: Mapping[str, str] = field(default_factory=dict)  # names that the tool uses for something else
     whole_grades: bool = False  # grades are truncated to whole numbers
     decimals: int | None = None  # means are rounded
 
@@ -54,12 +55,16 @@ class Convention(Struct, frozen=True, eq=False):
         changes = {**self.rules, **self.case_of(measure).rules}
         return replace(base, **changes) if changes else base
 
-    def adapt(self, measure: Measure) -> Measure:
-        """The measure of ours that the tool computes under this name."""
+    def refusal(self, measure: Measure, label: str) -> str:
+        """Why the tool does not report a measure that the user calls `label`; empty if it does."""
         case = self.case_of(measure)
-        if not case.reports:
-            raise MeasureError(f"{self.name} does not report {measure}: {case.why}.")
-        return case.adapt(measure)
+        return self.other_meanings.get(label.partition("@")[0].lower(), "" if case.reports else case.why)
+
+    def adapt(self, measure: Measure, label: str = "") -> Measure:
+        """The measure of ours that the tool computes under this name."""
+        if why := self.refusal(measure, label):
+            raise MeasureError(f"{self.name} does not report {label or measure}: {why}.")
+        return self.case_of(measure).adapt(measure)
 
 
 def named(*names: str, cut: bool | None = None) -> Callable[[Measure], bool]:
@@ -104,7 +109,23 @@ _IR_MEASURES = (
     "Accuracy alpha_DCG alpha_nDCG AP AP_IA BPM Bpref Compat ERR ERR_IA infAP INSQ INST IPrec Judged nDCG NERR8 NERR9 NERR10 "
     "NERR11 nERR_IA NRBP nNRBP NumQ NumRel NumRet P P_IA R RBP Rprec RR SDCG SetAP SetF SetP SetR StRecall Success"
 )
-_RANX = "Success P R F Rprec Bpref RR AP DCG nDCG IPrec"
+# Each measure of ranx, with the parameters that it has.
+_RANX = {
+    **{name: {"cutoff", "rel"} for name in ("Success", "P", "R", "F", "RR", "AP")},
+    **{name: {"rel"} for name in ("SetP", "SetR", "SetF", "Rprec", "Bpref")},
+    **{name: {"cutoff", "gain"} for name in ("DCG", "nDCG")},
+    "IPrec": {"recall", "rel"},
+    "RBP": {"p"},
+}
+
+
+def _in_ranx(measure: Measure) -> bool:
+    """Whether ranx has a measure; no gains of one's own, and only eleven levels of recall."""
+    if not {name for name, _ in measure.params} <= _RANX.get(measure.name, set()):
+        return False
+    level = measure.param("recall", 0)
+    return measure.name in _RANX and measure.param("gain") in (None, "linear", "exp") and level == round(level, 1)
+
 
 # trec_eval has only linear gain with cutoffs, and no cutoff for recip_rank.
 _TREC_CASES = (
@@ -200,10 +221,20 @@ CONVENTIONS: dict[str, Convention] = {
         ),
         Convention(
             "ranx",
-            "ties in input order; runs must have exactly the judged queries",
+            "ties in the order of its sort; whole grades; fails if the run lacks a judged query",
             "tests/extra/test_ranx.py",
-            rules={"ties": "input", "queries": "strict"},
-            knows=_has(_RANX, "norm"),
+            rules={"ties": "ranx", "queries": "strict"},
+            knows=_in_ranx,
+            cases=(
+                Departure(named("RBP"), adapt=_with(raw=True), why="the gain is the grade itself"),
+                Departure(
+                    named("Bpref"), adapt=_with(edges="ranx"), why="negative grades count as judged not relevant"
+                ),
+            ),
+            other_meanings={
+                "hits": "its hits@k is the number of relevant documents among the first k; HitRate@k is its hit_rate@k"
+            },
+            whole_grades=True,
         ),
         Convention(
             "beir",

@@ -143,9 +143,11 @@ def _ndcg(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "lin
 
 
 @expected("RBP")
-def _rbp(judged: JudgedRanking, *, p: float = 0.8, cutoff: int | None = None, rel: float | None = None) -> PerQuery:
+def _rbp(
+    judged: JudgedRanking, *, p: float = 0.8, cutoff: int | None = None, rel: float | None = None, raw: bool = False
+) -> PerQuery:
     weight = _mean_weight(judged, lambda rank: powers(p, rank), cutoff)
-    return (1.0 - p) * judged.total(gain_share(judged, rel) * weight)
+    return (1.0 - p) * judged.total(gain_share(judged, rel, raw=raw) * weight)
 
 
 class _Groups(Struct, frozen=True):

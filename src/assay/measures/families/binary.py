@@ -295,7 +295,7 @@ def RprecMult(judged: JudgedRanking, *, multiple: float, rel: float = 1) -> PerQ
     "Success",
     aliases={"Hit": {}, "HitRate": {}, "Hits": {}},
     trec={"success": "cutoff"},
-    elsewhere={"ir_measures": "Success@k", "ranx": "hit_rate@k"},
+    elsewhere={"ir_measures": "Success@k", "ranx": "hit_rate@k (its hits@k is a count)"},
 )
 def Success(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
     """1 if a relevant document is among the first k, else 0 (hit rate).

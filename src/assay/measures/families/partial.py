@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.errors import MeasureError
+from assay.errors import MeasureError, some_of
 from assay.judged import JudgedRanking
 from assay.measures.arithmetic import ratio
-from assay.measures.core import PerQuery, measure
+from assay.measures.core import Parameter, PerQuery, measure, one_of
 from assay.tables import Floats
+from assay.words import plural
 
 _BUCKLEY = "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information"
 EPSILON = 0.00001  # avoids a division by 0 if no document before was judged; trec_eval's value
 
+EDGES = Parameter(
+    "whose edge cases: 'trec_eval', or 'ranx', where negative grades are not relevant and a query needs a document "
+    "judged not relevant",
+    one_of("trec_eval", "ranx"),
+)
+
 
 @measure("Bpref", aliases={"BPref": {}}, trec={"bpref": None}, judged_only=False, paper=_BUCKLEY,
-         elsewhere={"ir_measures": "Bpref", "ranx": "bpref"})  # fmt: skip
-def Bpref(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
+         parameters={"edges": EDGES}, elsewhere={"ir_measures": "Bpref", "ranx": "bpref"})  # fmt: skip
+def Bpref(judged: JudgedRanking, *, rel: float = 1, edges: str = "trec_eval") -> PerQuery:
     """How rarely documents judged not relevant rank above relevant ones; unjudged documents are ignored.
 
     Formula: mean over the relevant documents of 1 - (documents judged not relevant before it) / min(R, N), with at most
     R of them counted; R is the number of judged relevant documents and N the number judged not relevant.
 
-    Edges: A relevant document that is not found adds 0. Documents with negative grades are in neither count.
+    Edges: A relevant document that is not found adds 0. Documents with negative grades are in neither count. If nothing
+    is judged not relevant, it is the share of the relevant documents that were found; ranx divides 0 by 0, which
+    edges='ranx' refuses.
 
     Answers: Do relevant documents come before those judged not relevant?
 
@@ -33,14 +42,24 @@ def Bpref(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     Example: no non-relevant document before two of them, one of at most 1 before the others: Bpref =
     (1 + 1 + 0 + 0) / 5 = 0.4.
     """
-    return _bpref(judged, rel)
+    if edges == "trec_eval":
+        return _bpref(judged, rel)
+    undefined = (judged.num_found(rel) > 0) & (judged.num_rel(rel) == judged.num_rel(-np.inf))
+    if undefined.any():
+        queries = [judged.queries[place] for place in np.flatnonzero(undefined).tolist()]
+        raise MeasureError(
+            f"ranx gives no number for Bpref: {len(queries)} of {len(judged)} queries {plural('{has|have}', len(queries))} no "
+            f"document judged not relevant ({some_of(queries)}), and it divides 0 by 0. Judge such documents, or use another "
+            "measure or convention."
+        )
+    return _bpref(judged, rel, lowest=-np.inf)
 
 
-def _bpref(judged: JudgedRanking, rel: float) -> Floats:
+def _bpref(judged: JudgedRanking, rel: float, lowest: float = 0) -> Floats:
     hit = judged.relevant(rel)
     relevant = judged.num_rel(rel)
-    not_relevant = judged.num_rel(0) - relevant
-    useless_before = judged.so_far((judged.hit_rel >= 0) & ~hit)
+    not_relevant = judged.num_rel(lowest) - relevant
+    useless_before = judged.so_far((judged.hit_rel >= lowest) & ~hit)
     most = np.minimum(useless_before, relevant[judged.hit_query])
     lost = ratio(most, np.minimum(not_relevant, relevant)[judged.hit_query])
     return ratio(judged.total(hit * (1.0 - lost)), relevant)

@@ -78,6 +78,7 @@ _NERR = (
         "p": PERSISTENCE,
         "depth": Parameter("the rank at which every user stops; none by default, 1000 in cwl_eval", _ranks),
         "residual": RESIDUAL,
+        "raw": Parameter("the gain is the grade itself, as in ranx; values can be above 1", boolean),
     },
     paper=_MOFFAT,
     elsewhere={
@@ -95,6 +96,7 @@ def RBP(
     rel: float | None = None,
     depth: int | None = None,
     residual: bool = False,
+    raw: bool = False,
 ) -> PerQuery:
     """Gain per document viewed, for a user who continues to the next document with probability p.
 
@@ -103,7 +105,7 @@ def RBP(
 
     Edges: By default the ranking has no end; with `depth` the sum ends there and is divided by 1 - p**depth, as in
     cwl_eval at 1000. residual=True is RBPResidual, also without an end; with `depth` or a cutoff, only ranks up to there
-    count.
+    count. With raw=True the grade is not divided, as in ranx.
 
     Answers: How much does a user of a given patience gain per document viewed?
 
@@ -115,17 +117,19 @@ def RBP(
     0.32768) = 0.3163.
     """
     ends = [end for end in (cutoff, depth) if end is not None]
-    counted = (judged.hit_rel >= 0).astype(np.float64) if residual else gain_share(judged, rel)
+    counted = (judged.hit_rel >= 0).astype(np.float64) if residual else gain_share(judged, rel, raw=raw)
     weight = counted * powers(p, judged.hit_rank)
     shown = (1.0 - p) * judged.total(weight if not ends else weight * (judged.hit_rank <= min(ends)))
     value = np.maximum((1.0 - p ** min(ends) if ends else 1.0) - shown, 0.0) if residual else shown
     return value if depth is None else value / (1.0 - p**depth)
 
 
-def gain_share(judged: JudgedRanking, rel: float | None) -> Floats:
-    """The gain of each hit between 0 and 1."""
+def gain_share(judged: JudgedRanking, rel: float | None, *, raw: bool = False) -> Floats:
+    """The gain of each hit between 0 and 1, or with `raw` its grade."""
     if rel is not None:
         return (judged.hit_rel >= rel).astype(np.float64)
+    if raw:
+        return np.maximum(judged.hit_rel, 0.0)
     return ratio(np.maximum(judged.hit_rel, 0.0), np.full(len(judged.hit_rel), judged.top_grade))
 
 
