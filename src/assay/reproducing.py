@@ -35,9 +35,9 @@ _SAME = 5  # decimals to which values are the same: BEIR rounds to 5
 MOST_CHANGES = 2  # rules that differ from our own at the same time
 _COMMON = ("nDCG", "AP", "RR", "P", "R", "Success", "Rprec", "Bpref", "F", "ERR", "RBP", "DCG", "SetP", "SetR", "SetF")
 
-# The values to try of each parameter, the most usual first; other parameters keep their default.
+# The values to try of each parameter besides its default, the most usual first.
 CHOICES: dict[str, tuple[Any, ...]] = {
-    "cutoff": (None, 10, 100, 1000, 20, 5, 1, 3, 50),
+    "cutoff": (10, 100, 1000, 20, 5, 1, 3, 50, 15, 30, 200, 500),
     "rel": (1, 2),
     "gain": ("linear", "exp"),
     "norm": ("rel", "cutoff"),
@@ -62,7 +62,7 @@ class Candidate(Struct, frozen=True):
     distance: float  # from the number; both are fractions if the number is a percentage
     matches: bool  # the value rounds to the number
     conventions: tuple[str, ...]  # all that give this value for this measure, without other rules
-    same: tuple[str, ...]  # other cutoffs and parameters of this measure that give the same value
+    same: tuple[str, ...] = ()  # other cutoffs and parameters of this measure that give the same value
     note: str = ""  # what the tool computes under this name, if something else
 
 
@@ -255,20 +255,22 @@ def _variants(measure: Measure, graded: bool) -> Iterator[Measure]:
     for name in definition.takes:
         if name in CHOICES and name not in given and (graded or name not in _FOR_GRADES):
             own = [definition.defaults[name]] if name in definition.defaults else []
-            usual = [value for value in CHOICES[name] if value is not None and value not in own]
+            usual = [value for value in CHOICES[name] if value not in own]
             choices[name] = [*own, *usual]
     for values in product(*choices.values()):
         yield measure(**dict(zip(choices, values, strict=True)))
 
 
 def _ways(measures: Sequence[Measure], ours: Rules) -> Iterator[_Way]:
-    """Every convention with every measure; ours also with other rules."""
+    """Every convention with every measure; ours also with other rules, for the measures of quality."""
     families = list(dict.fromkeys(measure.name for measure in measures))
+    numbers = {measure: number for number, measure in enumerate(measures)}
+    quality = [measure for measure in measures if measure.definition.rewards]
     for place, convention in enumerate(CONVENTIONS.values()):
         for changes in _changes() if convention.name == "assay" else [{}]:
-            for number, (asked, (computed, rules)) in enumerate(_computed(convention, measures, ours, changes)):
+            for asked, computed, rules in _computed(convention, quality if changes else measures, ours, changes):
                 special = sum(name != "cutoff" for name, _ in asked.params)
-                simple = (len(changes), special, families.index(asked.name), number, place)
+                simple = (len(changes), special, families.index(asked.name), numbers[asked], place)
                 yield _Way(simple, asked, computed, convention, changes, rules)
 
 
@@ -282,8 +284,8 @@ def _changes() -> Iterator[dict[str, str]]:
 
 def _computed(
     convention: Convention, measures: Sequence[Measure], ours: Rules, changes: dict[str, str]
-) -> list[tuple[Measure, tuple[Measure, Rules]]]:
-    """The measures that a tool has, with what it computes; of several names for the same, the right one."""
+) -> list[tuple[Measure, Measure, Rules]]:
+    """The measures that a tool has, with what it computes. Of several that become the same, the one that it is."""
     found: dict[tuple[Measure, Rules], Measure] = {}
     for measure in measures:
         try:
@@ -293,27 +295,44 @@ def _computed(
         key = (computed, replace(convention.rules_for(measure, ours), **changes))
         if key not in found or computed == measure:
             found[key] = measure
-    return [(measure, key) for key, measure in found.items()]
+    return [(measure, *key) for key, measure in found.items()]
 
 
 def _grouped(values: Iterable[tuple[_Way, float]], number: _Number) -> list[Candidate]:
-    """One candidate for each measure and value, with its simplest explanation: matches first, then the nearest."""
+    """The explanations: matches first, the simplest first among them, then the nearest."""
     digits = max(number.decimals, _SAME)
-    groups: dict[tuple[str, float, bool], list[tuple[_Way, float]]] = {}
+    ways: dict[tuple[Measure, float, bool], list[tuple[_Way, float]]] = {}
     for way, value in sorted(values, key=lambda pair: pair[0].place):
-        groups.setdefault((way.asked.name, round(value, digits), number.is_given_by(value)), []).append((way, value))
+        ways.setdefault((way.asked, round(value, digits), number.is_given_by(value)), []).append((way, value))
+    heads: dict[tuple[Any, ...], list[Candidate]] = {}
+    for (measure, *value), group in ways.items():
+        _add(heads.setdefault((measure.name, *value), []), _candidate(group, number))
+    candidates = [candidate for members in heads.values() for candidate in members]
+    simplest = {(str(way.asked), value): place for place, [(way, value), *_] in enumerate(ways.values())}
 
-    def place(group: list[tuple[_Way, float]]) -> tuple[Any, ...]:
-        way, value = group[0]
-        return (0.0 if number.is_given_by(value) else number.distance(value), way.place)
+    def order(candidate: Candidate) -> tuple[float, int]:
+        distance = 0.0 if candidate.matches else candidate.distance
+        return distance, simplest[candidate.measure, candidate.value]
 
-    return [_candidate(group, number) for group in sorted(groups.values(), key=place)]
+    return sorted(candidates, key=order)
 
 
-def _candidate(group: Sequence[tuple[_Way, float]], number: _Number) -> Candidate:
-    first, value = group[0]
-    plain = [way for way, _ in group if not way.changes]
-    case = first.convention.case_of(first.asked)
+def _add(heads: list[Candidate], candidate: Candidate) -> None:
+    """Add an explanation of a value that the same measure also has with other parameters, unless it says nothing new."""
+    for place, head in enumerate(heads):
+        if candidate.rules:
+            known, named = head.rules in ({}, candidate.rules), head.rules == candidate.rules
+        else:
+            known = named = head.convention in candidate.conventions and {*candidate.conventions} <= {*head.conventions}
+        if known:
+            heads[place] = replace(head, same=(*head.same, candidate.measure)) if named else head
+            return
+    heads.append(candidate)
+
+
+def _candidate(ways: Sequence[tuple[_Way, float]], number: _Number) -> Candidate:
+    """The simplest of several ways to the same value of a measure, with the tools that give it too."""
+    first, value = ways[0]
     return Candidate(
         measure=str(first.asked),
         convention=first.convention.name,
@@ -321,7 +340,6 @@ def _candidate(group: Sequence[tuple[_Way, float]], number: _Number) -> Candidat
         value=value,
         distance=number.distance(value),
         matches=number.is_given_by(value),
-        conventions=tuple(way.convention.name for way in plain if way.asked == first.asked),
-        same=tuple(dict.fromkeys(str(way.asked) for way in plain if way.asked != first.asked)),
-        note=case.why if first.computed != first.asked else "",
+        conventions=tuple(way.convention.name for way, _ in ways if not way.changes),
+        note=first.convention.case_of(first.asked).why if first.computed != first.asked else "",
     )
