@@ -69,7 +69,8 @@ class Candidate(Struct, frozen=True):
 class Reproduction(Struct, frozen=True):
     """What gives a number, and what comes nearest."""
 
-    number: str
+    number: str  # as it was written
+    decimals: int  # of the number
     percent: bool  # the number is read as a percentage
     tried: int  # combinations of measure, convention and rules
     matches: int  # candidates that give the number, shown or not
@@ -200,6 +201,7 @@ def reproduce(
     candidates = _grouped(values, as_percent if percent else written)
     return Reproduction(
         number=str(number),
+        decimals=written.decimals,
         percent=percent,
         tried=len(values),
         matches=sum(candidate.matches for candidate in candidates),
@@ -304,9 +306,9 @@ def _grouped(values: Iterable[tuple[_Way, float]], number: _Number) -> list[Cand
     ways: dict[tuple[Measure, float, bool], list[tuple[_Way, float]]] = {}
     for way, value in sorted(values, key=lambda pair: pair[0].place):
         ways.setdefault((way.asked, round(value, digits), number.is_given_by(value)), []).append((way, value))
-    heads: dict[tuple[Any, ...], list[Candidate]] = {}
-    for (measure, *value), group in ways.items():
-        _add(heads.setdefault((measure.name, *value), []), _candidate(group, number))
+    heads: dict[tuple[str, float, bool], list[Candidate]] = {}
+    for (measure, value, given), group in ways.items():
+        _add(heads.setdefault((measure.name, value, given), []), _candidate(group, number))
     candidates = [candidate for members in heads.values() for candidate in members]
     simplest = {(str(way.asked), value): place for place, [(way, value), *_] in enumerate(ways.values())}
 

@@ -51,6 +51,13 @@ def test_a_percentage_is_said_to_be_one():
     assert "   59.59%         =  nDCG@10 " in done.stdout
 
 
+def test_a_number_with_more_decimals_is_shown_with_them():
+    done = assay("reproduce", "0.595870", QRELS, KEYWORD, "-m", "nDCG@10")
+
+    assert 1 == done.returncode
+    assert " 0.595864  0.000006  nDCG@10 " in done.stdout
+
+
 def test_every_command_that_is_shown_gives_its_value():
     document = printed("0.5", QRELS, KEYWORD, "-m", "RR", "-m", "nDCG(gain='exp')@10", "-m", "P(rel=2)@5")
 

@@ -84,8 +84,8 @@ def _answer(found: Reproduction) -> str:
 
 def _shown(found: Reproduction, candidate: Candidate) -> tuple[str, str]:
     """Value and distance in the unit of the number; = for a match."""
-    scale, decimals = (100, 2) if found.percent else (1, 4)
-    unit = "%" if found.percent else ""
+    scale, usual, unit = (100, 2, "%") if found.percent else (1, 4, "")
+    decimals = max(found.decimals, usual)
     distance = "=" if candidate.matches else f"{candidate.distance * scale:.{decimals}f}"
     return f"{candidate.value * scale:.{decimals}f}{unit}", distance
 
