@@ -165,7 +165,8 @@ class _Files:
         ranking = judge(plain, self._run, rules, strays=needs == "strays")
         hits = (ranking.hit_query, ranking.hit_rank, ranking.hit_rel, ranking.hit_judgment)
         columns = (ranking.retrieved, *hits, ranking.hit_tie_first, ranking.hit_tie_last, ranking.pool.grade)
-        content = (needs, ranking.queries, *(column.tobytes() for column in columns))
+        strays = (column for column in (ranking.stray_query, ranking.stray_rank) if column is not None)
+        content = (needs, whole_grades, ranking.queries, *(column.tobytes() for column in (*columns, *strays)))
         mark = self._marks.setdefault(content, len(self._marks))
         return (ranking if topics is None else by_topics(topics, ranking)), mark
 
@@ -184,7 +185,7 @@ def reproduce(
     number above 1 that nothing gives is read as a percentage. `measures` narrows the search: "nDCG@10" tries both gains,
     "nDCG" all cutoffs as well. `duplicates` is our rule for documents that appear twice.
 
-    >>> found = reproduce("0.63", {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}})
+    >>> found = reproduce("0.63", {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["nDCG", "AP"])
     >>> found.matches, found.candidates[0].measure, found.candidates[0].conventions[:2]
     (1, 'nDCG', ('assay', 'trec_eval-9'))
     """

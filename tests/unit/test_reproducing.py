@@ -180,8 +180,11 @@ def test_subtopics_are_judged_if_there_are_any():
     assert not any("StRecall" in candidate.measure for candidate in reproduce("0.5", *THIRD, ()).candidates)
 
 
-@settings(max_examples=25)
-@given(cases(grades=st.integers(0, 3)), st.sampled_from(["nDCG@10", "RR", "AP", "P", "ERR", "RBP", "Bpref"]))
+@settings(max_examples=40)
+@given(
+    cases(grades=st.sampled_from([0, 1, 1.5, 2, 3])),
+    st.sampled_from(["nDCG@10", "RR", "AP", "P", "ERR", "RBP", "Bpref", "Hole", "Judged", "SetF", "Compat"]),
+)
 def test_the_shown_way_gives_the_value_again(case, name):
     """A law: `evaluate` with the convention, measure and rules of a candidate gives its value."""
     for candidate in reproduce("0.4334", case.grades, case.scores, [name]).candidates:
