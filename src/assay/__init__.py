@@ -27,6 +27,7 @@ _EXPORTS = {
     "assay.judged": ("JudgedRanking",),
     "assay.marking": ("judge",),
     "assay.measures": ("Measure", "measure", "parse_measure"),
+    "assay.reproducing": ("reproduce",),
     "assay.rules": ("Rules",),
     "assay.scoring": ("score", "score_many"),
     "assay.tables": ("Qrels", "Run"),
