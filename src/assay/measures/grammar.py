@@ -30,7 +30,7 @@ _SEPARATOR = re.compile(r"[,\s]")
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _MORE = re.compile(rf"{_NUMBER}(?:={_NUMBER})?")  # continues the name before the comma: nDCG@5,10 or ndcg.1=3,2=9
 _SEVERAL = re.compile(rf"(?P<stem>.*(?:@|_at_))(?P<values>\s*{_NUMBER}(?:\s*,\s*{_NUMBER})+)\s*", re.DOTALL)
-_AT = re.compile(r"(?P<stem>.+)_at_(?P<at>\d+)")  # MTEB
+_AT = re.compile(r"_at_(?=\d+$)")  # MTEB
 _RANX_RBP = re.compile(r"rbp\.(?P<decimals>\d+)")
 _OPENING, _CLOSING, _QUOTES = "([{", ")]}", "'\""
 
@@ -137,15 +137,15 @@ def _parse_name(text: str) -> list[Request]:
     trec = _parse_trec(text)
     if trec is not None:
         return trec
-    if found := _SEVERAL.fullmatch(text):
+    if "," in text and (found := _SEVERAL.fullmatch(text)):
         return [_parse_call(found["stem"] + value.strip()) for value in found["values"].split(",")]
     return [_parse_call(text)]
 
 
 def _request(label: str, name: str, measure: Measure) -> Request:
     """The request, with the caution of the name as it was written."""
-    caution = measure.definition.cautions.get(name, "")
-    return Request(label, measure, caution.format(name=label, measure=measure))
+    caution = measure.definition.cautions.get(name)
+    return Request(label, measure, caution.format(name=label, measure=measure) if caution else "")
 
 
 def _parse_trec(text: str) -> list[Request] | None:
@@ -174,7 +174,7 @@ def _family(family: Family, params: str | None, label: str | None = None) -> lis
 
 
 def _parse_call(text: str) -> Request:
-    match = _CALL.fullmatch(_AT.sub(r"\g<stem>@\g<at>", text) if _AT.fullmatch(text) else text)
+    match = _CALL.fullmatch(_AT.sub("@", text))
     if not match:
         raise UnknownMeasureError(
             f"cannot read the measure {text!r}; write it like nDCG@10, AP(rel=2) or nDCG(gain='exp')@10."
