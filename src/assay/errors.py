@@ -109,6 +109,10 @@ class MissingExtraError(AssayError):
         super().__init__(f"{feature} needs one more package: pip install 'assay-ir[{extra}]'")
 
 
+class NameWarning(UserWarning):
+    """A measure is computed whose name means something else in another tool."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """'; did you mean 'nDCG'?' if a known name is similar, else an empty string."""
     import difflib  # only needed for errors: importing it takes 10 ms

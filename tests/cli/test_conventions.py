@@ -9,6 +9,7 @@ import pytest
 from assay.example import QRELS, RUNS
 from assay.measures import parse_measure
 from assay.measures.conventions import CONVENTIONS
+from assay.measures.guide import propose
 from assay.measures.presets import PRESETS
 from cli.command import assay
 
@@ -76,6 +77,15 @@ def test_choose_asks_three_questions():
     assert "  assay evaluate QRELS RUN -m RR@10 -m Success@10 -m nDCG@10 -m Judged@10 -m Bpref\n" in done.stdout
 
 
+@pytest.mark.parametrize("looking", ["one", "several", "everything", "context"])
+@pytest.mark.parametrize("grades", ["binary", "graded"])
+def test_choose_gives_each_measure_its_own_reason(looking, grades):
+    proposals = propose({"looking": looking, "grades": grades, "judged": "sparse"})
+
+    assert len(proposals) == len({proposal.why for proposal in proposals})
+    assert all(proposal.why for proposal in proposals)
+
+
 def test_choose_without_answers_says_how_to_give_them():
     done = assay("measures", "choose")
 
@@ -102,6 +112,24 @@ def test_ties_can_be_averaged():
     out = assay("evaluate", QRELS, KEYWORD, "-m", "P@1", "--ties", "expected").stdout
 
     assert ["keyword", "0.3125"] == out.splitlines()[2].split()
+
+
+def test_measures_can_be_a_list_in_one_option():
+    one = assay("evaluate", QRELS, KEYWORD, "-m", "nDCG@5,10, AP P.1,2 ndcg_at_3", "--format", "csv")
+    names = ["nDCG@5", "nDCG@10", "AP", "P_1", "P_2", "ndcg_at_3"]
+    many = assay("evaluate", QRELS, KEYWORD, *(word for name in names for word in ("-m", name)), "--format", "csv")
+
+    assert "run,query,nDCG@5,nDCG@10,AP,P_1,P_2,ndcg_at_3" == one.stdout.splitlines()[0]
+    assert (many.stdout, "") == (one.stdout, one.stderr)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "diagnose", "conventions"])
+def test_a_name_that_means_something_else_in_its_tool_gets_one_note(command):
+    done = assay(command, QRELS, KEYWORD, "-m", "hits@3")
+
+    assert 0 == done.returncode
+    assert ["Note: hits@3 is Success@3: 1 if there is a relevant document, else 0. ranx's hits counts the relevant "
+            "documents among the first k, which is k times P@k."] == done.stderr.splitlines()  # fmt: skip
 
 
 def test_a_forgotten_run_is_wrong_usage():

@@ -16,8 +16,9 @@ from strategies import cases, judged_docs, qrels_of, ranking, retrieved_docs, ru
 
 # The first two average nDCG over several ranks of one ranking: moving a document up moves those ranks too.
 # BPM: an earlier good document makes the user view fewer documents; Accuracy@k: one more document makes more pairs.
+# ContextPrecision@k: one more relevant document found makes the divisor larger.
 # G: the gain of a document depends on what was gained before it.
-NOT_MONOTONE = {"nDCG_rel", "RnDCG", "BPM", "Accuracy", "G"}
+NOT_MONOTONE = {"nDCG_rel", "RnDCG", "BPM", "Accuracy", "ContextPrecision", "G"}
 
 
 def values(measure, grades, scores, rules=Rules()):

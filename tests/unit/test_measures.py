@@ -135,6 +135,22 @@ def test_capped_recall_is_relative_precision():
     assert value("relative_P_5", [1, 0], [1]) == value("R_cap@5", [1, 0], [1])
 
 
+@pytest.mark.parametrize(
+    ("ranked", "missed", "expected"),
+    [
+        ([R], [], 1.0),  # these three are in RAGAS' documentation
+        ([R, N], [], 1.0),
+        ([N, R], [], 0.5),
+        ([R], [R] * 9, 1.0),  # misses cost nothing
+        ([N, R, R, None, R], [R], (1 / 2 + 2 / 3 + 3 / 5) / 3),
+        ([N, N], [R], 0.0),
+    ],
+)
+def test_context_precision_is_average_precision_over_what_was_found(ranked, missed, expected):
+    assert expected == pytest.approx(value("context_precision", ranked, missed), abs=1e-15)
+    assert expected == pytest.approx(value("ContextPrecision@5", [*ranked, *[N] * 5, R], missed), abs=1e-15)
+
+
 def test_utility_prices_the_whole_table():
     assert 1 - 1 == value("Utility", [1, 0])
     assert 2 - 3 - 5 + 7 * (10 - 2 - 1) == value("Utility(weights=(2, -3, -5, 7), docs=10)", [1, 0], [1])

@@ -8,12 +8,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import warnings
+from functools import cache, partial
 from typing import Any
 
 import click
 
 from assay._version import __version__
-from assay.errors import AssayError, InputError
+from assay.errors import AssayError, InputError, NameWarning
 
 SECTIONS = ("Measure", "Decide", "Search", "Files", "Learn")  # of `assay --help`; a command's module names its own
 
@@ -98,6 +100,7 @@ def main() -> None:
     """The `assay` command."""
     # Starting NumPy's BLAS threads takes longer than most evaluations, and only vector search uses them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    warnings.showwarning = partial(_show_warning, warnings.showwarning)
     try:
         if sys.argv[1:2] == ["trec_eval"]:
             # click would parse trec_eval's options differently.
@@ -125,6 +128,19 @@ def main() -> None:
         sys.stdout = None  # flushing it at exit would fail too
         _complain(f"the result cannot be written: {error.strerror}.")
         sys.exit(2)
+
+
+def _show_warning(otherwise: Any, message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+    """Print what a name of a measure means as a note, and other warnings as Python does."""
+    if issubclass(category, NameWarning):
+        _note(str(message))
+    else:
+        otherwise(message, category, *rest, **more)
+
+
+@cache  # a command can parse the same names several times
+def _note(text: str) -> None:
+    click.echo(f"Note: {text}".encode("utf-8", "backslashreplace"), err=True)
 
 
 def _complain(message: str) -> None:

@@ -86,7 +86,7 @@ def measure_options(command: Command) -> Command:
         "measures",
         multiple=True,
         callback=chosen,
-        help=f"Measure to compute; repeatable. Default: {' '.join(DEFAULT_MEASURES)}. See `assay measures list`.",
+        help=f"Measure to compute, or several with commas: nDCG@5,10,AP; repeatable. Default: {' '.join(DEFAULT_MEASURES)}. See `assay measures list`.",
     )(command)
     return click.option(
         "--preset",

@@ -63,7 +63,8 @@ class Definition(Struct, frozen=True, eq=False, dict=True):
     judged_only: bool  # takes judged_only=True
     rewards: bool  # higher is better; False for measures that say nothing about quality
     paper: str
-    elsewhere: Mapping[str, str]  # tool -> what it calls this measure
+    elsewhere: Mapping[str, str]  # tool -> what it calls this measure; k stands for the cutoff
+    cautions: Mapping[str, str]  # a name as written, not our own -> what another tool means by it
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
     @cached_property
@@ -274,6 +275,7 @@ def measure(
     rewards: bool = True,
     paper: str = "",
     elsewhere: Mapping[str, str] | None = None,
+    cautions: Mapping[str, str] | None = None,
     parameters: Mapping[str, Parameter] | None = None,
 ) -> Callable[[Kernel], Measure]:
     """Register a function as a measure that works everywhere in assay.
@@ -282,8 +284,8 @@ def measure(
     conventions. Its docstring says what it measures, with paragraphs that start with "Formula: ", "Edges: " and
     "Example: ". `aliases` are other names and the parameters they fix, `trec` the names in trec_eval and the parameter
     their number sets, `at` the parameter that @ sets, `total` how queries are combined, `bounds` the lowest and highest
-    value, `rewards` whether higher is better, `needs` what the function needs beyond the ranking, `parameters` the
-    meaning and check of parameters that no other measure has.
+    value, `rewards` whether higher is better, `needs` what the function needs beyond the ranking, `cautions` what other
+    tools mean by a name, `parameters` the meaning and check of parameters that no other measure has.
     """
 
     def register(kernel: Kernel) -> Measure:
@@ -304,6 +306,7 @@ def measure(
             rewards=rewards,
             paper=paper,
             elsewhere=elsewhere or {},
+            cautions=cautions or {},
             parameters=parameters or {},
         )
         for taken in (name, *definition.aliases):
@@ -385,7 +388,7 @@ def definition_of(name: str) -> Definition:
 
 
 def known_name(name: str) -> str:
-    """The registered spelling of a measure's name or alias; ignores case."""
+    """The registered spelling of a measure's name or alias; ignores case, hyphens and underscores."""
     if name in REGISTRY:
         return name
     load_families()
@@ -393,13 +396,24 @@ def known_name(name: str) -> str:
         return name
     if name in _STEMS:
         return _STEMS[name][0].name
-    folded = next((known for known in REGISTRY if known.casefold() == name.casefold()), None)
+    folded = _spelled(name, str.casefold)
     if folded is None and load_plugins() and name in REGISTRY:
         return name
+    folded = folded or _spelled(name, _letters)
     if folded is None:
         hint = did_you_mean(name, [*REGISTRY, *_STEMS])
         raise UnknownMeasureError(f"no measure called {name!r}{hint or '; run `assay measures list` to see all.'}")
     return folded
+
+
+def _spelled(name: str, alike: Callable[[str], str]) -> str | None:
+    """The first registered name that is the same as this one if only what `alike` keeps counts."""
+    return next((known for known in REGISTRY if alike(known) == alike(name)), None)
+
+
+def _letters(name: str) -> str:
+    """A name without case, hyphens and underscores: hit_rate is HitRate, alpha-nDCG is alpha_nDCG."""
+    return name.casefold().replace("_", "").replace("-", "")
 
 
 # Parameters that several measures share: one meaning, one check.

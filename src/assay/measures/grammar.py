@@ -1,25 +1,38 @@
-"""Parse the names of measures: `nDCG(gain='exp')@10`, common aliases, and trec_eval's names.
+"""Parse the names of measures: `nDCG(gain='exp')@10`, common aliases, and the names of other tools.
 
 name[(key=literal, ...)][@cutoff]        as in ir_measures
+nDCG@5,10                                several cutoffs
+nDCG@10, AP RR@10                        several measures
 ndcg_cut_10, ndcg_cut.5,10, map, P_5     trec_eval
 official, set, all_trec                  trec_eval's bundles
+hit_rate@10, r-precision, rbp.95         ranx
+ndcg_at_10                               MTEB
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
 
-from assay.errors import MeasureError, ParameterError, UnknownMeasureError
+from assay.errors import MeasureError, NameWarning, ParameterError, UnknownMeasureError
 from assay.measures.bundles import BUNDLES, FAMILIES, Family
-from assay.measures.core import REGISTRY, Measure, known_name, trec_stems
+from assay.measures.core import REGISTRY, Measure, known_name, load_families, trec_stems
 
-_CALL = re.compile(r"\s*(?P<name>\w+)\s*(?P<args>\(.*\))?\s*(?:@\s*(?P<at>[^@\s()]+))?\s*", re.DOTALL)
+_CALL = re.compile(r"\s*(?P<name>\w[\w-]*)\s*(?P<args>\(.*\))?\s*(?:@\s*(?P<at>[^@\s()]+))?\s*", re.DOTALL)
 _LONGEST_FIRST = sorted((name for name, family in FAMILIES.items() if family.parameter), key=len, reverse=True)
+
+_SEPARATOR = re.compile(r"[,\s]")
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_MORE = re.compile(rf"{_NUMBER}(?:={_NUMBER})?")  # continues the name before the comma: nDCG@5,10 or ndcg.1=3,2=9
+_SEVERAL = re.compile(rf"(?P<stem>.*(?:@|_at_))(?P<values>\s*{_NUMBER}(?:\s*,\s*{_NUMBER})+)\s*", re.DOTALL)
+_AT = re.compile(r"_at_(?=\d+$)")  # MTEB
+_RANX_RBP = re.compile(r"rbp\.(?P<decimals>\d+)")
+_OPENING, _CLOSING, _QUOTES = "([{", ")]}", "'\""
 
 
 class Request(Struct, frozen=True):
@@ -27,6 +40,7 @@ class Request(Struct, frozen=True):
 
     label: str
     measure: Measure
+    caution: str = ""  # what another tool means by this name
 
 
 def parse_measure(text: str) -> Measure:
@@ -43,7 +57,10 @@ def parse_measure(text: str) -> Measure:
 
 
 def parse_measures(names: Iterable[str | Measure]) -> list[Request]:
-    """The requested measures without duplicates, each with its name as the user wrote it."""
+    """The requested measures without duplicates, each with its name as the user wrote it.
+
+    Warns of names that mean something else in another tool.
+    """
     if isinstance(names, (str, Measure)):
         names = [names]
     if not isinstance(names, Iterable):
@@ -54,18 +71,81 @@ def parse_measures(names: Iterable[str | Measure]) -> list[Request]:
             raise MeasureError(f"a measure must be a name such as 'nDCG@10', not {name!r}.")
         found = [Request(str(name), name.complete())] if isinstance(name, Measure) else parse_request(name)
         requests.update((request.label, request) for request in found)
+    for request in requests.values():
+        if request.caution:
+            warnings.warn(request.caution, NameWarning, stacklevel=2)
     if not requests:
         raise MeasureError("no measures given; name at least one, such as nDCG@10.")
     return list(requests.values())
 
 
 def parse_request(text: str) -> list[Request]:
-    """The measures of one name: one, or several for `ndcg_cut.5,10` and bundles such as `official`."""
-    text = text.strip()
+    """The measures of a text: one, or several for `nDCG@5,10`, `nDCG@10, AP` and bundles such as `official`."""
+    names = _split(text) if _SEPARATOR.search(text) else [text]
+    return [request for name in names for request in _parse_name(name)]
+
+
+def _split(text: str) -> list[str]:
+    """The names in a text, which commas and blanks separate, except within parentheses and lists of numbers."""
+    names: list[str] = []
+    for part in _between_commas(text):
+        words = _between_blanks(part)
+        if names and _MORE.fullmatch(words[0]):
+            names[-1] += f",{words.pop(0)}"
+        names += words
+    return names or [text.strip()]
+
+
+def _between_commas(text: str) -> list[str]:
+    commas = [place for place in _outside(text) if text[place] == ","]
+    pairs = zip([-1, *commas], [*commas, len(text)], strict=True)
+    return [part for before, after in pairs if (part := text[before + 1 : after].strip())]
+
+
+def _between_blanks(text: str) -> list[str]:
+    """The words of a text. Blanks around @ and before parentheses separate nothing: `nDCG (gain='exp') @ 10` is one."""
+    ends = [
+        place
+        for place in _outside(text)
+        if text[place].isspace() and text[place:].lstrip()[:1] not in "@(" and text[:place].rstrip()[-1:] != "@"
+    ]
+    pairs = zip([0, *ends], [*ends, len(text)], strict=True)
+    return [part for start, end in pairs if (part := text[start:end].strip())]
+
+
+def _outside(text: str) -> Iterator[int]:
+    """The places of a text that are in neither parentheses nor quotes."""
+    depth, quote = 0, ""
+    for place, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in _QUOTES:
+            quote = character
+        elif character in _OPENING:
+            depth += 1
+        elif character in _CLOSING:
+            depth -= 1
+        elif depth <= 0:
+            yield place
+
+
+def _parse_name(text: str) -> list[Request]:
     if text in BUNDLES:
         return [request for name in BUNDLES[text] for request in _family(FAMILIES[name], None)]
+    if found := _RANX_RBP.fullmatch(text):
+        return [_request(text, "rbp", Measure("RBP")(p=float(f"0.{found['decimals']}")))]
     trec = _parse_trec(text)
-    return trec if trec is not None else [Request(text, _parse_call(text))]
+    if trec is not None:
+        return trec
+    if "," in text and (found := _SEVERAL.fullmatch(text)):
+        return [_parse_call(found["stem"] + value.strip()) for value in found["values"].split(",")]
+    return [_parse_call(text)]
+
+
+def _request(label: str, name: str, measure: Measure) -> Request:
+    """The request, with the caution of the name as it was written."""
+    caution = measure.definition.cautions.get(name)
+    return Request(label, measure, caution.format(name=label, measure=measure) if caution else "")
 
 
 def _parse_trec(text: str) -> list[Request] | None:
@@ -93,12 +173,13 @@ def _family(family: Family, params: str | None, label: str | None = None) -> lis
     return requests
 
 
-def _parse_call(text: str) -> Measure:
-    match = _CALL.fullmatch(text)
+def _parse_call(text: str) -> Request:
+    match = _CALL.fullmatch(_AT.sub("@", text))
     if not match:
         raise UnknownMeasureError(
             f"cannot read the measure {text!r}; write it like nDCG@10, AP(rel=2) or nDCG(gain='exp')@10."
         )
+    _refuse_class(match["name"])
     name, args, at = known_name(match["name"]), match["args"], match["at"]
     definition = REGISTRY[name]
     fixed = {} if name == definition.name else definition.aliases[name]
@@ -112,7 +193,20 @@ def _parse_call(text: str) -> Measure:
     measure = Measure(definition.name)(**fixed, **given)
     if at is not None:
         measure = measure @ _literal(text, at)
-    return measure.complete()
+    return _request(text, match["name"], measure.complete())
+
+
+def _refuse_class(name: str) -> None:
+    """Refuse the Python classes of cwl_eval, whose parameters have no names and another order."""
+    if not name.endswith("CWLMetric"):
+        return
+    load_families()
+    for known in REGISTRY.values():
+        if known.elsewhere.get("cwl_eval", "").partition("(")[0] == name:
+            ours = known.elsewhere["ir_measures"].replace("@k", "@10")
+            raise UnknownMeasureError(
+                f"{name} is a Python class of cwl_eval, not a name; write {ours}, and see `assay measures explain {known.name}`."
+            )
 
 
 def _keywords(text: str, args: str) -> dict[str, Any]:

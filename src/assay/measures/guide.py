@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 
@@ -10,8 +12,7 @@ class Answer(Struct, frozen=True):
 
     key: str
     text: str
-    measures: tuple[str, ...]  # {k} is the number of results that people see
-    why: str
+    measures: Mapping[str, str]  # measure -> why; {k} is the number of results that people see
 
 
 class Question(Struct, frozen=True):
@@ -30,23 +31,29 @@ QUESTIONS: tuple[Question, ...] = (
             Answer(
                 "one",
                 "one good answer",
-                ("RR@{k}", "Success@{k}"),
-                "how early the first good answer comes, and how often there is one",
+                {"RR@{k}": "how early the first good answer comes", "Success@{k}": "how often there is a good answer"},
             ),
             Answer(
-                "several", "a page of good results", ("nDCG@{k}", "P@{k}"), "how good the page is, best results first"
+                "several",
+                "a page of good results",
+                {"nDCG@{k}": "whether the best results come first", "P@{k}": "how many results on the page are good"},
             ),
             Answer(
                 "everything",
                 "everything there is",
-                ("R@1000", "AP", "Rprec"),
-                "how much is found, and how far people must read",
+                {
+                    "R@1000": "how many of the relevant documents are found",
+                    "AP": "how early all of the relevant documents come",
+                    "Rprec": "how many are found at the rank where a perfect ranking would end",
+                },
             ),
             Answer(
                 "context",
                 "passages for a language model",
-                ("R@{k}", "nDCG@{k}"),
-                "whether the needed passages are retrieved",
+                {
+                    "R@{k}": "how many of the needed passages the model gets",
+                    "nDCG@{k}": "whether the best passages come first",
+                },
             ),
         ),
     ),
@@ -54,20 +61,22 @@ QUESTIONS: tuple[Question, ...] = (
         "grades",
         "How were documents judged?",
         (
-            Answer("binary", "relevant or not", ("AP",), "precision at every relevant document, in one number"),
-            Answer("graded", "in grades", ("nDCG@{k}",), "better documents count more"),
+            Answer("binary", "relevant or not", {"AP": "precision at every relevant document, in one number"}),
+            Answer("graded", "in grades", {"nDCG@{k}": "better documents count more"}),
         ),
     ),
     Question(
         "judged",
         "How complete are the judgments?",
         (
-            Answer("complete", "nearly all results were judged", (), ""),
+            Answer("complete", "nearly all results were judged", {}),
             Answer(
                 "sparse",
                 "many results were never judged",
-                ("Judged@{k}", "Bpref"),
-                "how many results are judged, and a measure that ignores the unjudged ones",
+                {
+                    "Judged@{k}": "how many of the results are judged; with few, the other measures say little",
+                    "Bpref": "how judged documents are ordered; it ignores the unjudged ones",
+                },
             ),
         ),
     ),
@@ -90,6 +99,6 @@ def propose(answers: dict[str, str], seen: int = 10) -> list[Proposal]:
     found: dict[str, str] = {}
     for question in QUESTIONS:
         answer = next(answer for answer in question.answers if answer.key == answers[question.key])
-        for measure in answer.measures:
-            found.setdefault(measure.format(k=seen), answer.why)
+        for measure, why in answer.measures.items():
+            found.setdefault(measure.format(k=seen), why)
     return [Proposal(measure, why) for measure, why in found.items()]

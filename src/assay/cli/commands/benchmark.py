@@ -57,7 +57,7 @@ def command() -> None:
     "--measure",
     "measures",
     multiple=True,
-    help="Measure to compute; repeatable. The first one decides the best mode.",
+    help="Measure to compute, or several with commas; repeatable. The first one decides the best mode.",
 )
 @click.option("--depth", type=click.IntRange(min=1), help="Documents per query.  [default: 1000]")
 @click.option("--targets", metavar="FILE|NAME", help="Check the means against a target profile.")

@@ -18,7 +18,7 @@ from assay.tables import Floats, Integers
     "P",
     aliases={"Precision": {}},
     trec={"P": "cutoff"},
-    elsewhere={"ir_measures": "P@k", "ranx": "precision@k", "BEIR": "P@k"},
+    elsewhere={"ir_measures": "P@k", "ranx": "precision@k", "BEIR": "P@k", "MTEB": "precision_at_k"},
 )
 def P(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
     """Share of the first k documents that are relevant.
@@ -42,9 +42,19 @@ def P(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
 
 @measure(
     "R",
-    aliases={"Recall": {}},
+    aliases={"Recall": {}, "ContextRecall": {}},
     trec={"recall": "cutoff"},
-    elsewhere={"ir_measures": "R@k", "ranx": "recall@k", "BEIR": "Recall@k"},
+    elsewhere={
+        "ir_measures": "R@k",
+        "ranx": "recall@k",
+        "BEIR": "Recall@k",
+        "MTEB": "recall_at_k",
+        "RAGAS": "context_recall@k (by document ids)",
+    },
+    cautions={
+        "context_recall": "{name} is {measure}: the share of the relevant documents that are found, as in RAGAS by ids. "
+        "RAGAS by a language model counts the statements of the reference answer that the context supports."
+    },
 )
 def R(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
     """Share of the relevant documents that are among the first k.
@@ -133,7 +143,7 @@ NORM = Parameter("what the sum is divided by: 'rel', or 'cutoff' for min(relevan
     aliases={"MAP": {}},
     trec={"map": None, "map_cut": "cutoff"},
     parameters={"norm": NORM},
-    elsewhere={"ir_measures": "AP@k", "ranx": "map@k", "BEIR": "MAP@k"},
+    elsewhere={"ir_measures": "AP@k", "ranx": "map@k", "BEIR": "MAP@k", "MTEB": "map_at_k"},
     paper="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
 )
 def AP(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1, norm: str = "rel") -> PerQuery:
@@ -156,6 +166,26 @@ def AP(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1, norm
     sums = sum_of_precisions(judged, cutoff, rel)
     relevant = judged.num_rel(rel)
     return ratio(sums, np.minimum(relevant, cutoff) if norm == "cutoff" and cutoff else relevant)
+
+
+@measure("ContextPrecision", elsewhere={"RAGAS": "context_precision@k"})
+def ContextPrecision(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
+    """Average precision over the relevant documents found: how far up they are, whatever was missed.
+
+    Formula: sum of P@rank over the relevant documents found, divided by their number (RAGAS' context precision, with
+    judgments instead of a language model).
+
+    Edges: 0 if no relevant document is found. One more relevant document at the end of the ranking can lower the value.
+
+    Answers: Do the relevant passages come before the others in the context?
+
+    Misleads: It cannot see misses: one relevant document at rank 1 and nine not found give 1.
+
+    Pair with: R@k for what was missed, AP for both in one number.
+
+    Example: relevant at ranks 2, 3, 5 and 6: ContextPrecision = (1/2 + 2/3 + 3/5 + 4/6) / 4 = 0.6083.
+    """
+    return ratio(sum_of_precisions(judged, cutoff, rel), judged.num_found(rel, cutoff))
 
 
 def sum_of_precisions(judged: JudgedRanking, cutoff: int | None, rel: float) -> Floats:
@@ -220,7 +250,7 @@ def YAAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     "RR",
     aliases={"MRR": {}},
     trec={"recip_rank": None},
-    elsewhere={"ir_measures": "RR@k", "ranx": "mrr@k", "MS MARCO": "MRR@10"},
+    elsewhere={"ir_measures": "RR@k", "ranx": "mrr@k", "BEIR": "MRR@k", "MTEB": "mrr_at_k", "MS MARCO": "MRR@10"},
     paper="Voorhees 1999, The TREC-8 question answering track report",
 )
 def RR(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
@@ -248,7 +278,7 @@ def RR(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> P
 
 @measure(
     "Rprec",
-    aliases={"RPrec": {}},
+    aliases={"RPrec": {}, "RPrecision": {}},
     trec={"Rprec": None},
     elsewhere={"ir_measures": "Rprec", "ranx": "r-precision"},
     paper="Buckley and Voorhees 2005, Retrieval system evaluation (chapter 3 of TREC: experiment and evaluation)",
@@ -295,7 +325,11 @@ def RprecMult(judged: JudgedRanking, *, multiple: float, rel: float = 1) -> PerQ
     "Success",
     aliases={"Hit": {}, "HitRate": {}, "Hits": {}},
     trec={"success": "cutoff"},
-    elsewhere={"ir_measures": "Success@k", "ranx": "hit_rate@k (its hits@k is a count)"},
+    elsewhere={"ir_measures": "Success@k", "ranx": "hit_rate@k"},
+    cautions={
+        "hits": "{name} is {measure}: 1 if there is a relevant document, else 0. ranx's hits counts the relevant "
+        "documents among the first k, which is k times P@k."
+    },
 )
 def Success(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
     """1 if a relevant document is among the first k, else 0 (hit rate).
@@ -420,7 +454,14 @@ def binG(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     return ratio(judged.total(1 / log2_of_integers(2 + useless_before), hits), judged.num_rel(rel))
 
 
-@measure("Accuracy", elsewhere={"ir_measures": "Accuracy@k"})
+@measure(
+    "Accuracy",
+    elsewhere={"ir_measures": "Accuracy@k"},
+    cautions={
+        "accuracy": "{name} is {measure}: the share of pairs in the right order, as in ir_measures. Accuracy in BEIR and "
+        "sentence-transformers is Success."
+    },
+)
 def Accuracy(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
     """Probability that a retrieved relevant document ranks above a retrieved non-relevant one.
 

@@ -396,7 +396,13 @@ def P_IA(topics: JudgedTopics, *, cutoff: int, rel: float = 1) -> PerQuery:
     return ratio(_count(topics, rel, cutoff), cutoff * topics.num_subtopics(rel))
 
 
-@measure("StRecall", needs="topics", paper=_ZHAI, elsewhere={"ir_measures": "StRecall@k", "ndeval": "strec@k"})
+@measure(
+    "StRecall",
+    aliases={"strec": {}},
+    needs="topics",
+    paper=_ZHAI,
+    elsewhere={"ir_measures": "StRecall@k", "ndeval": "strec@k"},
+)
 def StRecall(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
     """Share of the subtopics that the first k documents cover.
 

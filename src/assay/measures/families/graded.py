@@ -144,7 +144,15 @@ def CG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear
     return judged.total(worth if cutoff is None else worth * (judged.hit_rank <= cutoff))
 
 
-@measure("DCG", trec={"dcg": "gain"}, bounds=None, same_as=SAME_AS, paper=_JARVELIN, elsewhere={"ranx": "dcg@k"})
+@measure(
+    "DCG",
+    aliases={"DCG_burges": {"gain": "exp"}},
+    trec={"dcg": "gain"},
+    bounds=None,
+    same_as=SAME_AS,
+    paper=_JARVELIN,
+    elsewhere={"ranx": "dcg@k (linear), dcg_burges@k (exp)"},
+)
 def DCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
     """Discounted cumulated gain: documents further down gain less.
 
@@ -176,10 +184,15 @@ def iDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "line
 
 @measure(
     "nDCG",
-    aliases={"NDCG": {}},
+    aliases={"NDCG": {}, "nDCG_burges": {"gain": "exp"}},
     trec={"ndcg": "gain", "ndcg_cut": "cutoff"},
     same_as=SAME_AS,
-    elsewhere={"ir_measures": "nDCG@k", "ranx": "ndcg@k (linear), ndcg_burges@k (exp)", "BEIR": "NDCG@k"},
+    elsewhere={
+        "ir_measures": "nDCG@k",
+        "ranx": "ndcg@k (linear), ndcg_burges@k (exp)",
+        "BEIR": "NDCG@k",
+        "MTEB": "ndcg_at_k",
+    },
     paper=f"{_JARVELIN}; gain='exp': Burges et al. 2005, Learning to rank using gradient descent",
 )
 def nDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
@@ -297,9 +310,14 @@ TOP_GRADE = Parameter("the highest possible grade; by default the highest in the
 
 @measure(
     "ERR",
+    aliases={"ExpectedReciprocalRank": {}},
     parameters={"top": TOP_GRADE},
     paper="Chapelle et al. 2009, Expected reciprocal rank for graded relevance",
     elsewhere={"ir_measures": "ERR@k (top=4, as gdeval)", "Elasticsearch": "expected_reciprocal_rank"},
+    cautions={
+        "expected_reciprocal_rank": "{name} is {measure}, with the highest grade of the qrels. Elasticsearch stops at k=10 "
+        "by default and takes the highest grade as maximum_relevance: write ERR(top=3)@10 for maximum_relevance 3."
+    },
 )
 def ERR(judged: JudgedRanking, *, cutoff: int | None = None, top: float | None = None) -> PerQuery:
     """Expected reciprocal rank of the document that satisfies a user who reads from the top.

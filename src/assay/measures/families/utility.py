@@ -87,6 +87,10 @@ _NERR = (
         "trec_eval 10": "rbp.p=0.9",
         "ranx": "rbp.80 (raw grades)",
     },
+    cautions={
+        "rbp": "{name} is {measure}: grades are divided by the highest grade of the qrels. ranx does not divide them, and "
+        "the number in its rbp.95 and rbp@95 is p."
+    },
 )
 def RBP(
     judged: JudgedRanking,
@@ -140,7 +144,7 @@ def gain_share(judged: JudgedRanking, rel: float | None, *, raw: bool = False) -
     rewards=False,
     judged_only=False,
     paper=_MOFFAT,
-    elsewhere={"cwl_eval": "-r", "trec_eval 10": "rbp_resid (0 where all retrieved documents are judged)"},
+    elsewhere={"cwl_eval": "the option -r", "trec_eval 10": "rbp_resid (0 where all retrieved documents are judged)"},
 )
 def RBPResidual(judged: JudgedRanking, *, p: float = 0.8) -> PerQuery:
     """How much higher RBP could be if every unjudged document, retrieved or beyond the end, were perfectly relevant.
