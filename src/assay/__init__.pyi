@@ -36,6 +36,7 @@ from assay.marking import judge as judge
 from assay.measures import Measure as Measure
 from assay.measures import measure as measure
 from assay.measures import parse_measure as parse_measure
+from assay.reproducing import reproduce as reproduce
 from assay.rules import Rules as Rules
 from assay.scoring import score as score
 from assay.scoring import score_many as score_many

@@ -16,6 +16,7 @@ BPM: Measure
 Bpref: Measure
 CG: Measure
 Compat: Measure
+ContextPrecision: Measure
 DCG: Measure
 ERR: Measure
 ERR_IA: Measure
