@@ -113,6 +113,25 @@ def test_documents_are_in_the_order_that_the_measure_saw(measure, places):
     assert places == (ranks["z"], ranks["a"])
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"study": {"test": "sign"}}, "study cannot be a value of type dict; use assay.Study(test='sign')."),
+        (
+            {"baseline": "a", "study": assay.Study(baselines=("b",))},
+            "give the baseline either as `baseline=` or in the study, not both.",
+        ),
+    ],
+)
+def test_a_study_that_cannot_be(options, message):
+    with pytest.raises(assay.AssayError) as refused:
+        assay.compare(QRELS, {"a": BM25, "b": DENSE}, ["RR"], **options)
+
+    assert message == str(refused.value)
+    with pytest.raises(assay.AssayError, match="baselines cannot be 'bm25'; it takes a tuple of names"):
+        assay.Study(baselines="bm25")
+
+
 RUN = {"q1": {"a": 1.0}, "q2": {"x": 2.0, "a": 1.0}}
 OTHER = {"q1": {"x": 2.0, "a": 1.0}, "q2": {"a": 1.0}}
 TWO = {"q1": {"a": 1}, "q2": {"a": 1}}

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
+from msgspec.structs import replace
 
 from assay.cli import write
+from assay.cli.flags import with_flags
 from assay.cli.options import input_format_option, output_options
 from assay.report.validation import RENDERERS
 from assay.validation.findings import Validation
@@ -45,9 +47,12 @@ def finish(
     after: Validation | None,
 ) -> None:
     """Show the findings; exit with 1 if the file is not valid."""
+    context = click.get_current_context()
+    shown = [replace(each, message=with_flags(each.message, context.command)) for each in found.findings]
+    found = replace(found, findings=tuple(shown))
     write(RENDERERS[output_format](found, strict=strict, repairs=repairs, after=after), output)
     if not found.holds(strict=strict):
-        click.get_current_context().exit(1)
+        context.exit(1)
 
 
 @contextmanager

@@ -163,6 +163,10 @@ def compare(
     >>> found.pairs[0].wins, found.pairs[0].ties, found.pairs[0].losses
     (2, 1, 0)
     """
+    if not isinstance(study, Study):
+        raise AssayError(f"study cannot be a value of type {type(study).__name__}; use assay.Study(test='sign').")
+    if baseline and study.baselines:
+        raise AssayError("give the baseline either as `baseline=` or in the study, not both.")
     if baseline:
         study = replace(study, baselines=(baseline,) if isinstance(baseline, str) else tuple(baseline))
     evaluator = Evaluator(qrels, measures, rules, like=like, unmatched=unmatched)

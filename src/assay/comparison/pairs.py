@@ -116,6 +116,8 @@ class Study(Struct, frozen=True):
     plan: float | None = None  # difference to plan the number of queries for
 
     def __post_init__(self) -> None:
+        if not isinstance(self.baselines, tuple):
+            raise AssayError(f"baselines cannot be {self.baselines!r}; it takes a tuple of names, such as ('bm25',).")
         if not 0 < self.alpha < 1:
             raise AssayError(f"alpha cannot be {self.alpha!r}; it takes a number between 0 and 1, such as 0.05.")
         if self.interval not in get_args(IntervalKind):

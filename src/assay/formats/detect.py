@@ -125,5 +125,5 @@ def _unknown(line: str, kind: Kind, formats: Iterable[str]) -> str:
     return (
         f"unknown format. The first line has {width} {'column' if width == 1 else 'columns'}: "
         f"'{show_id(line)}'; {_EXPECTED[kind]}.{_SWAPPED.get((kind, min(width, 6)), '')} "
-        f"Choose a format with `input_format=`: {', '.join(formats)}."
+        f"Choose a format with `read_{kind}(input_format=)`: {', '.join(formats)}."
     )
