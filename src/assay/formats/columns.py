@@ -82,13 +82,14 @@ def _ids(columns: Columns, role: str, problems: Problems) -> Sequence[str]:
     values = columns.by_role[role]
     if set(map(type, values)) <= {str} and all(values) and _has_bytes("".join(values)):
         return values
-    ids = list(map(_id, values))
+    ids = list(map(as_id, values))
     bad = [row for row, text in enumerate(ids) if text is None]
     _report(bad, columns, role, IDS[role], problems)
     return [text or "" for text in ids]
 
 
-def _id(value: Any) -> str | None:
+def as_id(value: Any) -> str | None:
+    """A value as an id, or None if it cannot be one."""
     if isinstance(value, bytes):
         value = decoded(value)
     if isinstance(value, str):
