@@ -47,6 +47,7 @@ class Coverage(Struct, frozen=True):
     shown: dict[int, int]  # cutoff -> number of retrieved documents
     straddling: dict[int, int]  # cutoff -> queries where a tie with a judged document straddles it
     tied: int  # queries where a judged document is tied with another document
+    longest: int  # documents of the query that has most
 
 
 class Scores(Mapping[str, float]):
@@ -403,6 +404,7 @@ def coverage_of(judgments: Judgments, judged: JudgedRanking, cutoffs: tuple[int,
         shown=shown,
         straddling={cutoff: _straddling(judged, tied, cutoff) for cutoff in cutoffs},
         tied=_queries_of(judged, tied),
+        longest=int(judged.retrieved.max(initial=0)),
     )
 
 
@@ -464,4 +466,5 @@ def _added(parts: Sequence[Coverage], judged: set[str]) -> Coverage:
         shown=shown,
         straddling={k: sum(part.straddling[k] for part in parts) for k in cutoffs},
         tied=sum(part.tied for part in parts),
+        longest=max(part.longest for part in parts),
     )

@@ -44,6 +44,25 @@ def test_conventions_and_coverage_stand_under_the_table():
     )
 
 
+@pytest.mark.parametrize(
+    ("measures", "words"),
+    [
+        (["R@100"], "; no query has more than 5 documents, so R@100 looks no deeper."),
+        (["R@5", "P@6", "nDCG@10"], "; no query has more than 5 documents, so P@6, nDCG@10 look no deeper."),
+        (["R@5", "P@1"], None),
+        (["AP"], None),  # its judged share is that of the top 10, but it has no cutoff
+    ],
+)
+def test_measures_that_are_deeper_than_the_run_are_named(tmp_path, measures, words):
+    """keyword returns at most 5 documents for a query."""
+    asked = [part for measure in measures for part in ("-m", measure)]
+    out = assay("evaluate", QRELS, KEYWORD, *asked, "--report", str(tmp_path / "report")).stdout
+    table, page = (" ".join(text.split()) for text in (out, (tmp_path / "report/EvaluationReport.md").read_text()))
+
+    assert (words is not None, words is not None) == ("no deeper" in table, "no deeper" in page)
+    assert words is None or (words in table and words in page)
+
+
 def test_per_query_rows_come_before_the_total():
     lines = assay("evaluate", QRELS, KEYWORD, "-m", "RR", "--per-query").stdout.splitlines()
 

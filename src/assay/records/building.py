@@ -67,7 +67,7 @@ def build_report(
         targets=None if targets is None else as_text(hide(targets.profile)),
         status=None if targets is None else targets.status,
         coverage=_coverage(coverage),
-        coverage_words=coverage_in_words(coverage, evaluation.rules),
+        coverage_words=coverage_in_words(coverage, evaluation.rules, evaluation.requests),
         complete=not because,
         incomplete_because=because,
         findings=tuple(_hidden(finding, hide) for finding in findings),

@@ -244,7 +244,8 @@ def _conditions(comparison: Comparison) -> Iterator[str]:
         first = comparison.evaluations[0]
         yield conventions_in_words(first.rules, first.like)
         for evaluation in comparison.evaluations:
-            yield f"{show_id(evaluation.run)}: {coverage_in_words(evaluation.coverage, evaluation.rules)}"
+            coverage = coverage_in_words(evaluation.coverage, evaluation.rules, evaluation.requests)
+            yield f"{show_id(evaluation.run)}: {coverage}"
 
 
 # Segments

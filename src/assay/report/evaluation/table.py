@@ -88,7 +88,7 @@ class ResultTable(Struct, frozen=True):
         if not self.comparable:
             lines.append("The runs are averaged over different queries, so no value is marked as best.")
         for run, coverage in self.coverage.items():
-            lines.append(f"{show_id(run)}: {coverage_in_words(coverage, self.rules)}")
+            lines.append(f"{show_id(run)}: {coverage_in_words(coverage, self.rules, self.requests)}")
             left_out = [
                 f"{count} {noun_for(count, 'query')} for {label}"
                 for label, count in self.undefined[run].items()
