@@ -63,6 +63,18 @@ def test_measures_that_are_deeper_than_the_run_are_named(tmp_path, measures, wor
     assert words is None or (words in table and words in page)
 
 
+def test_diversity_without_subtopics_is_doubted_in_table_and_report(tmp_path):
+    (tmp_path / "qrels").write_text("q1 0.5 a 1\nq1 1 b 0\nq2 0.5 a 0\nq2 1 c 1\n")
+    (tmp_path / "run").write_text("q1 Q0 a 1 1.0 t\nq2 Q0 c 1 1.0 t\n")
+    files = str(tmp_path / "qrels"), str(tmp_path / "run")
+    done = assay("evaluate", *files, "-m", "alpha_nDCG@1", "--report", str(tmp_path / "report"))
+    report = json.loads((tmp_path / "report/EvaluationReport.json").read_text())
+    words = "olumn 2 of the qrels looks like rounds, not subtopics"
+
+    assert f"C{words}" in " ".join(done.stdout.split())
+    assert report["incomplete_because"][0].startswith(f"c{words}")
+
+
 def test_per_query_rows_come_before_the_total():
     lines = assay("evaluate", QRELS, KEYWORD, "-m", "RR", "--per-query").stdout.splitlines()
 
