@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import to_builtins
 
 from assay.errors import some_of
 from assay.evaluation import Coverage
+from assay.measures import Request
 from assay.rules import RULES_IN_WORDS, Rules
-from assay.words import noun_for, plural
+from assay.words import noun_for, number_of, plural
 
 
 def conventions_in_words(rules: Rules, like: str = "assay") -> str:
@@ -21,7 +24,7 @@ def conventions_in_words(rules: Rules, like: str = "assay") -> str:
     return f"Conventions: {'; '.join(word for word in words if word)} ({settings})."
 
 
-def coverage_in_words(coverage: Coverage, rules: Rules) -> str:
+def coverage_in_words(coverage: Coverage, rules: Rules, requests: Sequence[Request]) -> str:
     """How well the judgments cover the run, in one sentence."""
     parts = [
         f"{coverage.judged} {noun_for(coverage.judged, 'query')} judged, {coverage.answered} answered, "
@@ -34,7 +37,21 @@ def coverage_in_words(coverage: Coverage, rules: Rules) -> str:
         shares = ", ".join(f"{share:.0%} of the top {cutoff}" for cutoff, share in coverage.judged_share.items())
         parts.append(f"judged documents: {shares}")
     parts.append(_ties(coverage))
+    parts += filter(None, [shortness_in_words(coverage, requests)])
     return "; ".join(parts) + "."
+
+
+def shortness_in_words(coverage: Coverage, requests: Sequence[Request]) -> str:
+    """Which measures look deeper than any query of the run goes; empty if none does.
+
+    `R@100` over lists of 10 documents equals `R@10`, and comparing it with the `R@100` of longer lists misleads.
+    """
+    cutoffs = {request.label: request.measure.param("cutoff") for request in requests}
+    deeper = [label for label, cutoff in cutoffs.items() if cutoff is not None and cutoff > coverage.longest > 0]
+    if not deeper:
+        return ""
+    longest = number_of(coverage.longest, "document")
+    return f"no query has more than {longest}, so {some_of(deeper)} {plural('{looks|look}', len(deeper))} no deeper"
 
 
 def _missing(coverage: Coverage, rules: Rules) -> str:

@@ -11,7 +11,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay import native
-from assay.errors import AssayError, DocumentSetError, MeasureError, MissingExtraError, RulesError, did_you_mean
+from assay.errors import (
+    AssayError,
+    DocumentSetError,
+    MeasureError,
+    MissingExtraError,
+    RulesError,
+    did_you_mean,
+    some_of,
+)
 from assay.formats import as_qrels
 from assay.formats.reading import QrelsLike, RunLike
 from assay.formats.unread import open_run, read_judgments
@@ -24,6 +32,7 @@ from assay.measures.conventions import convention
 from assay.native.sums import exact_sum
 from assay.rules import RULE_CHOICES, Rules
 from assay.tables import Floats, Integers, Qrels, as_bytes, in_byte_order
+from assay.words import plural
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.topics import JudgedTopics, TopicJudgments
@@ -48,6 +57,7 @@ class Coverage(Struct, frozen=True):
     shown: dict[int, int]  # cutoff -> number of retrieved documents
     straddling: dict[int, int]  # cutoff -> queries where a tie with a judged document straddles it
     tied: int  # queries where a judged document is tied with another document
+    longest: int  # documents of the query that has most
     only_relevant: bool = False  # the qrels list relevant documents only, so the shares say nothing about the run
 
 
@@ -102,6 +112,7 @@ class Evaluation(Struct, frozen=True, eq=False):
     like: str = "assay"  # name of the conventions used
     decimals: int | None = None  # the conventions round means to this many decimals
     tie_bounds: dict[str, tuple[float, float]] | None = None  # lowest and highest mean, if requested and ties matter
+    doubt: str = ""  # why some measures may not mean what they say
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{label}={value:.4f}" for label, value in list(self.mean().items())[:6])
@@ -242,6 +253,7 @@ class Evaluator:
         duplicates, whole_grades = self.rules.duplicates, self.like.whole_grades
         needs = {plan.measure.definition.needs for plan in self.plans}
         self.topics: TopicJudgments | None = None
+        self.doubt = ""
         if "topics" not in needs:
             self.judgments = read_judgments(
                 qrels, duplicates=duplicates, input_format=input_format, grades=grades, whole_grades=whole_grades
@@ -250,6 +262,7 @@ class Evaluator:
         table = as_qrels(qrels, input_format=input_format, grades=grades)
         table = table.whole_grades() if whole_grades else table
         self.topics = self._index_topics(table)
+        self.doubt = self._doubt(self.topics)
         # For other measures, a document judged for several subtopics is a duplicate.
         only_topics = needs == {"topics"}
         self.judgments = self.topics.judgments if only_topics else index_judgments(table, duplicates)
@@ -258,6 +271,15 @@ class Evaluator:
         from assay.topics import index_topics
 
         return index_topics(qrels, self.rules.duplicates)
+
+    def _doubt(self, topics: TopicJudgments) -> str:
+        from assay.topics import doubt_about_subtopics
+
+        found = doubt_about_subtopics(topics.matrix)
+        measures = zip(self.requests, self.plans, strict=True)
+        labels = [request.label for request, plan in measures if plan.measure.definition.needs == "topics"]
+        needs = f"{some_of(labels)} {plural('{needs|need}', len(labels))} a row for each document and subtopic"
+        return f"{found}; {needs}." if found else ""
 
     def _planned(self, given: Mapping[str, Any]) -> tuple[tuple[Plan, ...], tuple[Form, ...]]:
         """The plan for each measure; explicit rules override the conventions."""
@@ -322,6 +344,7 @@ class Evaluator:
             tag=ranking.tag,
             sources=(self.judgments.source, ranked.source),
             top_grade=self.judgments.top_grade,
+            doubt=self.doubt,
         )
 
     def _tie_bounds(self, rankings: Sequence[JudgedRanking | JudgedTopics]) -> dict[str, tuple[float, float]]:
@@ -442,6 +465,7 @@ def coverage_of(judgments: Judgments, judged: JudgedRanking, cutoffs: tuple[int,
         shown=shown,
         straddling={cutoff: _straddling(judged, tied, cutoff) for cutoff in cutoffs},
         tied=_queries_of(judged, tied),
+        longest=int(judged.retrieved.max(initial=0)),
         only_relevant=bool(len(judgments.rel)) and bool((judgments.rel > 0).all()),
     )
 
@@ -504,5 +528,6 @@ def _added(parts: Sequence[Coverage], judged: set[str]) -> Coverage:
         shown=shown,
         straddling={k: sum(part.straddling[k] for part in parts) for k in cutoffs},
         tied=sum(part.tied for part in parts),
+        longest=max(part.longest for part in parts),
         only_relevant=all(part.only_relevant for part in parts),
     )

@@ -7,6 +7,7 @@ Documents are ranked by `marking.judge`, as for all measures.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -15,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.arrays import Remembers, starts
-from assay.errors import DuplicateError, show_id
+from assay.errors import DuplicateError, show_id, some_of
 from assay.judged import Arrangement, JudgedRanking
 from assay.judgments import Judgments, duplicate_error, index_judgments
 from assay.marking import judge
@@ -202,6 +203,28 @@ def index_topics(qrels: Qrels, duplicates: Duplicates = "error") -> TopicJudgmen
         subtopic_start=np.searchsorted(distinct, np.arange(len(qrels.queries) + 1) * len(names)),
     )
     return TopicJudgments(judgments, matrix)
+
+
+def doubt_about_subtopics(matrix: TopicMatrix) -> str:
+    """Why column 2 of the qrels hardly holds subtopics; empty if it may hold them.
+
+    Diversity qrels judge documents for several subtopics, and some queries have more subtopics than others. Rounds or
+    iterations (0.5, 1 in TREC-COVID) give a document one value per query, and most queries have all of the values.
+
+    >>> qrels = Qrels.from_columns(["q", "r"], ["a", "b"], [1, 1], iteration=["Q0", "Q0"])
+    >>> doubt_about_subtopics(index_topics(qrels).matrix)
+    "the qrels have no subtopics: column 2 is 'Q0' in every row"
+    """
+    queries = Counter(matrix.subtopics)
+    if len(queries) == 1:
+        return f"the qrels have no subtopics: column 2 is '{show_id(matrix.subtopics[0])}' in every row"
+    judged = len(matrix.subtopic_start) - 1
+    if judged < 2 or (np.diff(matrix.cell_start) > 1).any() or 2 * min(queries.values(), default=0) < judged:
+        return ""
+    return (
+        f"column 2 of the qrels looks like rounds, not subtopics: no document has two values there, and most queries "
+        f"have all of them ({some_of(sorted(queries))})"
+    )
 
 
 def _encode_subtopics(qrels: Qrels) -> tuple[list[str], Integers]:

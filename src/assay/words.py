@@ -45,3 +45,12 @@ def show_p(value: float) -> str:
     ('0.0312', '<0.0001')
     """
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def sentence(text: str) -> str:
+    """Text with a capital at the start.
+
+    >>> sentence("nothing is judged.")
+    'Nothing is judged.'
+    """
+    return text[:1].upper() + text[1:]

@@ -334,6 +334,13 @@ def test_a_limit_is_chosen_under(kitchen):
     assert (None, ("lexical", "bm25s", "both")) == (report.choice.latency.mode, report.choice.latency.too_slow)
 
 
+def test_measures_that_are_deeper_than_a_mode_goes_are_noted(kitchen):
+    notes = run(kitchen, "out", depth=3).notes
+
+    for mode in ("lexical", "bm25s", "both"):
+        assert f"{mode}: no query has more than 3 documents, so nDCG@10, R@10 look no deeper." in notes
+
+
 def test_segments_of_a_file(kitchen, tmp_path):
     (tmp_path / "s.csv").write_text("query,kind\n" + "".join(f"{q},{'a' if q < 'q5' else 'b'}\n" for q in QUERIES))
     report = run(kitchen, "out", segments=str(tmp_path / "s.csv"))

@@ -44,6 +44,37 @@ def test_conventions_and_coverage_stand_under_the_table():
     )
 
 
+@pytest.mark.parametrize(
+    ("measures", "words"),
+    [
+        (["R@100"], "; no query has more than 5 documents, so R@100 looks no deeper."),
+        (["R@5", "P@6", "nDCG@10"], "; no query has more than 5 documents, so P@6, nDCG@10 look no deeper."),
+        (["R@5", "P@1"], None),
+        (["AP"], None),  # its judged share is that of the top 10, but it has no cutoff
+    ],
+)
+def test_measures_that_are_deeper_than_the_run_are_named(tmp_path, measures, words):
+    """keyword returns at most 5 documents for a query."""
+    asked = [part for measure in measures for part in ("-m", measure)]
+    out = assay("evaluate", QRELS, KEYWORD, *asked, "--report", str(tmp_path / "report")).stdout
+    table, page = (" ".join(text.split()) for text in (out, (tmp_path / "report/EvaluationReport.md").read_text()))
+
+    assert (words is not None, words is not None) == ("no deeper" in table, "no deeper" in page)
+    assert words is None or (words in table and words in page)
+
+
+def test_diversity_without_subtopics_is_doubted_in_table_and_report(tmp_path):
+    (tmp_path / "qrels").write_text("q1 0.5 a 1\nq1 1 b 0\nq2 0.5 a 0\nq2 1 c 1\n")
+    (tmp_path / "run").write_text("q1 Q0 a 1 1.0 t\nq2 Q0 c 1 1.0 t\n")
+    files = str(tmp_path / "qrels"), str(tmp_path / "run")
+    done = assay("evaluate", *files, "-m", "alpha_nDCG@1", "--report", str(tmp_path / "report"))
+    report = json.loads((tmp_path / "report/EvaluationReport.json").read_text())
+    words = "olumn 2 of the qrels looks like rounds, not subtopics"
+
+    assert f"C{words}" in " ".join(done.stdout.split())
+    assert report["incomplete_because"][0].startswith(f"c{words}")
+
+
 def test_per_query_rows_come_before_the_total():
     lines = assay("evaluate", QRELS, KEYWORD, "-m", "RR", "--per-query").stdout.splitlines()
 

@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import assay
 from golden.trec import check_golden, golden_cases, trec_eval
@@ -111,6 +114,30 @@ def test_only_the_first_parameters_of_a_family_count(files):
     assert ["recall_5"] == list(values(out))
 
 
+@pytest.mark.parametrize(
+    ("measures", "note"),
+    [
+        (
+            ["recall.50", "recall.100"],
+            "-m recall.100 ignored, as in the C program: only the first -m recall counts; write -m recall.50,100.",
+        ),
+        (
+            ["set_F.1", "map", "set_F.4"],
+            "-m set_F.4 ignored, as in the C program: only the first -m set_F counts; run it once for each.",
+        ),
+        *(
+            (measures, "")
+            for measures in (["recall.50,100"], ["P.5", "P.5", "P"], ["official", "P.5"], ["map.1", "map.2"])
+        ),
+    ],
+)
+def test_parameters_that_are_ignored_are_named_on_stderr(files, measures, note):
+    code, out, complaint = trec_eval(*(part for measure in measures for part in ("-m", measure)), *files())
+
+    assert (0, f"assay trec_eval: {note}\n" if note else "") == (code, complaint)
+    assert "assay" not in out
+
+
 def test_a_parameter_that_a_measure_does_not_take_is_ignored(files):
     _, out, _ = trec_eval("-m", "recip_rank.10", "-m", "official.3", *files())
 
@@ -176,9 +203,75 @@ def test_the_depth_limits_the_search_for_duplicates(files):
     assert 4 == trec_eval("-M3", qrels, run)[0]
 
 
-@pytest.mark.parametrize("qrels", ["q1 0 a -1\nq1 0 b -2\n", "q1 0 a 4294967297\n"])
+ANSWERED = "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 2 t\nq2 Q0 b 2 1 t\n"
+
+
+@pytest.mark.parametrize("version", ["9.0.8", "10.0"])
+def test_a_query_with_negative_grades_only_counts_as_0_after_another_one(files, version):
+    """As seen in both programs."""
+    qrels = "q1 0 a 1\nq1 0 b 0\nq2 0 a -1\nq2 0 b -2\n"
+    code, out, _ = trec_eval("--as", version, *files(qrels, ANSWERED))
+
+    assert (0, "0.5000", "2") == (code, values(out)["map"], values(out)["num_q"])
+
+
+@settings(max_examples=100)
+@given(
+    st.dictionaries(st.sampled_from("abcdef"), st.integers(-4, -1), min_size=1),
+    st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 9), min_size=1),
+    st.booleans(),
+)
+def test_negative_grades_only_in_every_measure(tmp_path_factory, grades, scores, only_judged):
+    """The package runs the C program's code, in the order of the run; the first query makes its table of grades."""
+    grades = {"q1": {"a": 1, "b": 0}, "q2": {**grades, "z": -1}}
+    run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {doc: float(score) for doc, score in scores.items()}}
+    expected = pytrec_eval.RelevanceEvaluator(grades, {"all_trec"}, 1, only_judged).evaluate(run)["q2"]
+    folder = tmp_path_factory.mktemp("negative")
+    qrels_file, run_file = folder / "qrels", folder / "run"
+    qrels_file.write_text("".join(f"{q} 0 {d} {rel}\n" for q, docs in grades.items() for d, rel in docs.items()))
+    run_file.write_text("".join(f"{q} Q0 {d} 1 {score} t\n" for q, docs in run.items() for d, score in docs.items()))
+    code, out, _ = trec_eval("-q", *["-J"] * only_judged, "-m", "all_trec", qrels_file, run_file)
+    printed = [line.split("\t") for line in out.splitlines() if "\tq2\t" in line and "relstring" not in line]
+
+    assert 0 == code
+    assert {name.strip(): float(value) for name, _, value in printed} == pytest.approx(
+        {name.strip(): expected[name.strip()] for name, _, _ in printed}, abs=0.00005, nan_ok=True
+    )
+
+
+@pytest.mark.parametrize(
+    "qrels",
+    [
+        "q1 0 a -1\nq1 0 b -2\n",
+        "q1 0 a -1\nq2 0 a 1\n",
+        "q1 0 a 1\nq2 0 a -2\n",
+        "q1 0 a 4294967297\n",
+        "q1 0 a 1\nq2 0 a 4294967297\n",
+    ],
+)
 def test_queries_without_a_usable_grade_are_an_error(files, qrels):
-    assert 4 == trec_eval(*files(qrels))[0]
+    """The C program gives up or crashes."""
+    assert 4 == trec_eval(*files(qrels, ANSWERED))[0]
+
+
+# Levels that need no document: 9 rounds up from 0.1, 10 to the nearest.
+@pytest.mark.parametrize(
+    ("version", "relevant", "undefined"),
+    [
+        *(("9.0.8", relevant, [0.0]) for relevant in range(1, 7)),
+        ("10.0", 1, [0.0, 0.1, 0.2, 0.3, 0.4]),
+        ("10.0", 2, [0.0, 0.1, 0.2]),
+        ("10.0", 4, [0.0, 0.1]),
+        ("10.0", 5, [0.0]),
+    ],
+)
+def test_interpolated_precision_when_nothing_judged_is_retrieved(files, version, relevant, undefined):
+    qrels = "".join(f"q1 0 d{number} 1\n" for number in range(relevant))
+    _, out, _ = trec_eval("--as", version, "-J", "-m", "iprec_at_recall", *files(qrels, "q1 Q0 x 1 1.0 t\n"))
+
+    assert [f"iprec_at_recall_{level:.2f}" for level in undefined] == [
+        name for name, value in values(out).items() if value == "  -nan"
+    ]
 
 
 def test_fractional_grades_are_cut(files):
@@ -230,7 +323,7 @@ def test_9_never_looks_at_judgments_of_queries_that_the_run_lacks(files, options
 
 
 def test_a_failing_query_after_one_that_is_not_looked_at(files):
-    qrels = "q0 0 d 1\nq0 0 d 1\nq1 0 c 1\nq2 0 b -1\n"
+    qrels = "q0 0 d 1\nq0 0 d 1\nq1 0 c 1\nq2 0 b -2\n"
     code, out, _ = trec_eval("-q", "-m", "map", *files(qrels, "q1 Q0 c 1 1 t\nq2 Q0 b 1 1 t\n"))
 
     assert (4, "map                   \tq1\t1.0000\n") == (code, out)

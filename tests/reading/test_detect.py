@@ -14,7 +14,9 @@ from assay.formats.names import Kind
 from assay.formats.sources import open_text
 from reading.rows import refusal
 
-FORMATS = "Choose a format with `read_qrels(input_format=)`: trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow."
+FORMATS = (
+    "Choose a format with `read_qrels(input_format=)`: trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow."
+)
 
 
 @pytest.mark.parametrize(

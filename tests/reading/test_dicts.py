@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay import Rules, evaluate
 from assay.formats import as_qrels, as_run
 from reading.rows import qrels_rows, refusal, run_rows
 
@@ -78,8 +79,30 @@ def test_other_ids_are_refused(doc: Any) -> None:
     assert "run: query id " in refusal(lambda: as_run({doc: {"a": 1}}))
 
 
-def test_ids_that_become_the_same_are_both_kept() -> None:
-    assert [("1", "a", 1.0), ("1", "a", 2.0)] == run_rows(as_run({1: {"a": 1}, "1": {"a": 2}}))
+@pytest.mark.parametrize(
+    ("one", "other", "named"),
+    [
+        (1, "1", "1 (int) and '1' (str)"),
+        ("7", np.int64(7), "'7' (str) and 7 (int64)"),
+        (b"a", "a", "b'a' (bytes) and 'a' (str)"),
+    ],
+)
+@pytest.mark.parametrize(("read", "source"), [(as_run, "run"), (as_qrels, "qrels")])
+def test_ids_that_are_the_same_as_text_are_refused(read: Any, source: str, one: Any, other: Any, named: str) -> None:
+    advice = "are the same as text. Use one type for all ids, and each id once."
+
+    assert f"{source}: the query ids {named} {advice}" == refusal(lambda: read({one: {"x": 1}, other: {"y": 2}}))
+    assert f"{source}: the document ids {named} of query q1 {advice}" == refusal(
+        lambda: read({"q1": {one: 1, "x": 0, other: 2}})
+    )
+
+
+@pytest.mark.parametrize("duplicates", ["error", "first", "best"])
+def test_no_rule_merges_ids_that_are_the_same_as_text(duplicates: Any) -> None:
+    rules, plain, twice = Rules(duplicates=duplicates), {"1": {"a": 1}}, {1: {"b": 1}, "1": {"a": 1}}
+
+    assert "run: the query ids 1 (int)" in refusal(lambda: evaluate(plain, twice, ["AP"], rules=rules))
+    assert "qrels: the query ids 1 (int)" in refusal(lambda: evaluate(twice, plain, ["AP"], rules=rules))
 
 
 def test_a_query_that_holds_no_dict_is_refused() -> None:

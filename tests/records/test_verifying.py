@@ -345,6 +345,31 @@ def test_a_missing_input_leaves_its_numbers_unchecked(report, here):
     assert not found.holds
 
 
+@pytest.mark.parametrize("damage", ["missing", "unreadable"])
+def test_a_run_that_cannot_be_read_leaves_the_others_checked(here, damage):
+    """The baseline is the one that is lost: the uplift over it is checked with its recorded mean."""
+    (here / "t.toml").write_text('[measures."P@1"]\nuplift = { good = 0.1 }\nover = "plain"\n')
+    conduct("qrels.txt", ["plain.run", "better.run"], report="report", targets="t.toml")
+    if damage == "missing":
+        (here / "plain.run").unlink()
+    else:
+        (here / "plain.run").write_text("nonsense\n")
+    numbers = [check for check in verify("report").checks if check.kind == "number"]
+
+    assert ["all numbers"] == [check.name for check in numbers if check.run == "plain"]
+    assert {True} == {check.holds for check in numbers if check.run == "better"}
+    assert {"P@1", "P@1 by query", "status", "coverage"} <= {check.name for check in numbers if check.run == "better"}
+
+
+def test_judgments_that_are_missing_leave_all_runs_unchecked(here):
+    conduct("qrels.txt", ["plain.run", "better.run"], report="report")
+    (here / "qrels.txt").unlink()
+
+    assert [("plain", None), ("better", None)] == [
+        (check.run, check.holds) for check in verify("report").checks if check.kind == "number"
+    ]
+
+
 def test_an_input_that_can_no_longer_be_read_is_said(report, here):
     (here / "plain.run").write_text("nonsense\n")
     found = {name: words for _, name, words in differing()}

@@ -63,6 +63,7 @@ def test_coverage_counts_what_meets_and_what_does_not():
     )
     assert {1: 1.0, 2: 1.0, 3: 0.75} == coverage.judged_share
     assert ({1: 1, 2: 0, 3: 0}, 1) == (coverage.straddling, coverage.tied)  # a and b are equal at ranks 1 and 2
+    assert 4 == coverage.longest
 
 
 def test_any_grade_above_0_makes_a_document_relevant_to_coverage():

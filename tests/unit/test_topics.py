@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay import Evaluator, Qrels, Rules, concat, judge, parse_qrels
+from assay import Evaluator, Qrels, Rules, concat, evaluate, judge, parse_qrels, read_qrels
 from assay.errors import DuplicateError
 from assay.judgments import index_judgments
-from assay.topics import index_topics, judge_topics
+from assay.topics import doubt_about_subtopics, index_topics, judge_topics
 from strategies import qrels_of, ranking, run_of
 from topic_cases import topic_qrels
 
@@ -206,3 +206,56 @@ def test_without_subtopics_the_judgments_are_those_of_other_measures():
     qrels = qrels_of({"q1": {"a": 1, "b": 0}, "q2": {"c": 2}})
 
     assert index_judgments(qrels).rel.tolist() == index_topics(qrels).judgments.rel.tolist()
+
+
+# Column 2 without subtopics
+
+
+def doubt(*rows: str) -> str:
+    return doubt_about_subtopics(index_topics(parse_qrels("\n".join(rows))).matrix)
+
+
+def test_rounds_are_not_subtopics():
+    """As in TREC-COVID: a document is judged in one round, and most queries in every round."""
+    rounds = ["q1 0.5 a 1", "q1 1 b 0", "q2 0.5 a 0", "q2 1 c 1", "q3 1 d 1"]
+
+    assert (
+        "column 2 of the qrels looks like rounds, not subtopics: no document has two values there, and most queries "
+        "have all of them (0.5, 1)"
+    ) == doubt(*rounds)
+
+
+@pytest.mark.parametrize("value", ["0", "Q0", "1"])
+def test_one_value_is_no_subtopic(value):
+    assert f"the qrels have no subtopics: column 2 is '{value}' in every row" == doubt(
+        f"q1 {value} a 1", f"q2 {value} b 1"
+    )
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["q1 1 a 1", "q1 2 a 0", "q2 1 b 1", "q2 2 c 1"],  # a document has two values
+        ["q1 1 a 1", "q1 2 b 1", "q1 3 c 1", "q2 1 b 1", "q3 1 a 1"],  # few queries have the values 2 and 3
+        ["q1 1 a 1", "q1 2 b 1"],  # one query is no evidence
+    ],
+)
+def test_what_may_be_subtopics_is_not_doubted(rows):
+    assert not doubt(*rows)
+
+
+@pytest.mark.parametrize("name", ["covid-round1", "covid-round2", "covid-round5", "core17", "dl19-passage"])
+def test_real_qrels_without_subtopics(shared_data, name):
+    assert doubt_about_subtopics(index_topics(read_qrels(shared_data / "qrels" / f"qrels.{name}.txt")).matrix)
+
+
+def test_an_evaluation_says_which_measures_need_subtopics():
+    rounds = parse_qrels("q1 0.5 a 1\nq1 1 b 0\nq2 0.5 a 0\nq2 1 c 1")
+    run = {"q1": {"a": 1.0}, "q2": {"c": 1.0}}
+
+    assert (
+        "; alpha_nDCG@5 needs a row for each document and subtopic."
+        in evaluate(rounds, run, ["AP", "alpha_nDCG@5"]).doubt
+    )
+    assert "" == evaluate(rounds, run, ["AP"]).doubt
+    assert "" == evaluate(QRELS, RUN, ["alpha_nDCG@5"]).doubt

@@ -15,6 +15,7 @@ from assay.benchmark.searching import Searched
 from assay.comparison.comparing import Comparison, compare_scores
 from assay.comparison.pairs import Study, SystemScores
 from assay.comparison.segments import Segmentation, by_difficulty
+from assay.describing import shortness_in_words
 from assay.evaluation import Evaluation
 from assay.records.benchmark import (
     BenchmarkReport,
@@ -78,7 +79,11 @@ def build_benchmark(
         targets=reports[0].targets,
         conventions=reports[0].conventions,
         findings=tuple(_finding(finding) for finding in prepared.collection.findings),
-        notes=(*_notes(reports), *dict.fromkeys(each.caution for each in choice.segments if each.caution)),
+        notes=(
+            *_notes(reports),
+            *_short(evaluations),
+            *dict.fromkeys(each.caution for each in choice.segments if each.caution),
+        ),
     )
 
 
@@ -174,3 +179,10 @@ def _notes(reports: Sequence[EvaluationReport]) -> Iterator[str]:
     for report in reports:
         for reason in report.incomplete_because:
             yield f"{report.run.name}: {reason}"
+
+
+def _short(evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    for evaluation in evaluations:
+        words = shortness_in_words(evaluation.coverage, evaluation.requests)
+        if words:
+            yield f"{as_text(evaluation.run)}: {words}."

@@ -27,10 +27,13 @@ WIDEST_SCALE = 10_000
 
 
 def _undefined_without_documents(values: Floats, judging: Judging, name: str, params: dict[str, Any]) -> Floats:
-    """With -J a ranking may become empty; its precision at recall level 0 is then 0 / 0."""
+    """With -J a ranking may become empty; its precision at recall levels that need no document is then 0 / 0.
+
+    trec_eval 10 rounds to the nearest, so that with few relevant documents not only level 0 needs none.
+    """
     judged = judging.judged
     levels = params.get("recalls") or ((params["recall"],) if "recall" in params else (0.0,))
-    needs_none = min(levels) * judged.num_rel(params["rel"]) + 0.9 < 1
+    needs_none = ROUNDINGS[params["rounding"]](min(levels), judged.num_rel(params["rel"])) == 0
     unanswered = judging.missing & ~np.asarray(judging.options.version.prints_missing)
     return np.where((judged.retrieved == 0) & needs_none & ~unanswered, np.nan, values)
 

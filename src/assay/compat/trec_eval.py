@@ -4,9 +4,10 @@ It emulates two versions: 9.0.8 (used for most published results) and 10.0. `VER
 has what both do that our measures do not.
 
 The only differences, all intended: numbers that the C program misreads (hexadecimal, infinite, text) are errors, and so
-are files that it misreads or crashes on (NUL bytes, CR-only line endings, only blank lines); `rbp` follows NIST's
-published definition in both versions and is in no bundle; -h and error messages have their own wording; compressed files
-can be read; -R other than qrels, and -Z, are not supported.
+are files that it misreads or crashes on (NUL bytes, CR-only line endings, only blank lines, a query without a grade
+above -2); `rbp` follows NIST's published definition in both versions and is in no bundle; -h and error messages have
+their own wording; parameters that do not count are named on stderr; compressed files can be read; -R other than qrels,
+and -Z, are not supported.
 """
 
 from __future__ import annotations
@@ -119,12 +120,15 @@ class CommandLine(Struct, frozen=True):
     depth: int | None = None
     docs: int = 0
     only_judged: bool = False
+    notes: tuple[str, ...] = ()  # on what the C program ignores without a word
 
 
 def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     """Run as trec_eval and return its exit code."""
     try:
-        stdout.write(run_trec_eval(arguments))
+        options = parse_options(arguments)
+        stderr.writelines(f"assay trec_eval: {note}\n" for note in options.notes)
+        stdout.write(_output(options))
     except Stop as refusal:
         stdout.write(refusal.printed)
         stderr.write(f"{refusal}\n" if str(refusal) else "")
@@ -134,7 +138,10 @@ def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
 
 def run_trec_eval(arguments: Sequence[str]) -> str:
     """The output of the program; raises Stop if it ends with an exit code."""
-    options = parse_options(arguments)
+    return _output(parse_options(arguments))
+
+
+def _output(options: CommandLine) -> str:
     qrels, run = _read(options)
     columns = [column for family, params in options.families for column in columns_of(family, params, options)]
     with np.errstate(all="ignore"):  # infinite gains and the like give the same as in C, without warnings
@@ -197,7 +204,8 @@ def parse_options(arguments: Sequence[str]) -> CommandLine:
             values[NUMBERS[name]] = min(max(c_integer(value), 0), NOT_MET) if name == "-M" else c_integer(value)
     if len(files) != 2:
         raise Stop(usage(), 1)
-    return CommandLine(version, files[0], files[1], _families(measures or ["official"], version), **values)
+    families = _families(measures or ["official"], version)
+    return CommandLine(version, files[0], files[1], families, **values, notes=tuple(_ignored_parameters(measures)))
 
 
 def usage() -> str:
@@ -234,6 +242,21 @@ def _families(measures: list[str], version: Version) -> tuple[tuple[Family, str 
         for name, family in ORDER.items()
         if name in asked and version.name in family.versions
     )
+
+
+def _ignored_parameters(measures: list[str]) -> Iterator[str]:
+    """For each family given with different parameters, which of them do not count, and what to write instead."""
+    given: dict[str, dict[str, None]] = {}
+    for text in measures:
+        name, _, params = text.partition(".")
+        if params and name in ORDER and ORDER[name].kind != "none":
+            given.setdefault(name, {})[params] = None
+    for name, (first, *others) in given.items():
+        joined = ORDER[name].kind in ("cutoffs", "levels")
+        advice = f"write -m {name}.{','.join([first, *others])}" if joined else "run it once for each"
+        if others:
+            ignored = ", ".join(f"-m {name}.{params}" for params in others)
+            yield f"{ignored} ignored, as in the C program: only the first -m {name} counts; {advice}."
 
 
 # Columns: the printed values of each measure
@@ -400,16 +423,26 @@ def _failing_queries(qrels: Qrels, run: Run, options: CommandLine) -> tuple[str,
     """The first query, in evaluation order, at which the C program gives up, and its message."""
     evaluated = _evaluated(qrels, run, options)
     answered = set(run.queries)
-    failing: dict[str, str] = {}
-    best = np.full(len(evaluated.queries), -np.inf)
-    np.maximum.at(best, evaluated.query, evaluated.rel)
-    for place in np.flatnonzero((best < 0) | (best > LARGEST_GRADE)).tolist():
-        failing[evaluated.queries[place]] = "trec_eval: Can't calculate measures: no usable grade"
+    reached = [q for q in evaluated.queries if options.version.prints_missing or q in answered]
+    unusable = "trec_eval: Can't calculate measures: no usable grade"
+    failing = dict.fromkeys(_without_usable_grade(evaluated, reached), unusable)
     failing |= _duplicates(evaluated, run, options)
     if options.version.missing_is_error and not options.complete:
         failing |= {q: f"trec_eval: qid '{q}' not found in results" for q in evaluated.queries if q not in answered}
-    reached = evaluated.queries if options.version.prints_missing else [q for q in evaluated.queries if q in answered]
     return next(((query, failing[query]) for query in reached if query in failing), None)
+
+
+def _without_usable_grade(qrels: Qrels, reached: Sequence[str]) -> list[str]:
+    """Queries whose highest grade stops the C program, which counts documents in a table of grades from 0 to that one.
+
+    If it is -1, the table is empty: the program stops if this is the first query; later, the table of an earlier query
+    serves, and everything is 0. Below -1 it crashes, and for a huge grade it runs out of memory.
+    """
+    best = np.full(len(qrels.queries), -np.inf)
+    np.maximum.at(best, qrels.query, qrels.rel)
+    highest = dict(zip(qrels.queries, best.tolist(), strict=True))
+    without_table = [query for query in reached[:1] if highest[query] < 0]
+    return without_table + [query for query in reached if not -1 <= highest[query] <= LARGEST_GRADE]
 
 
 def _duplicates(qrels: Qrels, run: Run, options: CommandLine) -> dict[str, str]:

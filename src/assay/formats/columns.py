@@ -38,6 +38,7 @@ class Columns(Struct, frozen=True):
     lines: Sequence[int] | None = None  # line number of each row
     row_word: str = ""  # what to call a row without a line number: "row 3", "record 3"
     typed: bool = False  # Python values: text is never read as a number
+    text_ids: bool = False  # all ids are known to be str, which saves a look at their types
 
     def place(self, row: int) -> str:
         """The location of a row, for messages."""
@@ -80,15 +81,16 @@ def run_from_columns(columns: Columns, name: str) -> Run:
 
 def _ids(columns: Columns, role: str, problems: Problems) -> Sequence[str]:
     values = columns.by_role[role]
-    if set(map(type, values)) <= {str} and all(values) and _has_bytes("".join(values)):
+    if (columns.text_ids or set(map(type, values)) <= {str}) and all(values) and _has_bytes("".join(values)):
         return values
-    ids = list(map(_id, values))
+    ids = list(map(as_id, values))
     bad = [row for row, text in enumerate(ids) if text is None]
     _report(bad, columns, role, IDS[role], problems)
     return [text or "" for text in ids]
 
 
-def _id(value: Any) -> str | None:
+def as_id(value: Any) -> str | None:
+    """A value as an id, or None if it cannot be one."""
     if isinstance(value, bytes):
         value = decoded(value)
     if isinstance(value, str):

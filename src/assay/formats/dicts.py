@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from assay.errors import InputError, show_id
-from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
-from assay.formats.numbers import GradeMap
+from assay.formats.columns import Columns, as_id, qrels_from_columns, run_from_columns
+from assay.formats.numbers import GradeMap, show_value
 from assay.tables import Qrels, Run
 
 
@@ -29,6 +29,7 @@ def _columns(value: Mapping[Any, Any], source: str, role: str) -> Columns:
     query: list[Any] = []
     doc: list[Any] = []
     values: list[Any] = []
+    text_ids = _are_distinct_text(value, "query", source)
     for query_id, documents in value.items():
         if not isinstance(documents, Mapping):
             raise InputError(
@@ -36,9 +37,28 @@ def _columns(value: Mapping[Any, Any], source: str, role: str) -> Columns:
                 f"expected {{query: {{document: {'grade' if role == 'rel' else 'score'}}}}}",
                 source=source,
             )
+        text_ids &= _are_distinct_text(documents, "document", source, query_id)
         query += [query_id] * len(documents)
         doc += documents
         values += documents.values()
     if not doc:
         raise InputError("the dict is empty", source=source)
-    return Columns(source, {"query": query, "doc": doc, role: values}, typed=True)
+    return Columns(source, {"query": query, "doc": doc, role: values}, typed=True, text_ids=text_ids)
+
+
+def _are_distinct_text(keys: Iterable[Any], word: str, source: str, query: Any = None) -> bool:
+    """Whether all keys are str. Refuses keys that are the same as text, such as 7 and "7": merging them is a guess."""
+    if set(map(type, keys)) <= {str}:
+        return True
+    first: dict[str | None, Any] = {}
+    for key in keys:
+        text = as_id(key)  # None: refused later, with its row
+        if text is not None and text in first:
+            where = "" if query is None else f" of query {show_id(str(query))}"
+            raise InputError(
+                f"the {word} ids {show_value(first[text])} ({type(first[text]).__name__}) and {show_value(key)} "
+                f"({type(key).__name__}){where} are the same as text. Use one type for all ids, and each id once.",
+                source=source,
+            )
+        first[text] = key
+    return False

@@ -23,7 +23,6 @@ from assay.records.identity import unread_identity
 from assay.records.model import Curves, EvaluationReport, FindingRecord, Identity, MeasureResult, TargetResult
 from assay.records.secrets import Secrets
 from assay.records.targets import TargetOutcome
-from assay.rules import Rules
 from assay.tables import Floats
 from assay.words import noun_for, plural
 
@@ -53,7 +52,7 @@ def build_report(
     and findings. Ids that are not UTF-8 are escaped by `written_ids`.
     """
     coverage, hide = evaluation.coverage, (secrets or Secrets()).hide
-    because = tuple(_incomplete_because(coverage, evaluation.rules, findings))
+    because = tuple(_incomplete_because(evaluation, findings))
     return EvaluationReport(
         experiment=experiment,
         created=created or timestamp(),
@@ -67,7 +66,7 @@ def build_report(
         targets=None if targets is None else as_text(hide(targets.profile)),
         status=None if targets is None else targets.status,
         coverage=_coverage(coverage),
-        coverage_words=coverage_in_words(coverage, evaluation.rules),
+        coverage_words=coverage_in_words(coverage, evaluation.rules, evaluation.requests),
         complete=not because,
         incomplete_because=because,
         findings=tuple(_hidden(finding, hide) for finding in findings),
@@ -201,8 +200,11 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
     }
 
 
-def _incomplete_because(coverage: Coverage, rules: Rules, findings: Sequence[FindingRecord]) -> Iterator[str]:
+def _incomplete_because(evaluation: Evaluation, findings: Sequence[FindingRecord]) -> Iterator[str]:
     """The reasons why the figures may be unreliable."""
+    coverage, rules = evaluation.coverage, evaluation.rules
+    if evaluation.doubt:
+        yield evaluation.doubt
     missing = len(coverage.missing)
     if missing:
         consequence = "and {counts|count} as 0" if rules.queries == "judged" else "and left out of the means"

@@ -177,12 +177,18 @@ def find_baseline(name: str, runs: Sequence[str]) -> Baseline:
 
 
 def check_all(
-    targets: Targets | None, evaluations: Sequence[Evaluation], baseline: Baseline | None = None
+    targets: Targets | None,
+    evaluations: Sequence[Evaluation],
+    baseline: Baseline | None = None,
+    others: Sequence[Baseline] = (),
 ) -> dict[str, TargetOutcome]:
-    """The target results of each run; uplifts are over the requested baseline, or the run that the targets name."""
+    """The target results of each run; uplifts are over the requested baseline, or the run that the targets name.
+
+    `others` are runs that are not evaluated here.
+    """
     if targets is None:
         return {}
-    known = [baseline_of(evaluation) for evaluation in evaluations]
+    known = [*others, *(baseline_of(evaluation) for evaluation in evaluations)]
     if baseline is not None and baseline.path is not None:
         known.append(baseline)  # the last one of a name wins
     if baseline is not None:

@@ -17,7 +17,7 @@ from assay.formats.unread import open_run
 from assay.records.building import build_report
 from assay.records.identity import content_of, is_file
 from assay.records.manifest import config_hash, settings_of
-from assay.records.model import Digest, EvaluationReport, ExperimentManifest, Identity, MeasureResult
+from assay.records.model import Baseline, Config, Digest, EvaluationReport, ExperimentManifest, Identity, MeasureResult
 from assay.records.recording import Measured, check_all, measure_run
 from assay.records.secrets import HIDDEN
 from assay.records.storing import MANIFEST_FILE, read_manifest, read_report, report_folders
@@ -140,32 +140,33 @@ def _digest_check(kind: Kind, digest: Digest, paths: Sequence[str]) -> Check:
 # Numbers
 
 
-def _number_checks(folder: Path, manifest: ExperimentManifest, reports: Sequence[EvaluationReport]) -> Iterator[Check]:
-    try:
-        again = _evaluated_again(folder, manifest, reports)
-    except _CannotRead as error:
-        for report in reports:
-            yield Check("number", "all numbers", None, str(error), run=report.run.name)
-        return
-    except AssayError as error:
-        for report in reports:
-            yield Check("number", "all numbers", False, f"cannot be recomputed: {error}", run=report.run.name)
-        return
-    for before, now in zip(reports, again, strict=True):
-        yield from _compared(before, now)
-
-
 class _CannotRead(Exception):
     """An input that did not come from a file, or whose file is missing."""
 
 
-def _evaluated_again(
-    folder: Path, manifest: ExperimentManifest, reports: Sequence[EvaluationReport]
-) -> list[EvaluationReport]:
-    """The reports, computed again from the input files."""
+def _number_checks(folder: Path, manifest: ExperimentManifest, reports: Sequence[EvaluationReport]) -> Iterator[Check]:
+    """Checks of all numbers, run by run: one that cannot be read leaves the others checked."""
     config = manifest.config
-    evaluator = Evaluator(
-        _found(folder, reports[0].qrels),
+    try:
+        evaluator = _evaluator(folder, config, reports[0])
+        again = [_measured_again(folder, config, evaluator, report) for report in reports]
+        measured = [each for each in again if isinstance(each, Measured)]
+        unread = [_recorded(report) for report, each in zip(reports, again, strict=True) if isinstance(each, Exception)]
+        outcomes = check_all(config.targets, [each.evaluation for each in measured], config.baseline, unread)
+    except (_CannotRead, AssayError) as error:
+        for report in reports:
+            yield _unchecked(report, error)
+        return
+    for before, now in zip(reports, again, strict=True):
+        if isinstance(now, Exception):
+            yield _unchecked(before, now)
+        else:
+            yield from _compared(before, _rebuilt(now, before, outcomes))
+
+
+def _evaluator(folder: Path, config: Config, report: EvaluationReport) -> Evaluator:
+    return Evaluator(
+        _found(folder, report.qrels),
         config.measures,
         config.rules,
         like=config.like,
@@ -173,12 +174,29 @@ def _evaluated_again(
         input_format=config.qrels_format,
         unmatched="zero",
     )
-    runs = [
-        open_run(_found(folder, report.run), input_format=config.run_format, name=report.run.name) for report in reports
-    ]
-    measured = [measure_run(evaluator, run) for run in runs]
-    outcomes = check_all(config.targets, [each.evaluation for each in measured], config.baseline)
-    return [_rebuilt(each, before, outcomes) for each, before in zip(measured, reports, strict=True)]
+
+
+def _measured_again(
+    folder: Path, config: Config, evaluator: Evaluator, report: EvaluationReport
+) -> Measured | _CannotRead | AssayError:
+    """A run, evaluated again from its file, or why that is not possible."""
+    try:
+        path = _found(folder, report.run)
+        return measure_run(evaluator, open_run(path, input_format=config.run_format, name=report.run.name))
+    except (_CannotRead, AssayError) as error:
+        return error
+
+
+def _recorded(report: EvaluationReport) -> Baseline:
+    """A run that cannot be read, as a baseline for the others: its means as recorded."""
+    return Baseline(name=report.run.name, means={each.canonical: each.mean for each in report.measures})
+
+
+def _unchecked(report: EvaluationReport, error: Exception) -> Check:
+    run = report.run.name
+    if isinstance(error, _CannotRead):
+        return Check("number", "all numbers", None, str(error), run=run)
+    return Check("number", "all numbers", False, f"cannot be recomputed: {error}", run=run)
 
 
 def _rebuilt(measured: Measured, before: EvaluationReport, outcomes: Mapping[str, Any]) -> EvaluationReport:

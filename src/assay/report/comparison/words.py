@@ -17,7 +17,7 @@ from assay.comparison.pairs import PairResult, Study, higher_is_better
 from assay.comparison.segments import Interaction, Paradox, SegmentComparison
 from assay.describing import conventions_in_words, coverage_in_words
 from assay.errors import show_id, some_of
-from assay.words import noun_for, plural, show_p
+from assay.words import noun_for, plural, sentence, show_p
 
 HEAD = (
     "measure",
@@ -243,8 +243,11 @@ def _conditions(comparison: Comparison) -> Iterator[str]:
     if comparison.evaluations:
         first = comparison.evaluations[0]
         yield conventions_in_words(first.rules, first.like)
+        if first.doubt:
+            yield sentence(first.doubt)
         for evaluation in comparison.evaluations:
-            yield f"{show_id(evaluation.run)}: {coverage_in_words(evaluation.coverage, evaluation.rules)}"
+            coverage = coverage_in_words(evaluation.coverage, evaluation.rules, evaluation.requests)
+            yield f"{show_id(evaluation.run)}: {coverage}"
 
 
 # Segments

@@ -12,7 +12,7 @@ from msgspec import Struct
 from assay.errors import show_id, some_of
 from assay.records.model import EvaluationReport, FindingRecord, Identity, MeasureResult, Status, TargetResult
 from assay.report.drawing.words import NONE, Facts
-from assay.words import number_of
+from assay.words import number_of, sentence
 
 SEVERITIES = {"error": "Errors", "warning": "Warnings", "note": "Notes"}  # worst first
 STATUSES: tuple[Status, ...] = ("pass", "unknown", "warn", "fail")
@@ -81,10 +81,10 @@ def sheet_of(report: EvaluationReport) -> EvaluationSheet:
         seconds=f"{report.seconds:.2f} s",
         status=report.status or "",
         targets=_targets(report),
-        incomplete_because=tuple(map(_sentence, report.incomplete_because)),
+        incomplete_because=tuple(map(sentence, report.incomplete_because)),
         interval_name=f"{_percent(confidences.pop())} interval" if one else "Interval",
         measures=tuple(_measure_row(measure, say_confidence=not one) for measure in report.measures),
-        conventions=_sentence(report.conventions.removeprefix("Conventions: ")),
+        conventions=sentence(report.conventions.removeprefix("Conventions: ")),
         rules=_facts(report.rules),
         coverage=_facts(report.coverage),
         findings=_groups(report.findings),
@@ -113,10 +113,6 @@ def _lede(report: EvaluationReport) -> str:
         return f"{found}."
     low, high = (show_value(end, measure) for end in measure.interval)
     return f"{found}; {_percent(measure.confidence)} interval {low} to {high}."
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _moment(created: str) -> str:

@@ -13,7 +13,7 @@ from assay.errors import show_id
 from assay.evaluation import Coverage, Evaluation
 from assay.measures import Request
 from assay.rules import Rules
-from assay.words import noun_for
+from assay.words import noun_for, sentence
 
 if TYPE_CHECKING:  # not needed at run time without targets
     from assay.records.targets import TargetOutcome
@@ -44,6 +44,7 @@ class ResultTable(Struct, frozen=True):
     like: str  # the convention that was followed
     tie_bounds: dict[str, dict[str, tuple[float, float]]]  # by run and measure, if ties could change a printed digit
     per_query: bool
+    doubt: str = ""  # why some measures may not mean what they say
     targets: Mapping[str, TargetOutcome] = field(default_factory=dict)  # by run; empty without targets
 
     @property
@@ -85,10 +86,11 @@ class ResultTable(Struct, frozen=True):
         """The targets, conventions and coverage in words."""
         lines = [f"{show_id(run)}: {targets_in_words(outcome)}" for run, outcome in self.targets.items()]
         lines.append(conventions_in_words(self.rules, self.like))
+        lines += filter(None, [sentence(self.doubt)])
         if not self.comparable:
             lines.append("The runs are averaged over different queries, so no value is marked as best.")
         for run, coverage in self.coverage.items():
-            lines.append(f"{show_id(run)}: {coverage_in_words(coverage, self.rules)}")
+            lines.append(f"{show_id(run)}: {coverage_in_words(coverage, self.rules, self.requests)}")
             left_out = [
                 f"{count} {noun_for(count, 'query')} for {label}"
                 for label, count in self.undefined[run].items()
@@ -122,6 +124,7 @@ def tabulate(
         tie_bounds={e.run: _visible(e.tie_bounds or {}) for e in evaluations},
         undefined={e.run: {label: int(n) for label, n in e.undefined().items()} for e in evaluations},
         per_query=per_query,
+        doubt=first.doubt,
         targets=targets or {},
     )
 
