@@ -15,7 +15,7 @@ from assay.formats.sources import open_text
 from reading.rows import refusal
 
 FORMATS = (
-    "Choose a format with `read_qrels(input_format=)`: trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow."
+    "Choose a format with `read_{kind}(input_format=)`: trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow."
 )
 
 
@@ -66,11 +66,11 @@ def test_a_first_line_far_down_is_found() -> None:
 def test_what_is_no_format_is_refused_with_what_was_seen() -> None:
     assert (
         "<text>: unknown format. The first line has 5 columns: 'q1 Q0 a 1 2'; a TREC run has 6 "
-        f"(query Q0 document rank score tag), an MS MARCO run has 3 (query document rank). {FORMATS}"
+        f"(query Q0 document rank score tag), an MS MARCO run has 3 (query document rank). {FORMATS.format(kind='run')}"
     ) == refusal(lambda: parse_run("q1 Q0 a 1 2\n"), FormatError)
     assert (
         "<text>: unknown format. The first line has 1 column: 'hello'; TREC qrels have 4 "
-        f"(query iteration document grade), BEIR qrels have 3 (query document grade). {FORMATS}"
+        f"(query iteration document grade), BEIR qrels have 3 (query document grade). {FORMATS.format(kind='qrels')}"
     ) == refusal(lambda: parse_qrels("hello\n"), FormatError)
 
 
