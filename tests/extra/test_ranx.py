@@ -69,7 +69,7 @@ def test_the_same_values_as_ranx_on_a_thousand_lists(part):
         grades, scores = random_case(seed)
         names = {**NAMES, "Bpref": "bpref"}
         theirs = ranx.evaluate(ranx.Qrels(grades), ranx.Run(scores), list(names.values()), return_mean=False)
-        ours = evaluate(grades, scores, list(names), like="ranx").values
+        ours = evaluate(grades, scores, list(names), like="ranx", unmatched="zero").values
 
         for column, (name, other) in enumerate(names.items()):
             assert theirs[other].tolist() == pytest.approx(ours[:, column].tolist(), abs=1e-9), (seed, name)
@@ -80,7 +80,7 @@ def test_the_same_interpolated_precision(seed):
     grades, scores = random_case(seed)
     qrels, run = ranx.Qrels(grades).to_typed_list(), ranx.Run(scores).to_typed_list()
     theirs = ranx.metrics.interpolated_precision_at_recall(qrels, run)
-    ours = evaluate(grades, scores, list(LEVELS), like="ranx").values
+    ours = evaluate(grades, scores, list(LEVELS), like="ranx", unmatched="zero").values
 
     assert theirs.ravel().tolist() == pytest.approx(ours.ravel().tolist(), abs=1e-9)
 

@@ -105,8 +105,8 @@ def test_values_stay_the_same_to_the_bit(to: str, case: Case, tmp_path_factory: 
     judgments.write_bytes(qrels_as_bytes(case.qrels, to)[0])
     run.write_bytes(run_as_bytes(case.run, to)[0])
     measures = ["nDCG", "AP", "RR", "P@3", "Bpref", "RBP"]
-    before = evaluate(case.qrels, case.run, measures)
-    after = evaluate(judgments, run, measures)
+    before = evaluate(case.qrels, case.run, measures, unmatched="zero")
+    after = evaluate(judgments, run, measures, unmatched="zero")
 
     assert before.queries == after.queries
     assert before.values.tobytes() == after.values.tobytes()
@@ -117,10 +117,11 @@ def test_values_stay_the_same_to_the_bit(to: str, case: Case, tmp_path_factory: 
 def test_made_ranks_are_those_of_the_default_rules(case: Case) -> None:
     by_rank = Run(case.run.queries, case.run.query, case.run.doc, case.run.score, ranks_of(case.run))
     measures = ["nDCG", "AP", "P@2"]
-    by_score = evaluate(case.qrels, case.run, measures)
+    by_score = evaluate(case.qrels, case.run, measures, unmatched="zero")
 
     assert (
-        by_score.values.tobytes() == evaluate(case.qrels, by_rank, measures, rules=Rules(order="rank")).values.tobytes()
+        by_score.values.tobytes()
+        == evaluate(case.qrels, by_rank, measures, rules=Rules(order="rank"), unmatched="zero").values.tobytes()
     )
     for query in np.unique(by_rank.query):
         of_query = sorted(by_rank.rank[by_rank.query == query].tolist())
@@ -136,7 +137,9 @@ def test_other_rules_give_the_same_where_ranks_are_held(to: str, case: Case, dat
     back = parse_run(run_as_bytes(run, to)[0])
 
     for rules in ({"order": "rank"}, {"ties": "rank-column"}, {"ties": "input"}, {"ties": "doc-asc", "depth": 3}):
-        before, after = (evaluate(case.qrels, table, ["nDCG", "AP"], rules=Rules(**rules)) for table in (run, back))
+        before, after = (
+            evaluate(case.qrels, table, ["nDCG", "AP"], rules=Rules(**rules), unmatched="zero") for table in (run, back)
+        )
         assert before.values.tobytes() == after.values.tobytes()
 
 
@@ -145,8 +148,8 @@ def test_other_rules_give_the_same_where_ranks_are_held(to: str, case: Case, dat
 @given(case=topic_cases())
 def test_diversity_stays_the_same_where_subtopics_are_held(to: str, case: TopicCase) -> None:
     measures = ["alpha_nDCG@5", "ERR_IA@5", "StRecall@3"]
-    before = evaluate(case.qrels, case.run, measures)
-    after = evaluate(parse_qrels(qrels_as_bytes(case.qrels, to)[0]), case.run, measures)
+    before = evaluate(case.qrels, case.run, measures, unmatched="zero")
+    after = evaluate(parse_qrels(qrels_as_bytes(case.qrels, to)[0]), case.run, measures, unmatched="zero")
 
     assert before.values.tobytes() == after.values.tobytes()
 

@@ -30,7 +30,7 @@ def test_trec_eval_9_is_pytrec_eval(case):
         "Bpref": "bpref",
     }
     values = pytrec_eval.RelevanceEvaluator(case.grades, set(ours.values())).evaluate(case.scores)
-    found = evaluate(case.qrels, case.run, list(ours), like="trec_eval-9")
+    found = evaluate(case.qrels, case.run, list(ours), like="trec_eval-9", unmatched="zero")
 
     assert sorted(values) == sorted(found.queries)
     for name, theirs in ours.items():
@@ -77,7 +77,7 @@ def test_ir_measures_by_its_own_names(case):
     theirs = ir_measures.calc_aggregate(
         [ir_measures.parse_measure(name) for name in IR_MEASURES], case.grades, case.scores
     )
-    found = evaluate(case.qrels, case.run, IR_MEASURES, like="ir_measures").mean()
+    found = evaluate(case.qrels, case.run, IR_MEASURES, like="ir_measures", unmatched="zero").mean()
 
     for measure, value in theirs.items():
         assert value == pytest.approx(found[str(measure)], abs=1e-12), str(measure)
@@ -93,7 +93,7 @@ CWL = [
 @given(cases(grades=GRADES, scores=CLOSE))
 def test_ir_measures_takes_ties_as_they_come_for_models_of_users(case):
     theirs = ir_measures.calc_aggregate([ir_measures.parse_measure(name) for name in CWL], case.grades, case.scores)
-    found = evaluate(case.qrels, case.run, CWL, like="ir_measures").mean()
+    found = evaluate(case.qrels, case.run, CWL, like="ir_measures", unmatched="zero").mean()
 
     for measure, value in theirs.items():
         assert value == pytest.approx(found[str(measure)], abs=1e-9), str(measure)
@@ -109,7 +109,7 @@ def test_the_published_assertions_of_ir_measures_by_the_names_its_users_write(sh
     for case in json.loads((folder / "expected.json").read_text()):
         name = case["measure"]
         qrels, run = read_qrels(folder / f"{case['data']}.qrels"), read_run(folder / f"{case['data']}.run")
-        found = evaluate(qrels, run, [name], like="ir_measures")
+        found = evaluate(qrels, run, [name], like="ir_measures", unmatched="zero")
         value = found.mean()[name] if case["query"] == "all" else found.per_query()[case["query"]][name]
 
         assert case["expected"] == pytest.approx(value, abs=case["tolerance"] + 1e-9), case
@@ -136,7 +136,7 @@ def beir(grades: dict, scores: dict, k: int) -> dict[str, float]:
 def test_beir_by_its_documented_rules(case):
     scores = {query: {**docs, query: 5.0} for query, docs in case.scores.items()}
     theirs = beir(case.grades, scores, 3)
-    found = evaluate(case.grades, scores, ["nDCG@3", "AP@3", "R@3", "RR@3"], like="beir").mean()
+    found = evaluate(case.grades, scores, ["nDCG@3", "AP@3", "R@3", "RR@3"], like="beir", unmatched="zero").mean()
 
     assert [theirs["ndcg_cut_3"], theirs["map_cut_3"], theirs["recall_3"], theirs["mrr"]] == pytest.approx(
         list(found.values()), abs=1.1e-5

@@ -105,7 +105,7 @@ def test_values_of_ir_measures_by_the_names_its_users_write(case):
 def test_accuracy_of_ir_measures_where_it_has_one(name, case):
     """It leaves out queries without a relevant document retrieved, and divides by zero if all are relevant."""
     scores = {"q0": untied(case)["q0"]}
-    found = evaluate(case.grades, scores, [name]).mean()[name]
+    found = evaluate(case.grades, scores, [name], unmatched="zero").mean()[name]
     try:
         theirs = [row.value for row in ir_measures.iter_calc([ir_measures.parse_measure(name)], case.grades, scores)]
     except ZeroDivisionError:

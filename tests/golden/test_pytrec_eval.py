@@ -35,14 +35,14 @@ def compare(case, level: int) -> None:
         for request in parse_measures([name if name != "P" else "P.5,10,15,20,30,100,200,500,1000"])
     ]
     measures = [request.label for request in requests]
-    ours = Evaluator(case.qrels, measures, TREC_EVAL_9)
+    ours = Evaluator(case.qrels, measures, TREC_EVAL_9, unmatched="zero")
     levelled = [
         request.measure(rel=level)
         if "rel" in request.measure.definition.takes and request.label != "num_ret"
         else request.measure
         for request in ours.requests
     ]
-    result = Evaluator(case.qrels, levelled, TREC_EVAL_9).evaluate(case.run)
+    result = Evaluator(case.qrels, levelled, TREC_EVAL_9, unmatched="zero").evaluate(case.run)
 
     assert set(theirs) == set(result.queries)
     columns = dict(zip(measures, result.values.T, strict=True))

@@ -64,7 +64,7 @@ def hits(qrels: Any, run: Any, rules: Rules = Rules(), *, threads: int = 1, **re
 
 def values(qrels: Any, run: Any, measures: Any = MEASURES, **options: Any) -> Any:
     """The contents of an evaluation."""
-    return Evaluator(qrels, measures, **options).evaluate(run)
+    return Evaluator(qrels, measures, unmatched="zero", **options).evaluate(run)
 
 
 def plain(value: Any) -> Any:

@@ -174,7 +174,9 @@ def test_ids_of_the_same_bytes_are_two_in_a_dict() -> None:
 def test_ids_of_the_same_bytes_are_two_in_a_table() -> None:
     run = Run.from_columns(["q"] * 3, [PLAIN, ESCAPED, "a"], [3.0, 2.0, 1.0])
     third = evaluate(Qrels.from_columns(["q"], ["a"], [1]), run, ["RR"], rules=Rules(duplicates="first"))
-    nothing = evaluate(Qrels.from_columns(["q"], [ESCAPED], [1]), Run.from_columns(["q"], [PLAIN], [1.0]), ["RR"])
+    nothing = evaluate(
+        Qrels.from_columns(["q"], [ESCAPED], [1]), Run.from_columns(["q"], [PLAIN], [1.0]), ["RR"], unmatched="zero"
+    )
 
     assert 1 / 3 == third.mean()["RR"]
     assert 0.0 == nothing.mean()["RR"]

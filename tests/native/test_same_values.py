@@ -125,7 +125,9 @@ def test_bounds_of_ties(folder: Path, case: Case) -> None:
     run = as_text_file(case.rows, folder)
 
     native, numpy = both_paths(
-        lambda: Evaluator(case.qrels, MEASURES, Rules(duplicates="best")).evaluate(run, tie_bounds=True)
+        lambda: Evaluator(case.qrels, MEASURES, Rules(duplicates="best"), unmatched="zero").evaluate(
+            run, tie_bounds=True
+        )
     )
     assert numpy == native
 

@@ -266,6 +266,7 @@ def test_ranx_has_no_bpref_where_nothing_is_judged_not_relevant():
     assert {"Bpref": 1.0} == evaluate(qrels, run, ["Bpref"]).mean()
 
 
+@pytest.mark.filterwarnings("ignore:hits@5 is Success@5")
 def test_hits_of_ranx_is_something_else():
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
     why = "its hits@k is the number of relevant documents among the first k; HitRate@k is its hit_rate@k"

@@ -190,7 +190,7 @@ def test_the_shown_way_gives_the_value_again(case, name):
     for candidate in reproduce("0.4334", case.grades, case.scores, [name]).candidates:
         for convention in (candidate.convention, *candidate.conventions):
             again = evaluate(
-                case.grades, case.scores, [candidate.measure], rules=candidate.rules, like=convention
+                case.grades, case.scores, [candidate.measure], rules=candidate.rules, like=convention, unmatched="zero"
             ).mean()[candidate.measure]
 
             assert candidate.value == pytest.approx(again, abs=1.1e-5 if CONVENTIONS[convention].decimals else 1e-15)
@@ -200,7 +200,7 @@ def test_the_shown_way_gives_the_value_again(case, name):
 @given(cases(grades=st.integers(0, 3)), st.sampled_from([*CONVENTIONS]), st.sampled_from(["nDCG@5", "RR@10", "R@3"]))
 def test_whatever_a_tool_reports_is_found(case, like, measure):
     try:
-        value = evaluate(case.grades, case.scores, [measure], like=like).mean()[measure]
+        value = evaluate(case.grades, case.scores, [measure], like=like, unmatched="zero").mean()[measure]
     except (MeasureError, QuerySetError, RulesError):  # the tool reports nothing
         return
     if not math.isnan(value):

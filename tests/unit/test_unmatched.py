@@ -119,6 +119,8 @@ def test_a_share_of_judged_documents_says_nothing_where_only_relevant_ones_are_l
     for qrels, shown in ((sparse, False), (full, True)):
         evaluation = assay.evaluate(qrels, found, ["P@10"])
         assert shown is not evaluation.coverage.only_relevant
-        assert shown == ("judged documents:" in coverage_in_words(evaluation.coverage, evaluation.rules))
+        assert shown == (
+            "judged documents:" in coverage_in_words(evaluation.coverage, evaluation.rules, evaluation.requests)
+        )
         assert shown == ("RUN057" in assay.validate_run(tmp_path / "a.run", qrels=qrels).codes())
         assert shown == ("DIA001" in assay.diagnose(qrels, {"a": found}, ["P@10"]).codes())
