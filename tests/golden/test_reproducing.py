@@ -14,6 +14,8 @@ import pytrec_eval
 from assay import evaluate, parse_measure, read_run, reproduce
 from conftest import shared_data_folder
 
+pytestmark = pytest.mark.slow  # each search tries some 20,000 combinations
+
 # Each from another source: a test of Anserini, the README of CODEC, of sigtrec_eval, and NIST's leaderboards.
 PUBLISHED = (
     "anserini_cacm_bm25",

@@ -84,6 +84,7 @@ def test_moving_a_better_document_up_never_lowers_the_value(grades, docs, pick):
             assert now >= was - 1e-5 * (measure.name == "infAP") - 1e-12, measure
 
 
+@pytest.mark.slow
 @given(cases(scores=st.floats(-100, 100)))
 def test_renaming_documents_changes_nothing_where_no_scores_are_equal(case):
     assume(all(len(set(scores.values())) == len(scores) for scores in case.scores.values()))
@@ -98,6 +99,7 @@ def test_renaming_documents_changes_nothing_where_no_scores_are_equal(case):
     np.testing.assert_array_equal(all_values(EVERY, case.grades, case.scores), all_values(EVERY, grades, scores))
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from(["doc-desc", "doc-asc"]))
 def test_a_constant_scorer_gets_what_the_order_of_ids_gives(case, ties):
     tied = {query: dict.fromkeys(docs, 1.0) for query, docs in case.scores.items()}
@@ -158,6 +160,7 @@ def test_a_missing_query_gains_nothing(case):
             assert (measure.values(judged)[missing] == 0).all(), measure
 
 
+@pytest.mark.slow
 @given(judged_docs(), retrieved_docs())
 def test_order_of_input_does_not_matter(grades, scores):
     backwards = dict(reversed(scores.items()))

@@ -22,6 +22,8 @@ from assay.measures.conventions import CONVENTIONS
 from assay.reproducing import CHOICES, SHOWN
 from strategies import cases
 
+pytestmark = pytest.mark.slow  # each search tries some 20,000 combinations
+
 # q1: the relevant document is second of two; q2: a and b are tied, a is relevant; q3 is not answered.
 QRELS = parse_qrels("q1 0 right 1\nq2 0 a 1\nq3 0 x 1")
 RUN = parse_run("q1 Q0 other 1 2 t\nq1 Q0 right 2 1 t\nq2 Q0 a 1 5 t\nq2 Q0 b 2 5 t\n")
