@@ -122,7 +122,7 @@ def test_bpref_of_a_query_without_relevant_documents_or_without_a_found_one_is_0
 
         assert (0.0, {"Bpref": 0.0}) == (
             found,
-            evaluate({"q": grades}, {"q": {"a": 1.0}}, ["Bpref"], like="ranx").mean(),
+            evaluate({"q": grades}, {"q": {"a": 1.0}}, ["Bpref"], like="ranx", unmatched="zero").mean(),
         )
 
 
