@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
 
@@ -29,12 +30,12 @@ class Rewriting(Struct, frozen=True):
 
 
 def unmatched_documents(judged: Iterable[str], run: Run, score: Score) -> str | None:
-    """The message for a run that has no document in common with the judgments; None if it has one.
+    """The message for a run that has no document in common with the judgments; None if it has one, or if either is empty.
 
     `score` evaluates a run whose ids have been rewritten, so that the message can say what that is worth.
     """
     known, docs = set(judged), list(dict.fromkeys(run.doc.tolist()))
-    if not known.isdisjoint(docs):
+    if not known or not docs or not known.isdisjoint(docs):
         return None
     found = max(_rewritings(docs[:TRIED], known), key=lambda each: len(each.documents), default=None)
     ours, theirs = next(iter(found.documents.items())) if found else (docs[0], min(known))
@@ -88,7 +89,8 @@ def _fix(found: Rewriting, run: Run, score: Score) -> str:
     gain = f"without, {before[0]} would be {after[1]:.4f} instead of {before[1]:.4f}"
     if pattern is None:
         return f"The ids differ in {found.what}; {gain}. Write them as the qrels do."
-    command = f"assay runs collapse RUN --regex '^{found.regex}$' --by max -o DOCUMENTS.run"
+    regex = shlex.quote(show_id(f"^{found.regex}$", 200))
+    command = f"assay runs collapse RUN --regex {regex} --by max -o DOCUMENTS.run"
     return f"The run's ids have {found.what}; {gain}. Remove it: {command}."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import assay
@@ -70,6 +71,19 @@ def test_a_run_can_be_scored_all_the_same():
     assert {"RR": 0.0} == dict(assay.evaluate(QRELS, run("x{}".format), ["RR"], unmatched="zero").mean())
     with pytest.raises(RulesError, match=r"unmatched cannot be .maybe.; it takes error, zero\."):
         assay.evaluate(QRELS, run(str), ["RR"], unmatched="maybe")
+
+
+def test_a_run_without_rows_is_no_question_of_ids():
+    empty = assay.Run(("q1", "q2"), np.empty(0, np.int64), np.empty(0, object), np.empty(0))
+
+    assert {"RR": 0.0} == dict(assay.evaluate(QRELS, empty, ["RR"]).mean())
+
+
+def test_hostile_ids_are_escaped_in_the_message():
+    message = refusal(run("\x1b[31m'$(x)/{}".format))
+
+    assert message.isprintable()
+    assert "--regex '^\\" in message
 
 
 def test_documents_judged_for_other_queries_are_a_match():

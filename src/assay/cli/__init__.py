@@ -34,7 +34,8 @@ class CommandFolder(click.Group):
         """The names of all commands."""
         import pkgutil
 
-        return sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__))
+        modules = pkgutil.iter_modules(importlib.import_module(self.package).__path__)
+        return sorted(module.name for module in modules if not module.name.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name."""

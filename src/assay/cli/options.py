@@ -193,6 +193,17 @@ class Reading(Struct, frozen=True):
     grades: Mapping[str, float]
 
 
+def duplicates_option(command: Command) -> Command:
+    """The rule `duplicates` by itself, for commands that try all other rules."""
+    return click.option(
+        "--duplicates",
+        type=click.Choice(RULE_CHOICES["duplicates"]),
+        default="error",
+        show_default=True,
+        help=RULES_IN_WORDS["duplicates"].help,
+    )(command)
+
+
 def unmatched_option(command: Command) -> Command:
     """What to do with a run that has no document in common with the judgments."""
     return click.option(

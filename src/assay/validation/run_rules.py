@@ -522,7 +522,7 @@ def near_queries(facts: RunFacts) -> Iterator[Said]:
     "query",
     "warning",
     "{count} retrieved {document|documents} would match a judged one if the ids were written the same way",
-    fix="Write document ids the same way in the run and the judgments; for now these count as not retrieved.",
+    fix="Write document ids the same way in the run and the judgments: those written differently count as not retrieved.",
 )
 def near_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Document id written differently.

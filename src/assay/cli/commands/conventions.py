@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from assay.cli import write
-from assay.cli.options import input_options, measure_options, output_options, read_input
+from assay.cli.options import duplicates_option, input_options, measure_options, output_options, read_input
 from assay.disagreements import compare_conventions
 from assay.measures.conventions import CONVENTIONS
 from assay.report.disagreements import CONVENTION_RENDERERS
-from assay.rules import RULE_CHOICES, Duplicates
+from assay.rules import Duplicates
 
 SECTION = "Measure"
 
@@ -23,13 +23,7 @@ SECTION = "Measure"
 @click.argument("run", required=False)
 @measure_options
 @output_options(CONVENTION_RENDERERS, "How to show the result.")
-@click.option(
-    "--duplicates",
-    type=click.Choice(RULE_CHOICES["duplicates"]),
-    default="error",
-    show_default=True,
-    help="What to do when a document appears twice for a query.",
-)
+@duplicates_option
 @input_options
 def command(
     qrels: str | None,

@@ -9,10 +9,10 @@ import click
 
 from assay.cli import write
 from assay.cli.commands.evaluate import command as evaluate
-from assay.cli.options import input_options, output_options, read_input
+from assay.cli.options import duplicates_option, input_options, output_options, read_input
 from assay.report.reproducing import REPRODUCTION_RENDERERS
 from assay.reproducing import Candidate, reproduce
-from assay.rules import RULE_CHOICES, Duplicates
+from assay.rules import Duplicates
 
 SECTION = "Measure"
 
@@ -33,13 +33,7 @@ SECTION = "Measure"
     help="Try only this measure; repeatable. nDCG tries all cutoffs and gains, nDCG@10 both gains.  [default: all]",
 )
 @output_options(REPRODUCTION_RENDERERS, "How to show the result.")
-@click.option(
-    "--duplicates",
-    type=click.Choice(RULE_CHOICES["duplicates"]),
-    default="error",
-    show_default=True,
-    help="What to do when a document appears twice for a query.",
-)
+@duplicates_option
 @input_options
 def command(
     number: str,
