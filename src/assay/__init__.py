@@ -22,6 +22,7 @@ _EXPORTS = {
     "assay.errors": ("AssayError",),
     "assay.evaluation": ("Evaluation", "Evaluator", "concat", "evaluate"),
     "assay.formats": ("parse_qrels", "parse_run", "read_qrels", "read_run"),
+    "assay.formats.readings": ("Reading",),
     "assay.formats.writing": ("write_qrels", "write_run"),
     "assay.fusion": ("collapse", "fuse"),
     "assay.judged": ("JudgedRanking",),

@@ -27,6 +27,7 @@ from assay.formats import parse_qrels as parse_qrels
 from assay.formats import parse_run as parse_run
 from assay.formats import read_qrels as read_qrels
 from assay.formats import read_run as read_run
+from assay.formats.readings import Reading as Reading
 from assay.formats.writing import write_qrels as write_qrels
 from assay.formats.writing import write_run as write_run
 from assay.fusion import collapse as collapse

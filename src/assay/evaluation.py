@@ -22,6 +22,7 @@ from assay.errors import (
 )
 from assay.formats import as_qrels
 from assay.formats.reading import QrelsLike, RunLike
+from assay.formats.readings import Reading
 from assay.formats.unread import open_run, read_judgments
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments, index_judgments
@@ -223,7 +224,7 @@ class Evaluator:
     """Judgments, measures and rules, prepared once for many runs.
 
     `like` names the tool whose conventions to follow. Rules override it: those that differ from the default or, given as a
-    dict, all of them.
+    dict, all of them. `reading` says how to read the qrels.
     """
 
     def __init__(
@@ -233,9 +234,8 @@ class Evaluator:
         rules: Rules | Mapping[str, Any] = Rules(),
         *,
         like: str = "assay",
-        grades: Mapping[str, float] | None = None,
+        reading: Reading = Reading(),
         threads: int | None = None,
-        input_format: str = "auto",
         unmatched: Unmatched = "error",
     ) -> None:
         given = given_rules(rules)
@@ -247,19 +247,17 @@ class Evaluator:
         self.cutoffs = self._cutoffs()
         self.threads = checked_threads(threads)
         self.unmatched = checked_unmatched(unmatched)
-        self._read_qrels(qrels, input_format, grades)
+        self._read_qrels(qrels, reading)
 
-    def _read_qrels(self, qrels: QrelsLike, input_format: str, grades: Mapping[str, float] | None) -> None:
+    def _read_qrels(self, qrels: QrelsLike, reading: Reading) -> None:
         duplicates, whole_grades = self.rules.duplicates, self.like.whole_grades
         needs = {plan.measure.definition.needs for plan in self.plans}
         self.topics: TopicJudgments | None = None
         self.doubt = ""
         if "topics" not in needs:
-            self.judgments = read_judgments(
-                qrels, duplicates=duplicates, input_format=input_format, grades=grades, whole_grades=whole_grades
-            )
+            self.judgments = read_judgments(qrels, reading, duplicates=duplicates, whole_grades=whole_grades)
             return
-        table = as_qrels(qrels, input_format=input_format, grades=grades)
+        table = as_qrels(qrels, reading)
         table = table.whole_grades() if whole_grades else table
         self.topics = self._index_topics(table)
         self.doubt = self._doubt(self.topics)
@@ -407,7 +405,8 @@ def evaluate(
     >>> result.mean()
     {'RR': 0.5, 'P@1': 0.0}
     """
-    evaluator = Evaluator(qrels, measures, rules, like=like, grades=grades, threads=threads, unmatched=unmatched)
+    reading = Reading(grades=grades or {})
+    evaluator = Evaluator(qrels, measures, rules, like=like, reading=reading, threads=threads, unmatched=unmatched)
     return evaluator.evaluate(run, name=name)
 
 

@@ -80,7 +80,7 @@ def test_the_command_repeats_how_the_files_are_read(tmp_path):
     )
 
     assert 0 == done.returncode, done.stderr
-    assert "assay evaluate qrels.txt my.run -m RR --grades E=1,I=0 --duplicates first\n" in done.stdout
+    assert "assay evaluate qrels.txt my.run -m RR --duplicates first --grades E=1,I=0\n" in done.stdout
 
 
 def test_markdown_is_a_table():

@@ -14,6 +14,7 @@ from assay import Rules, evaluate
 from assay.errors import InputError
 from assay.formats import parse_qrels, parse_run
 from assay.formats.info import Spread, qrels_info, run_info
+from assay.formats.readings import Reading
 from assay.formats.writing import FORMATS as WRITERS
 from assay.formats.writing import qrels_as_bytes, run_as_bytes
 from assay.ranking import ranks_of
@@ -183,7 +184,7 @@ def test_what_is_said_about_a_run_is_what_is_in_it(run: Run, to: str, tmp_path_f
     assume(to != "json" or without_repeats(run))
     path = tmp_path_factory.mktemp("info") / "file"
     path.write_bytes(run_as_bytes(run, to)[0])
-    found, table = run_info(path, input_format=to), parse_run(path.read_bytes(), input_format=to)
+    found, table = run_info(path, Reading(to)), parse_run(path.read_bytes(), input_format=to)
     held = contents_of_run(table)
     by_query = [[row for row, query in enumerate(held["query"]) if query == name] for name in table.queries]
     scores = [[table.score[row] for row in rows] for rows in by_query]
@@ -205,7 +206,7 @@ def test_what_is_said_about_qrels_is_what_is_in_them(
     assume(to != "json" or without_repeats(table))
     path = tmp_path_factory.mktemp("info") / "file"
     path.write_bytes(qrels_as_bytes(table, to)[0])
-    found, held = qrels_info(path, input_format=to), expected_qrels(table, to)
+    found, held = qrels_info(path, Reading(to)), expected_qrels(table, to)
     relevant = [
         sum(grade > 0 for grade, code in zip(table.rel, table.query, strict=True) if code == query)
         for query in range(len(table.queries))

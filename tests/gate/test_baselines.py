@@ -9,6 +9,7 @@ import pytest
 
 from assay._version import __version__
 from assay.errors import InputError
+from assay.formats.readings import Reading, Readings
 from assay.gate.baselines import is_report
 from assay.gate.gating import decide
 from gate.files import edit, write_files, write_report
@@ -215,14 +216,14 @@ def test_other_grades_are_said(folder):
     (folder / "qrels.txt").write_text(
         (folder / "qrels.txt").read_text().replace(" 1\n", " S\n").replace(" 0\n", " I\n")
     )
-    conduct = {"grades": {"S": 2.0, "I": 0.0}}
+    conduct = {"readings": Readings(Reading(grades={"S": 2.0, "I": 0.0}))}
     write_report(**conduct)
 
-    gate = decide("qrels.txt", "base", "better.run", RULE, grades={"S": 1, "I": 0})
+    gate = decide("qrels.txt", "base", "better.run", RULE, readings=Readings(Reading(grades={"S": 1, "I": 0})))
 
     assert [] == cautions(decide("qrels.txt", "base", "better.run", RULE, **conduct), "grades")
     assert [
-        "OTHER GRADES: the baseline was evaluated with other values for letter grades (S=2.0, I=0.0; here S=1, I=0), so the two "
+        "OTHER GRADES: the baseline was evaluated with other values for letter grades (S=2.0, I=0.0; here S=1.0, I=0.0), so the two "
         "are not comparable. Evaluate the baseline run again."
     ] == cautions(gate, "grades")
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from assay import Rules, Run
 from assay.formats.numbers import ranks
+from assay.formats.readings import Reading
 from assay.formats.sources import Content
 from assay.formats.unread import FileRun
 from assay.rules import RULE_CHOICES
@@ -140,7 +141,7 @@ class DripRun(FileRun):
     """A run that comes in pieces of a few bytes, so the kernel refills its buffer at any position."""
 
     def __init__(self, data: bytes, pieces: Sequence[int]) -> None:
-        super().__init__("drip.run", "auto", None)
+        super().__init__("drip.run", Reading(), None)
         self._origin = DripOrigin(data, pieces)  # type: ignore[assignment]
 
 

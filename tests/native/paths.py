@@ -16,6 +16,7 @@ from assay import Rules, native
 from assay import marking as judging
 from assay.errors import AssayError
 from assay.evaluation import Evaluator
+from assay.formats.readings import Reading
 from assay.formats.unread import open_run, read_judgments
 
 NEEDS_KERNEL = pytest.mark.skipif(native.kernel is None, reason="the kernel is not built")
@@ -56,10 +57,10 @@ def outcome(act: Callable[[], Any]) -> Any:
         return type(error).__name__, str(error), plain(vars(error))
 
 
-def hits(qrels: Any, run: Any, rules: Rules = Rules(), *, threads: int = 1, **reading: Any) -> Any:
+def hits(qrels: Any, run: Any, rules: Rules = Rules(), *, threads: int = 1, input_format: str = "auto") -> Any:
     """The judged ranking of a run, with all its arrays."""
     judgments = read_judgments(qrels, duplicates=rules.duplicates)
-    return judging.judge(judgments, open_run(run, **reading), rules, threads=threads)
+    return judging.judge(judgments, open_run(run, Reading(input_format)), rules, threads=threads)
 
 
 def values(qrels: Any, run: Any, measures: Any = MEASURES, **options: Any) -> Any:

@@ -13,6 +13,7 @@ import pytest
 from assay import Qrels, Rules, Run, evaluate, native
 from assay.errors import InputError, RulesError
 from assay.evaluation import Evaluator
+from assay.formats.readings import Reading
 from assay.formats.unread import open_run
 
 ESCAPED, PLAIN = "\udcc3\udca9", "é"  # the same bytes, once as surrogate escapes
@@ -145,7 +146,7 @@ def test_ranks_of_dropped_documents_are_looked_at_too(qrels: Path, tmp_path: Pat
 def test_rules_about_ranks_need_a_rank_column(
     qrels: Path, tmp_path: Path, input_format: str, rows: str, rules: Rules
 ) -> None:
-    run = open_run(written(tmp_path, "run", rows), input_format=input_format)
+    run = open_run(written(tmp_path, "run", rows), Reading(input_format))
     with pytest.raises(RulesError, match="has no rank column"):
         Evaluator(qrels, ["RR"], rules).evaluate(run)
 

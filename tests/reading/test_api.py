@@ -9,15 +9,16 @@ import pytest
 
 from assay import formats
 from assay.formats import as_qrels, as_run, parse_qrels, parse_run, read_qrels, read_run
+from assay.formats.readings import Reading
 from reading.rows import qrels_rows, run_rows
 
 KEYWORDS = {
     read_qrels: ["input_format", "grades"],
     parse_qrels: ["input_format", "grades"],
-    as_qrels: ["input_format", "grades"],
+    as_qrels: [],
     read_run: ["input_format", "name"],
     parse_run: ["input_format", "name"],
-    as_run: ["input_format", "name"],
+    as_run: ["name"],
 }
 
 
@@ -44,8 +45,8 @@ def test_text_path_and_value_give_the_same(tmp_path: Path) -> None:
         parse_qrels(qrels_text, grades=grades),
         parse_qrels(qrels_text.encode(), grades=grades),
         read_qrels(tmp_path / "qrels.txt", grades=grades),
-        as_qrels(str(tmp_path / "qrels.txt"), grades=grades),
-        as_qrels({"q1": {"a": "E", "b": "I"}}, grades=grades),
+        as_qrels(str(tmp_path / "qrels.txt"), Reading(grades=grades)),
+        as_qrels({"q1": {"a": "E", "b": "I"}}, Reading(grades=grades)),
     ]
     runs = [
         parse_run(run_text, name="bm25"),

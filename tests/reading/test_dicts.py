@@ -13,6 +13,7 @@ import pytest
 
 from assay import Rules, evaluate
 from assay.formats import as_qrels, as_run
+from assay.formats.readings import Reading
 from reading.rows import qrels_rows, refusal, run_rows
 
 ADVICE = "Scores must be plain decimal numbers such as 12.5 or 1.2e-3: fix or remove these rows."
@@ -126,7 +127,7 @@ def test_a_query_without_documents_adds_nothing() -> None:
 def test_letters_need_a_map() -> None:
     value = {"q1": {"a": "E", "b": 1, "c": "I"}}
 
-    assert [3.0, 1.0, 0.0] == as_qrels(value, grades={"E": 3, "I": 0}).rel.tolist()
+    assert [3.0, 1.0, 0.0] == as_qrels(value, Reading(grades={"E": 3, "I": 0})).rel.tolist()
     assert "qrels: grade 'S' (str) is not a number (query q1, document a)." in refusal(
-        lambda: as_qrels({"q1": {"a": "S"}}, grades={"E": 3})
+        lambda: as_qrels({"q1": {"a": "S"}}, Reading(grades={"E": 3}))
     )

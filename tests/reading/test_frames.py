@@ -17,6 +17,7 @@ import pytest
 
 from assay.errors import AssayError, MissingExtraError
 from assay.formats import as_qrels, as_run, parse_qrels, parse_run
+from assay.formats.readings import Reading
 from reading.rows import listed, qrels_rows, refusal, run_rows
 
 
@@ -165,8 +166,8 @@ def test_letters_and_codes_can_be_mapped() -> None:
     letters = pandas.DataFrame({"qid": [1, 1], "docno": ["a", "b"], "label": ["E", "2.5"]})
     codes = pandas.DataFrame({"qid": [1, 1, 1], "docno": ["a", "b", "c"], "label": [1, 4, 9]})
 
-    assert [3.0, 2.5] == as_qrels(letters, grades={"E": 3}).rel.tolist()
-    assert [4.0, 1.0, 9.0] == as_qrels(codes, grades={"1": 4, "4.0": 1}).rel.tolist()
+    assert [3.0, 2.5] == as_qrels(letters, Reading(grades={"E": 3})).rel.tolist()
+    assert [4.0, 1.0, 9.0] == as_qrels(codes, Reading(grades={"1": 4, "4.0": 1})).rel.tolist()
 
 
 def test_pandas_columns_of_mixed_types_are_explained() -> None:

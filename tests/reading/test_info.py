@@ -26,6 +26,7 @@ from assay.formats.info import (
     qrels_info,
     run_info,
 )
+from assay.formats.readings import Reading
 from assay.report.info import MOST_BARS, info_as_json, info_as_text
 from reading.rows import refusal
 
@@ -125,7 +126,7 @@ def test_every_format_is_told(tmp_path: Path) -> None:
     for name, text in files.items():
         found = run_info(written(tmp_path, text))
         assert (name, 1, 1) == (found.file.format, found.queries, found.rows)
-    beir = run_info(written(tmp_path, b"q1 a 7\n"), input_format="beir")
+    beir = run_info(written(tmp_path, b"q1 a 7\n"), Reading("beir"))
     assert ("beir", Span(7.0, 7.0), None, Names(0, ())) == (beir.file.format, beir.scores, beir.ranks, beir.tags)
 
 
@@ -140,7 +141,7 @@ def test_letters_need_their_values(tmp_path: Path) -> None:
     path = written(tmp_path, "query_id,product_id,esci_label\nq1,a,E\nq1,b,I\n")
 
     assert "grade 'E' is not a number" in refusal(lambda: qrels_info(path))
-    found = qrels_info(path, grades=parse_grades("E=3,I=0"))
+    found = qrels_info(path, Reading(grades=parse_grades("E=3,I=0")))
     assert ((GradeCount(0.0, 1), GradeCount(3.0, 1)), None) == (found.grades, found.iterations)
 
 
@@ -148,7 +149,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         run_info(tmp_path / "nowhere")
     with pytest.raises(InputError, match="no input format called 'x'"):
-        qrels_info(written(tmp_path, QRELS), input_format="x")
+        qrels_info(written(tmp_path, QRELS), Reading("x"))
 
 
 # As text

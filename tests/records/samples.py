@@ -51,10 +51,9 @@ def evaluate(experiment: Experiment, runs: list[str], measures: tuple[str, ...],
         experiment.qrels,
         experiment.measures(measures),
         rules or {},
-        grades=experiment.grades,
-        input_format=experiment.qrels_format,
+        reading=experiment.readings.qrels,
     )
-    opened = [open_run(run, input_format=experiment.run_format) for run in runs]
+    opened = [open_run(run, experiment.readings.run) for run in runs]
     return experiment.evaluate(evaluator, opened, render)
 
 

@@ -14,6 +14,7 @@ import scipy
 from assay import __version__
 from assay.errors import InputError
 from assay.evaluation import Evaluator
+from assay.formats.readings import Reading, Readings
 from assay.native import path_in_use
 from assay.records.manifest import (
     DeclaredSettings,
@@ -121,9 +122,7 @@ def test_the_config_says_what_was_chosen():
     found = config(
         ("MAP", "P@5"),
         {"ties": "doc-asc", "depth": 7},
-        qrels_format="trec",
-        run_format="json",
-        grades={"E": 3},
+        readings=Readings(Reading("trec", {"E": 3}), Reading("json")),
         targets=targets,
     )
 
@@ -156,8 +155,8 @@ def test_equal_experiments_have_equal_hashes():
         (config(("RR",)), DeclaredSettings()),
         (config(rules={"ties": "doc-asc"}), DeclaredSettings()),
         (config(targets=parse_targets("measures.AP = 0.3")), DeclaredSettings()),
-        (config(grades={"E": 3}), DeclaredSettings()),
-        (config(run_format="trec"), DeclaredSettings()),
+        (config(readings=Readings(Reading(grades={"E": 3}))), DeclaredSettings()),
+        (config(readings=Readings(run=Reading("trec"))), DeclaredSettings()),
         (config(), DeclaredSettings(parameters={"k": "60"})),
         (config(), DeclaredSettings(model="m")),
         (config(), DeclaredSettings(dataset="m")),
@@ -174,7 +173,9 @@ def test_notes_do_not_change_it():
 
 def test_the_hash_can_be_computed_from_the_manifest():
     settings = DeclaredSettings("d", "m", {"k": "60"}, {"i": "1"}, ("n",))
-    chosen = config(rules={"depth": 5}, grades={"E": 3}, targets=parse_targets("measures.AP = 1"))
+    chosen = config(
+        rules={"depth": 5}, readings=Readings(Reading(grades={"E": 3})), targets=parse_targets("measures.AP = 1")
+    )
     written = msgspec.json.encode(built(config=chosen, settings=settings))
     again = msgspec.json.decode(written, type=ExperimentManifest)
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from assay.formats.readings import Reading, Readings
 from assay.records.model import MANIFEST_SCHEMA, REPORT_SCHEMA
 from assay.records.storing import MANIFEST_FILE, REPORT_FILE
 from docs.blocks import DOCS
@@ -37,7 +38,7 @@ def written(tmp_path, monkeypatch):
         {},
         {"rules": {"undefined": "nan", "depth": 1}, "measures": ("AP(rel=9)", "num_ret", "GMAP")},
         {"targets": "trec-rag", "settings": ["model=m", "dataset=d", "index.i=1", "k=60"], "notes": ["n"]},
-        {"grades": {"E": 3}, "run_format": "trec"},
+        {"readings": Readings(Reading(grades={"E": 3}), Reading("trec"))},
     ],
     ids=["plain", "rules", "targets", "reading"],
 )

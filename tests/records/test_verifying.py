@@ -11,6 +11,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.evaluation import Evaluator
+from assay.formats.readings import Reading, Readings
 from assay.formats.unread import open_run
 from assay.records.encoding import encode_record
 from assay.records.identity import digest_of
@@ -120,8 +121,7 @@ def test_formats_and_grades_are_followed_again(here):
         ["plain.tsv"],
         measures=("nDCG@2", "RR(rel=2)"),
         report="report",
-        grades={"E": 3, "S": 2, "C": 1, "I": 0},
-        run_format="beir",
+        readings=Readings(Reading(grades={"E": 3, "S": 2, "C": 1, "I": 0}), Reading("beir")),
     )
 
     assert [] == differing()

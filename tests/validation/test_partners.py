@@ -8,6 +8,7 @@ import pytest
 
 from assay import evaluate, parse_qrels, validate_qrels, validate_run
 from assay.errors import InputError
+from assay.formats.readings import Reading
 from assay.validation.validating import validate_beside
 from validation.cases import GOOD_QRELS, GOOD_RUN
 
@@ -200,7 +201,7 @@ def test_letters_are_grades_if_one_says_what_they_are_worth(write) -> None:
     path = write("a.qrels", "1 0 a E\n1 0 b I\n")
 
     assert not validate_qrels(path).valid
-    assert validate_qrels(path, grades={"E": 3, "I": 0}).valid
+    assert validate_qrels(path, reading=Reading(grades={"E": 3, "I": 0})).valid
 
 
 def test_findings_beside_an_evaluation(write) -> None:

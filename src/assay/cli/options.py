@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
 import click
-from msgspec import Struct
 
+from assay.cli.reading import split_name
 from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES, Unmatched
 from assay.files import refuse_overwrite
-from assay.formats import INPUT_FORMATS, parse_grades, read_qrels, read_run
-from assay.marking import OpenedRun
 from assay.measures.conventions import CONVENTIONS
 from assay.measures.presets import PRESETS, preset
 from assay.rules import RULE_CHOICES, RULES_IN_WORDS, Rules
-from assay.tables import Qrels, Run
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-AnyRun = TypeVar("AnyRun", bound=OpenedRun)
 
 
 def rule_options(command: Command, without: tuple[str, ...] = ()) -> Command:
@@ -137,22 +133,6 @@ def keeps_its_input(command: Command) -> Command:
     return cast("Command", guarded)
 
 
-def input_format_option(command: Command) -> Command:
-    """--input-format, for files whose format is not detected correctly."""
-    return click.option(
-        "--input-format",
-        type=click.Choice(["auto", *INPUT_FORMATS]),
-        default="auto",
-        show_default=True,
-        help="Format of the file; auto detects it from the content.",
-    )(command)
-
-
-def grades_option(command: Command) -> Command:
-    """--grades, for judgments that are letters."""
-    return click.option("--grades", help="Values of letter grades, such as E=3,S=2,C=1,I=0.")(command)
-
-
 def out_option(command: Command) -> Command:
     """-o, required."""
     return click.option(
@@ -164,33 +144,6 @@ def out_option(command: Command) -> Command:
         required=True,
         help="Output file; .gz, .bz2, .xz and .zst compress it. - is standard output and needs --to.",
     )(command)
-
-
-def input_options(command: Command) -> Command:
-    """The options that say how to read files."""
-    formats = click.Choice(list(INPUT_FORMATS))
-    for option in (
-        grades_option,
-        click.option("--run-format", type=formats, help="Format of the RUNs only."),
-        click.option("--qrels-format", type=formats, help="Format of QRELS only."),
-        click.option(
-            "--input-format",
-            type=click.Choice(["auto", *INPUT_FORMATS]),
-            default="auto",
-            show_default=True,
-            help="Format of QRELS and RUNs; auto detects it from the content.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-class Reading(Struct, frozen=True):
-    """How to read the files."""
-
-    qrels_format: str
-    run_format: str
-    grades: Mapping[str, float]
 
 
 def duplicates_option(command: Command) -> Command:
@@ -220,51 +173,6 @@ def threads_option(command: Command) -> Command:
     return click.option(
         "--threads", type=click.IntRange(min=1), help="Threads used to read a run.  [default: one per core, up to 4]"
     )(command)
-
-
-def read_input(
-    qrels: str,
-    runs: tuple[str, ...],
-    *,
-    input_format: str | None,
-    qrels_format: str | None,
-    run_format: str | None,
-    grades: str | None,
-) -> tuple[Qrels, Iterator[Run]]:
-    """The judgments, and an iterator over the runs, which have different names."""
-    refuse_second_stdin(qrels, runs)
-    whole = input_format or "auto"
-    letters = parse_grades(grades) if grades else None
-    tables = named_runs(runs, lambda path, name: read_run(path, input_format=run_format or whole, name=name))
-    return read_qrels(qrels, input_format=qrels_format or whole, grades=letters), tables
-
-
-def named_runs(arguments: tuple[str, ...], read: Callable[[str, str | None], AnyRun]) -> Iterator[AnyRun]:
-    """Read the runs one by one; two with the same name are an error."""
-    seen: dict[str, str] = {}
-    for name, path in map(split_name, arguments):
-        run = read(path, name)
-        if run.name in seen:
-            first = seen[run.name]
-            raise InputError(
-                f"two runs are called {run.name!r} ({first} and {path}); give them different names: a={first} b={path}"
-            )
-        seen[run.name] = path
-        yield run
-
-
-def refuse_second_stdin(qrels: str, runs: tuple[str, ...]) -> None:
-    """Refuse `-` for more than one file."""
-    if [qrels, *(path for _, path in map(split_name, runs))].count("-") > 1:
-        raise InputError("standard input (-) can be read only once; give the other files by path.")
-
-
-def split_name(argument: str) -> tuple[str | None, str]:
-    """NAME=PATH as name and path; the path of an existing file is never split."""
-    name, equals, path = argument.partition("=")
-    if not equals or not name or not path or Path(argument).exists():
-        return None, argument
-    return name, path
 
 
 def parts_options(command: Command) -> Command:

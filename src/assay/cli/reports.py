@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from msgspec import Struct, to_builtins
 
+from assay.formats.readings import Readings
+
 if TYPE_CHECKING:  # imported only to write a report: it loads SciPy and Jinja
     from assay.records.model import FindingRecord
     from assay.records.recording import Experiment, Measured
@@ -29,11 +31,11 @@ class Wishes(Struct, frozen=True):
     def __bool__(self) -> bool:
         return self.report is not None or self.targets is not None
 
-    def begin(self, qrels: str, runs: list[str], **reading: Any) -> Experiment:
+    def begin(self, qrels: str, runs: list[str], readings: Readings) -> Experiment:
         """The experiment to run; fails before any file is evaluated if the options are wrong."""
         from assay.records.recording import begin_experiment
 
-        return begin_experiment(qrels, runs, command=("assay", *sys.argv[1:]), **to_builtins(self), **reading)
+        return begin_experiment(qrels, runs, command=("assay", *sys.argv[1:]), readings=readings, **to_builtins(self))
 
     def say_where(self) -> None:
         """Print the folder of the report."""
@@ -106,13 +108,6 @@ def findings_of(experiment: Experiment) -> Callable[[Measured], tuple[FindingRec
     def find(measured: Measured) -> tuple[FindingRecord, ...]:
         from assay.records.validated import findings_beside
 
-        return findings_beside(
-            measured.evaluation,
-            experiment.qrels,
-            measured.path,
-            run_format=experiment.run_format,
-            qrels_format=experiment.qrels_format,
-            grades=experiment.grades,
-        )
+        return findings_beside(measured.evaluation, experiment.qrels, measured.path, experiment.readings)
 
     return find

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from assay.cli import write
 from assay.cli.flags import with_flags
-from assay.cli.options import input_format_option, output_options
+from assay.cli.options import output_options
 from assay.report.validation import RENDERERS
 from assay.validation.findings import Validation
 from assay.validation.fixing import Repairs
@@ -24,12 +24,11 @@ WORTH_A_BAR = 20_000_000  # bytes
 
 
 def validation_options(command: Command) -> Command:
-    """--queries, --input-format, --fix, --strict, --format and -o."""
+    """--queries, --fix, --strict, --format and -o."""
     for option in (
         output_options(RENDERERS, "Output format; github prints annotations for GitHub Actions."),
         click.option("--strict", is_flag=True, help="Treat warnings as errors."),
         click.option("--fix", type=click.Path(dir_okay=False), metavar="OUT", help="Write a repaired copy to OUT."),
-        input_format_option,
         click.option(
             "--queries", type=click.Path(dir_okay=False), help="Topics: TSV, JSONL, TREC topics, or one id per line."
         ),

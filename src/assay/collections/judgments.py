@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from assay.errors import InputError
 from assay.formats import read_qrels
 from assay.formats.numbers import GRADE, grade
+from assay.formats.readings import Reading
 from assay.formats.sources import Content
 from assay.inputs.fields import Columns, Fields, Flaw, Names, RawRecord, scan_records
 from assay.tables import Qrels
@@ -99,5 +100,5 @@ def _judgment(fields: Fields, record: RawRecord) -> Judgment | Flaw:
 
 
 def _findings(judgments: Any, file: str, grades: Mapping[str, float] | None) -> tuple[Finding, ...]:
-    found = validate_qrels(judgments, grades=grades).findings
+    found = validate_qrels(judgments, reading=Reading(grades=grades or {})).findings
     return tuple(replace(finding, file=file) for finding in found if finding.severity != "note")

@@ -16,6 +16,7 @@ from assay.errors import AssayError, MeasureError, did_you_mean, show_id
 from assay.evaluation import DEFAULT_MEASURES, Evaluator, Unmatched
 from assay.formats import as_run
 from assay.formats.reading import QrelsLike, RunLike
+from assay.formats.readings import Reading
 from assay.formats.sources import Source
 from assay.inputs.queries import read_queries
 from assay.inputs.segments import read_segments
@@ -43,8 +44,7 @@ def diagnose(
     settings: Settings | Mapping[str, Any] = Settings(),
     rules: Rules | Mapping[str, Any] = Rules(),
     like: str = "assay",
-    grades: Mapping[str, float] | None = None,
-    input_format: str = "auto",
+    reading: Reading = Reading(),
     unmatched: Unmatched = "error",
 ) -> Diagnosis:
     """Check for incomplete labels, position bias, unrepresentative queries, and spurious gains.
@@ -53,7 +53,7 @@ def diagnose(
     with, by default the first. `presented` gives the positions at which assessors saw documents, `queries` the texts of
     the test queries, `production` a sample of real queries with counts, `corpus` the texts of documents, `segments` the
     kinds of queries: each a path or a dict. Checks without their input are skipped and listed. `only` selects some of
-    labels, position, queries and gaming.
+    labels, position, queries and gaming. `reading` says how to read the qrels.
 
     >>> found = diagnose({"q": {"a": 1, "b": 0}}, {"bm25": {"q": {"a": 2.0, "c": 1.0}}}, ["P@2"], only=["labels"])
     >>> found["DIA001"].severity, found["DIA001"].evidence[0].value
@@ -63,7 +63,7 @@ def diagnose(
     settings = settings_of(settings)
     tables = named_runs(runs)
     asked = parse_measures(measures)
-    evaluator, columns = _evaluator(qrels, asked, rules, like, grades, input_format, unmatched)
+    evaluator, columns = _evaluator(qrels, asked, rules, like, reading, unmatched)
     labelled = LabelledRuns.of(evaluator, tables, settings.k)
     for run, rank in zip(tables, labelled.rank[:, labelled.judged], strict=True):
         if not rank.any():
@@ -140,8 +140,7 @@ def _evaluator(
     asked: Sequence[Request],
     rules: Rules | Mapping[str, Any],
     like: str,
-    grades: Mapping[str, float] | None,
-    input_format: str,
+    reading: Reading,
     unmatched: Unmatched,
 ) -> tuple[Evaluator, dict[str, str]]:
     """An evaluator for the requested measures and those that looks need, and the labels of the latter."""
@@ -154,8 +153,7 @@ def _evaluator(
         dict.fromkeys(wanted),
         rules,
         like=like,
-        grades=grades,
-        input_format=input_format,
+        reading=reading,
         threads=1,
         unmatched=unmatched,
     )

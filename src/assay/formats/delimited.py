@@ -8,8 +8,9 @@ from itertools import chain, islice
 from assay.errors import FormatError, InputError, show_id
 from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
 from assay.formats.names import HEADERS, Kind, Roles, find_roles, is_header
-from assay.formats.numbers import GradeMap, number
+from assay.formats.numbers import number
 from assay.formats.problems import Problems
+from assay.formats.readings import Reading
 from assay.formats.sources import Content
 from assay.formats.text import (
     BYTE_ORDER_MARK,
@@ -26,17 +27,17 @@ _LONGEST_FIELD = 2**31 - 1
 _BATCH = 500  # rows: few enough to be freed before the garbage collector scans them
 
 
-def qrels_from_delimited(content: Content, delimiters: tuple[str, ...], grades: GradeMap) -> Qrels:
+def qrels_from_delimited(content: Content, delimiters: tuple[str, ...], reading: Reading) -> Qrels:
     """Qrels from a table with one of these delimiters."""
-    return qrels_from_columns(_columns(content, "qrels", delimiters), grades)
+    return qrels_from_columns(_columns(content, "qrels", delimiters, reading), reading.grades)
 
 
-def run_from_delimited(content: Content, delimiters: tuple[str, ...]) -> Run:
+def run_from_delimited(content: Content, delimiters: tuple[str, ...], reading: Reading) -> Run:
     """A run from a table with one of these delimiters."""
-    return run_from_columns(_columns(content, "run", delimiters), content.stem)
+    return run_from_columns(_columns(content, "run", delimiters, reading), content.stem)
 
 
-def plain_tsv_layout(content: Content, kind: Kind) -> Layout | None:
+def plain_tsv_layout(content: Content, kind: Kind, reading: Reading) -> Layout | None:
     """The layout for the kernel to read a tab-separated table; None if the first line is not a header.
 
     The kernel gives up if a field is empty or contains a space or a quote.
@@ -77,7 +78,7 @@ def fields(line: str, delimiter: str) -> list[str]:
         return []
 
 
-def _columns(content: Content, kind: Kind, delimiters: tuple[str, ...]) -> Columns:
+def _columns(content: Content, kind: Kind, delimiters: tuple[str, ...], reading: Reading) -> Columns:
     import csv
 
     csv.field_size_limit(_LONGEST_FIELD)  # global setting; by default a field over 128 kB is an error

@@ -7,17 +7,18 @@ from typing import Any
 
 from assay.errors import InputError, show_id
 from assay.formats.columns import Columns, as_id, qrels_from_columns, run_from_columns
-from assay.formats.numbers import GradeMap, show_value
+from assay.formats.numbers import show_value
+from assay.formats.readings import Reading
 from assay.tables import Qrels, Run
 
 
-def qrels_from_dict(value: Mapping[Any, Any], grades: GradeMap) -> Qrels:
+def qrels_from_dict(value: Mapping[Any, Any], reading: Reading = Reading()) -> Qrels:
     """Qrels from {query: {document: grade}}.
 
-    >>> qrels_from_dict({"q1": {"a": 1, "b": 0}}, {}).rel.tolist()
+    >>> qrels_from_dict({"q1": {"a": 1, "b": 0}}).rel.tolist()
     [1.0, 0.0]
     """
-    return qrels_from_columns(_columns(value, "qrels", "rel"), grades)
+    return qrels_from_columns(_columns(value, "qrels", "rel"), reading.grades)
 
 
 def run_from_dict(value: Mapping[Any, Any], name: str) -> Run:

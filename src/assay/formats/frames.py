@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from assay.errors import InputError, MissingExtraError
 from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
 from assay.formats.names import Kind, find_roles
-from assay.formats.numbers import GradeMap, plain_text
+from assay.formats.numbers import plain_text
+from assay.formats.readings import Reading
 from assay.formats.sources import Content
 from assay.formats.text import decoded
 from assay.judged import JudgedRanking
@@ -22,23 +23,23 @@ from assay.tables import Qrels, Run
 ARROW_FILE = b"ARROW1"
 
 
-def parquet_table(content: Content, kind: Kind) -> Any:
+def parquet_table(content: Content, kind: Kind, reading: Reading) -> Any:
     """The Arrow table of a Parquet file."""
-    return _file_table(content, kind, "Parquet", _parquet_table)
+    return _file_table(content, kind, "Parquet", _parquet_table, reading)
 
 
-def arrow_table(content: Content, kind: Kind) -> Any:
+def arrow_table(content: Content, kind: Kind, reading: Reading) -> Any:
     """The Arrow table of an Arrow IPC file or stream."""
-    return _file_table(content, kind, "Arrow", _arrow_table)
+    return _file_table(content, kind, "Arrow", _arrow_table, reading)
 
 
-def frame_table(frame: Any, kind: Kind) -> Any:
+def frame_table(frame: Any, kind: Kind, reading: Reading = Reading()) -> Any:
     """The Arrow table of a data frame of any library."""
     arrow = _pyarrow()
     if isinstance(frame, arrow.RecordBatch):
         frame = arrow.Table.from_batches([frame])
     try:
-        return frame if isinstance(frame, arrow.Table) else _collected(frame, kind)
+        return frame if isinstance(frame, arrow.Table) else _collected(frame, kind, reading)
     except (arrow.ArrowException, TypeError, ValueError) as error:
         raise InputError(
             f"the {type(frame).__name__} cannot be read as a table: {error}. "
@@ -47,17 +48,19 @@ def frame_table(frame: Any, kind: Kind) -> Any:
         ) from error
 
 
-def qrels_from_table(table: Any, source: str, grades: GradeMap) -> Qrels:
+def qrels_from_table(table: Any, source: str, reading: Reading) -> Qrels:
     """Qrels from an Arrow table."""
-    return qrels_from_columns(_columns(table, "qrels", source), grades)
+    return qrels_from_columns(_columns(table, "qrels", source, reading), reading.grades)
 
 
-def run_from_table(table: Any, source: str, name: str) -> Run:
+def run_from_table(table: Any, source: str, name: str, reading: Reading = Reading()) -> Run:
     """A run from an Arrow table."""
-    return run_from_columns(_columns(table, "run", source), name)
+    return run_from_columns(_columns(table, "run", source, reading), name)
 
 
-def judged_table(table: Any, source: str, judgments: Judgments, rules: RankingRules) -> JudgedRanking | None:
+def judged_table(
+    table: Any, source: str, judgments: Judgments, rules: RankingRules, reading: Reading = Reading()
+) -> JudgedRanking | None:
     """A run in an Arrow table, judged by the kernel without copying its columns."""
     roles = find_roles(table.column_names, "run", source)
     if judgments.index is None or "score" not in roles or (rules.needs_ranks and "rank" not in roles):
@@ -80,15 +83,17 @@ def _as_text(column: Any) -> Any:
     return column.cast("string") if _pyarrow().types.is_integer(column.type) else column
 
 
-def _file_table(content: Content, kind: Kind, what: str, table_of: Callable[[bytes, Kind, str], Any]) -> Any:
+def _file_table(
+    content: Content, kind: Kind, what: str, table_of: Callable[[bytes, Kind, str, Reading], Any], reading: Reading
+) -> Any:
     arrow = _pyarrow()
     try:
-        return table_of(content.read(), kind, content.name)
+        return table_of(content.read(), kind, content.name, reading)
     except (arrow.ArrowException, OSError, ValueError, KeyError, SystemError) as error:
         raise InputError(f"the {what} data is damaged: {error}", source=content.name) from error
 
 
-def _parquet_table(data: bytes, kind: Kind, source: str) -> Any:
+def _parquet_table(data: bytes, kind: Kind, source: str, reading: Reading) -> Any:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(_pyarrow().BufferReader(data))
@@ -97,7 +102,7 @@ def _parquet_table(data: bytes, kind: Kind, source: str) -> Any:
     return file.read(columns=needed)
 
 
-def _arrow_table(data: bytes, kind: Kind, source: str) -> Any:
+def _arrow_table(data: bytes, kind: Kind, source: str, reading: Reading) -> Any:
     from pyarrow import ipc
 
     opened = ipc.open_file(data) if data.startswith(ARROW_FILE) else ipc.open_stream(data)
@@ -106,7 +111,7 @@ def _arrow_table(data: bytes, kind: Kind, source: str) -> Any:
     return table
 
 
-def _collected(frame: Any, kind: Kind) -> Any:
+def _collected(frame: Any, kind: Kind, reading: Reading) -> Any:
     """The required columns as an Arrow table."""
     narwhals = _narwhals()
     try:
@@ -118,7 +123,7 @@ def _collected(frame: Any, kind: Kind) -> Any:
     return wrapped.collect("pyarrow").to_native() if isinstance(wrapped, narwhals.LazyFrame) else wrapped.to_arrow()
 
 
-def _columns(table: Any, kind: Kind, source: str) -> Columns:
+def _columns(table: Any, kind: Kind, source: str, reading: Reading) -> Columns:
     roles = find_roles(table.column_names, kind, source)
     by_role = {role: _values(table.column(place), role in ("query", "doc")) for role, place in roles.items()}
     return Columns(source, by_role, row_word="row")

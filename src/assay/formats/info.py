@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import islice
 from typing import TypeAlias
 
@@ -11,8 +11,8 @@ import numpy as np
 from msgspec import Struct
 
 from assay.arrays import changes
-from assay.formats.numbers import checked_grades
-from assay.formats.reading import AUTO, FORMATS, format_name
+from assay.formats.reading import FORMATS, format_name
+from assay.formats.readings import Reading
 from assay.formats.sources import STDIN, Content, Source, open_source
 from assay.tables import Floats, Integers, Qrels, Run
 
@@ -95,11 +95,11 @@ class QrelsInfo(Struct, frozen=True):
     first_rows: tuple[Row, ...]
 
 
-def run_info(source: Source, *, input_format: str = AUTO) -> RunInfo:
+def run_info(source: Source, reading: Reading = Reading()) -> RunInfo:
     """Summarise a run in a file, compressed or not, or on standard input ('-')."""
     with open_source(source) as content:
-        file = _file_info(source, content, format_name(content, input_format, "run"))
-        run = FORMATS[file.format].read_run(content)
+        file = _file_info(source, content, format_name(content, reading, "run"))
+        run = FORMATS[file.format].read_run(content, reading)
     apart = _queries_apart(run)
     return RunInfo(
         file=file,
@@ -118,11 +118,11 @@ def run_info(source: Source, *, input_format: str = AUTO) -> RunInfo:
     )
 
 
-def qrels_info(source: Source, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> QrelsInfo:
-    """Summarise qrels in a file, compressed or not, or on standard input ('-'); `grades` as in `read_qrels`."""
+def qrels_info(source: Source, reading: Reading = Reading()) -> QrelsInfo:
+    """Summarise qrels in a file, compressed or not, or on standard input ('-')."""
     with open_source(source) as content:
-        file = _file_info(source, content, format_name(content, input_format, "qrels"))
-        qrels = FORMATS[file.format].read_qrels(content, checked_grades(grades))
+        file = _file_info(source, content, format_name(content, reading, "qrels"))
+        qrels = FORMATS[file.format].read_qrels(content, reading)
     values, counts = np.unique(qrels.rel, return_counts=True)
     relevant = np.bincount(qrels.query[qrels.rel > 0], minlength=len(qrels.queries))
     apart = _queries_apart(qrels)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import FormatError, InputError, show_id
 from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
 from assay.formats.names import Kind, find_roles
-from assay.formats.numbers import GradeMap
 from assay.formats.problems import Problems
+from assay.formats.readings import Reading
 from assay.formats.sources import Content
 from assay.formats.text import NO_DATA, decoded, line_chunks, refuse_old_mac_lines, whole_text
 from assay.tables import Qrels, Run
@@ -35,27 +35,27 @@ class _Object(list[tuple[str, Any]]):
 _MISSING = object()
 
 
-def qrels_from_json(content: Content, grades: GradeMap) -> Qrels:
+def qrels_from_json(content: Content, reading: Reading) -> Qrels:
     """Qrels from one JSON value."""
-    return qrels_from_columns(_json_columns(content, "qrels"), grades)
+    return qrels_from_columns(_json_columns(content, "qrels", reading), reading.grades)
 
 
-def run_from_json(content: Content) -> Run:
+def run_from_json(content: Content, reading: Reading) -> Run:
     """A run from one JSON value."""
-    return run_from_columns(_json_columns(content, "run"), content.stem)
+    return run_from_columns(_json_columns(content, "run", reading), content.stem)
 
 
-def qrels_from_jsonl(content: Content, grades: GradeMap) -> Qrels:
+def qrels_from_jsonl(content: Content, reading: Reading) -> Qrels:
     """Qrels from one JSON record per line."""
-    return qrels_from_columns(_jsonl_columns(content, "qrels"), grades)
+    return qrels_from_columns(_jsonl_columns(content, "qrels", reading), reading.grades)
 
 
-def run_from_jsonl(content: Content) -> Run:
+def run_from_jsonl(content: Content, reading: Reading) -> Run:
     """A run from one JSON record per line."""
-    return run_from_columns(_jsonl_columns(content, "run"), content.stem)
+    return run_from_columns(_jsonl_columns(content, "run", reading), content.stem)
 
 
-def _json_columns(content: Content, kind: Kind) -> Columns:
+def _json_columns(content: Content, kind: Kind, reading: Reading) -> Columns:
     text = whole_text(content)
     if not text.strip():
         raise InputError(NO_DATA, source=content.name)
@@ -67,7 +67,7 @@ def _json_columns(content: Content, kind: Kind) -> Columns:
     raise FormatError(f"the JSON is a {type(value).__name__}. {_EXPECTED[kind]}", source=content.name)
 
 
-def _jsonl_columns(content: Content, kind: Kind) -> Columns:
+def _jsonl_columns(content: Content, kind: Kind, reading: Reading) -> Columns:
     return _record_columns(_numbered_records(content), kind, content)
 
 

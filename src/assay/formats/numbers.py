@@ -203,10 +203,10 @@ def parse_grades(text: str) -> dict[str, float]:
     return grades
 
 
-def checked_grades(grades: Mapping[str, float] | None) -> GradeMap:
+def checked_grades(grades: Mapping[str, float]) -> GradeMap:
     """The caller's map normalised: text to finite numbers, with 1, 1.0 and '1' as the same grade."""
     checked = {}
-    for given, meant in (grades or {}).items():
+    for given, meant in grades.items():
         value = real(meant)
         if value is None:
             raise InputError(f"grades: the value of '{show_id(str(given))}' {no_number(meant)}. {_EXAMPLE}")

@@ -14,7 +14,7 @@ from assay.formats.detect import detect_format
 from assay.formats.dialects import ASSAY
 from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, plain_layout
 from assay.formats.names import Kind
-from assay.formats.numbers import GradeMap, checked_grades
+from assay.formats.readings import AUTO, Reading
 from assay.formats.sources import Content, Source, open_source, open_text
 from assay.marking import OpenedRun
 from assay.native.index import Layout
@@ -39,7 +39,6 @@ class DataFrame(Protocol):
 QrelsLike: TypeAlias = Qrels | Source | Mapping[str, Mapping[str, float]] | ArrowData | DataFrame
 RunLike: TypeAlias = OpenedRun | Source | Mapping[str, Mapping[str, float]] | ArrowData | DataFrame
 
-AUTO = "auto"
 CSV, TSV = (",", ";"), ("\t",)
 _FRAME_MARKS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__narwhals_dataframe__", "columns")
 
@@ -72,26 +71,26 @@ class InputFormat(Struct, frozen=True, eq=False):
     """A format and how to read it."""
 
     description: str
-    read_qrels: Callable[[Content, GradeMap], Qrels]
-    read_run: Callable[[Content], Run]
-    layout: Callable[[Content, Kind], Layout | None] | None = None  # for text that the kernel can read
-    table: Callable[[Content, Kind], Any] | None = None  # an Arrow table that the kernel can judge
+    read_qrels: Callable[[Content, Reading], Qrels]
+    read_run: Callable[[Content, Reading], Run]
+    layout: Callable[[Content, Kind, Reading], Layout | None] | None = None  # for text that the kernel can read
+    table: Callable[[Content, Kind, Reading], Any] | None = None  # an Arrow table that the kernel can judge
 
 
 def _in_columns(description: str, qrels: ColumnOrder, run: ColumnOrder) -> InputFormat:
     return InputFormat(
         description,
-        lambda content, grades: qrels_from_text(content, qrels, grades=grades),
-        lambda content: run_from_text(content, run),
-        layout=lambda content, kind: plain_layout(content, kind, qrels if kind == "qrels" else run, ASSAY),
+        lambda content, reading: qrels_from_text(content, qrels, reading=reading),
+        lambda content, reading: run_from_text(content, run, reading=reading),
+        layout=lambda content, kind, reading: plain_layout(content, kind, qrels if kind == "qrels" else run, ASSAY),
     )
 
 
-def _in_arrow(description: str, table: Callable[[Content, Kind], Any]) -> InputFormat:
+def _in_arrow(description: str, table: Callable[[Content, Kind, Reading], Any]) -> InputFormat:
     return InputFormat(
         description,
-        lambda content, grades: qrels_from_table(table(content, "qrels"), content.name, grades),
-        lambda content: run_from_table(table(content, "run"), content.name, content.stem),
+        lambda content, reading: qrels_from_table(table(content, "qrels", reading), content.name, reading),
+        lambda content, reading: run_from_table(table(content, "run", reading), content.name, content.stem, reading),
         table=table,
     )
 
@@ -114,13 +113,13 @@ FORMATS = {
     ),
     "csv": InputFormat(
         "comma-separated (or semicolon-separated), with a header line",
-        lambda content, grades: qrels_from_delimited(content, CSV, grades),
-        lambda content: run_from_delimited(content, CSV),
+        lambda content, reading: qrels_from_delimited(content, CSV, reading),
+        lambda content, reading: run_from_delimited(content, CSV, reading),
     ),
     "tsv": InputFormat(
         "tab-separated, with a header line; ids may contain spaces",
-        lambda content, grades: qrels_from_delimited(content, TSV, grades),
-        lambda content: run_from_delimited(content, TSV),
+        lambda content, reading: qrels_from_delimited(content, TSV, reading),
+        lambda content, reading: run_from_delimited(content, TSV, reading),
         layout=later("delimited.plain_tsv_layout"),
     ),
     "parquet": _in_arrow("Parquet, with named columns", later("frames.parquet_table")),
@@ -135,13 +134,13 @@ def read_qrels(source: Source, *, input_format: str = AUTO, grades: Mapping[str,
     `grades` gives letters a value: {"E": 3, "S": 2}. Errors name the file, the line and the value.
     """
     with open_source(source) as content:
-        return _qrels(content, input_format, grades)
+        return qrels_from_content(content, Reading(input_format, grades or {}))
 
 
 def read_run(source: Source, *, input_format: str = AUTO, name: str | None = None) -> Run:
     """Read a run from a file, compressed or not, or from standard input ('-'). Its default name is the file's stem."""
     with open_source(source) as content:
-        return _run(content, input_format, name)
+        return run_from_content(content, Reading(input_format), name)
 
 
 def parse_qrels(text: str | bytes, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
@@ -151,7 +150,7 @@ def parse_qrels(text: str | bytes, *, input_format: str = AUTO, grades: Mapping[
     [1.0, 0.0]
     """
     with open_text(text, "qrels") as content:
-        return _qrels(content, input_format, grades)
+        return qrels_from_content(content, Reading(input_format, grades or {}))
 
 
 def parse_run(text: str | bytes, *, input_format: str = AUTO, name: str | None = None) -> Run:
@@ -161,10 +160,10 @@ def parse_run(text: str | bytes, *, input_format: str = AUTO, name: str | None =
     'bm25'
     """
     with open_text(text, "run") as content:
-        return _run(content, input_format, name)
+        return run_from_content(content, Reading(input_format), name)
 
 
-def as_qrels(value: QrelsLike, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
+def as_qrels(value: QrelsLike, reading: Reading = Reading()) -> Qrels:
     """Qrels from a path, {query: {document: grade}}, a data frame or an Arrow table; Qrels are returned unchanged.
 
     >>> as_qrels({"q1": {"a": 1, "b": 0}}).queries
@@ -173,15 +172,16 @@ def as_qrels(value: QrelsLike, *, input_format: str = AUTO, grades: Mapping[str,
     if isinstance(value, Qrels):
         return value
     if isinstance(value, Mapping):
-        return qrels_from_dict(value, checked_grades(grades))
+        return qrels_from_dict(value, reading)
     if isinstance(value, (str, os.PathLike)):
-        return read_qrels(value, input_format=input_format, grades=grades)
+        with open_source(value) as content:
+            return qrels_from_content(content, reading)
     if is_frame(value):
-        return qrels_from_table(frame_table(value, "qrels"), "qrels", checked_grades(grades))
+        return qrels_from_table(frame_table(value, "qrels", reading), "qrels", reading)
     raise _unusable(value, "qrels", swapped=isinstance(value, Run))
 
 
-def as_run(value: RunLike, *, input_format: str = AUTO, name: str | None = None) -> Run:
+def as_run(value: RunLike, reading: Reading = Reading(), *, name: str | None = None) -> Run:
     """A run from a path, {query: {document: score}}, a data frame or an Arrow table; a Run is returned unchanged.
 
     >>> as_run({"q1": {"a": 9.5}}, name="bm25").name
@@ -192,9 +192,10 @@ def as_run(value: RunLike, *, input_format: str = AUTO, name: str | None = None)
     if isinstance(value, Mapping):
         return run_from_dict(value, name or "run")
     if isinstance(value, (str, os.PathLike)):
-        return read_run(value, input_format=input_format, name=name)
+        with open_source(value) as content:
+            return run_from_content(content, reading, name)
     if is_frame(value):
-        return run_from_table(frame_table(value, "run"), "run", name or "run")
+        return run_from_table(frame_table(value, "run", reading), "run", name or "run", reading)
     raise _unusable(value, "run", swapped=isinstance(value, Qrels))
 
 
@@ -203,23 +204,25 @@ def is_frame(value: object) -> bool:
     return any(hasattr(type(value), mark) for mark in _FRAME_MARKS)
 
 
-def _qrels(content: Content, input_format: str, grades: Mapping[str, float] | None) -> Qrels:
-    return find_format(content, input_format, "qrels").read_qrels(content, checked_grades(grades))
+def qrels_from_content(content: Content, reading: Reading) -> Qrels:
+    """Qrels from a file or text."""
+    return find_format(content, reading, "qrels").read_qrels(content, reading)
 
 
-def _run(content: Content, input_format: str, name: str | None) -> Run:
-    run = find_format(content, input_format, "run").read_run(content)
+def run_from_content(content: Content, reading: Reading, name: str | None = None) -> Run:
+    """A run from a file or text."""
+    run = find_format(content, reading, "run").read_run(content, reading)
     return run if name is None else run.named(name)
 
 
-def find_format(content: Content, input_format: str, kind: Kind) -> InputFormat:
-    """The format with this name, or the detected one."""
-    return FORMATS[format_name(content, input_format, kind)]
+def find_format(content: Content, reading: Reading, kind: Kind) -> InputFormat:
+    """The format that the reading names, or the detected one."""
+    return FORMATS[format_name(content, reading, kind)]
 
 
-def format_name(content: Content, input_format: str, kind: Kind) -> str:
-    """The given name of a format, checked, or that of the detected format."""
-    name = detect_format(content, kind, FORMATS) if input_format == AUTO else input_format
+def format_name(content: Content, reading: Reading, kind: Kind) -> str:
+    """The name of the format that the reading names, checked, or of the detected one."""
+    name = detect_format(content, kind, FORMATS) if reading.input_format == AUTO else reading.input_format
     if name not in FORMATS:
         known = [AUTO, *FORMATS]
         hint = did_you_mean(name, known) or "."

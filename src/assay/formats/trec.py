@@ -18,7 +18,6 @@ from assay.formats.numbers import (
     RANK,
     SCORE,
     WHOLE_GRADE,
-    GradeMap,
     Refusal,
     floats,
     grade,
@@ -27,6 +26,7 @@ from assay.formats.numbers import (
     whole_grade,
 )
 from assay.formats.problems import Problem, Problems
+from assay.formats.readings import Reading
 from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import NO_DATA, decoded, decoded_column
 from assay.tables import Floats, Integers, Qrels, Run, as_ids
@@ -47,11 +47,11 @@ def read_trec_run(source: Source, dialect: Dialect = ASSAY) -> Run:
 
 
 def qrels_from_text(
-    content: Content, layout: ColumnOrder, dialect: Dialect = ASSAY, grades: GradeMap | None = None
+    content: Content, layout: ColumnOrder, dialect: Dialect = ASSAY, reading: Reading = Reading()
 ) -> Qrels:
     """Qrels from text with these columns, or those of its header."""
     problems, columns = Problems(content.name), _Columns()
-    read_grades = _GradeReader(dialect, grades or {})
+    read_grades = _GradeReader(dialect, reading)
     for rows in read_rows(content, "qrels", layout, dialect, problems):
         values = read_grades(rows, problems)
         if problems.count == 0:  # after a problem, only count bad rows
@@ -63,7 +63,7 @@ def qrels_from_text(
     return Qrels(queries, query, doc, np.concatenate(columns.value), iteration, content.name, columns.lines())
 
 
-def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSAY) -> Run:
+def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSAY, reading: Reading = Reading()) -> Run:
     """A run from text with these columns, or those of its header.
 
     A run without scores is ranked by its rank column: score = -rank. In a run with scores, the rank column may contain
@@ -161,8 +161,8 @@ class _Codes:
 class _GradeReader:
     """Parse the grades of a chunk; each distinct grade is parsed once."""
 
-    def __init__(self, dialect: Dialect, grades: GradeMap) -> None:
-        self._grades = grades
+    def __init__(self, dialect: Dialect, reading: Reading) -> None:
+        self._grades = reading.grades
         self._whole = dialect.whole_grades
         self._known: dict[bytes, float | None] = {}
 

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from assay import native
 from assay.formats.names import Kind
 from assay.formats.reading import (
-    AUTO,
     InputFormat,
     QrelsLike,
     RunLike,
@@ -25,10 +24,12 @@ from assay.formats.reading import (
     frame_table,
     is_frame,
     later,
-    read_run,
+    qrels_from_content,
+    run_from_content,
     run_from_dict,
     run_from_table,
 )
+from assay.formats.readings import Reading
 from assay.formats.sources import STDIN, Content, Origin, Source, stem
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments, index_judgments, read_plain_judgments
@@ -40,7 +41,9 @@ from assay.tables import Run
 judged_table: Callable[..., JudgedRanking | None] = later("frames.judged_table")
 
 
-def open_run(value: RunLike, *, input_format: str = AUTO, name: str | None = None, unnamed: str = "run") -> OpenedRun:
+def open_run(
+    value: RunLike, reading: Reading = Reading(), *, name: str | None = None, unnamed: str = "run"
+) -> OpenedRun:
     """Open a run from any value that `as_run` takes; it becomes a table only if the kernel is not available.
 
     `unnamed` is the name of a run that is not a file.
@@ -48,55 +51,52 @@ def open_run(value: RunLike, *, input_format: str = AUTO, name: str | None = Non
     if isinstance(value, (Run, UnreadRun)):
         return value if name is None else value.table.named(name)
     if isinstance(value, (str, os.PathLike)):
-        if native.enabled():
-            return FileRun(value, input_format, name)
-        return read_run(value, input_format=input_format, name=name)
+        return FileRun(value, reading, name) if native.enabled() else as_run(value, reading, name=name)
     name = name or unnamed
     if native.enabled() and isinstance(value, Mapping):
         return DictRun(value, name)
     if native.enabled() and is_frame(value):
-        return FrameRun(value, name)
-    return as_run(value, name=name)
+        return FrameRun(value, reading, name)
+    return as_run(value, reading, name=name)
 
 
 def read_judgments(
     value: QrelsLike,
+    reading: Reading = Reading(),
     *,
     duplicates: Duplicates = "error",
-    input_format: str = AUTO,
-    grades: Mapping[str, float] | None = None,
     whole_grades: bool = False,
 ) -> Judgments:
     """Judgments from any value that `as_qrels` takes; `whole_grades` truncates grades to whole numbers."""
-    if native.enabled() and isinstance(value, (str, os.PathLike)) and not grades:
+    if native.enabled() and isinstance(value, (str, os.PathLike)) and not reading.grades:
         origin = Origin(value)
         with origin.open() as content:
-            judgments = _plain_judgments(content, input_format, whole_grades)
+            judgments = _plain_judgments(content, reading, whole_grades)
             if judgments is not None:
                 return judgments
         with origin.open() as content:
-            qrels = find_format(content, input_format, "qrels").read_qrels(content, {})
+            qrels = qrels_from_content(content, reading)
     else:
-        qrels = as_qrels(value, input_format=input_format, grades=grades)
+        qrels = as_qrels(value, reading)
     return index_judgments(qrels.whole_grades() if whole_grades else qrels, duplicates)
 
 
-def _plain_judgments(content: Content, input_format: str, whole_grades: bool) -> Judgments | None:
-    layout = _layout(find_format(content, input_format, "qrels"), content, "qrels")
+def _plain_judgments(content: Content, reading: Reading, whole_grades: bool) -> Judgments | None:
+    layout = _layout(find_format(content, reading, "qrels"), content, "qrels", reading)
     if layout is None:
         return None
     return read_plain_judgments(content.read_some, replace(layout, whole_values=whole_grades), content.name)
 
 
-def _layout(found: InputFormat, content: Content, kind: Kind) -> Layout | None:
-    return None if found.layout is None else found.layout(content, kind)
+def _layout(found: InputFormat, content: Content, kind: Kind, reading: Reading) -> Layout | None:
+    return None if found.layout is None else found.layout(content, kind, reading)
 
 
 class FileRun(UnreadRun):
     """A run in a file, a pipe or standard input."""
 
-    def __init__(self, source: Source, input_format: str, name: str | None) -> None:
-        self._origin, self._format = Origin(source), input_format
+    def __init__(self, source: Source, reading: Reading, name: str | None) -> None:
+        self._origin, self._reading = Origin(source), reading
         given = "stdin" if source == STDIN else stem(self._origin.path)
         self.name = given if name is None else name
         self.source = "<stdin>" if source == STDIN else self._origin.path
@@ -111,16 +111,17 @@ class FileRun(UnreadRun):
     def read(self) -> Run:
         """The run as a table."""
         with self._origin.open() as content:
-            return find_format(content, self._format, "run").read_run(content).named(self.name)
+            return run_from_content(content, self._reading, self.name)
 
     def _judged(
         self, judgments: Judgments, rules: RankingRules, threads: int, *, gathered: bool
     ) -> JudgedRanking | None:
         with self._origin.open() as content:
-            found = find_format(content, self._format, "run")
+            found = find_format(content, self._reading, "run")
             if found.table is not None:
-                return judged_table(found.table(content, "run"), content.name, judgments, rules)
-            layout = _layout(found, content, "run")
+                table = found.table(content, "run", self._reading)
+                return judged_table(table, content.name, judgments, rules, self._reading)
+            layout = _layout(found, content, "run", self._reading)
             if layout is None or judgments.index is None or (rules.needs_ranks and layout.rank < 0):
                 return None
             if layout.value >= 0 and not rules.needs_ranks:
@@ -159,17 +160,17 @@ class FrameRun(UnreadRun):
 
     source = "run"
 
-    def __init__(self, frame: Any, name: str) -> None:
-        self._frame, self.name = frame, name
+    def __init__(self, frame: Any, reading: Reading, name: str) -> None:
+        self._frame, self._reading, self.name = frame, reading, name
 
     @cached_property
     def _arrow(self) -> Any:
-        return frame_table(self._frame, "run")
+        return frame_table(self._frame, "run", self._reading)
 
     def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
         """The run judged by the kernel, without copying columns."""
-        return judged_table(self._arrow, self.source, judgments, rules)
+        return judged_table(self._arrow, self.source, judgments, rules, self._reading)
 
     def read(self) -> Run:
         """The run as a table."""
-        return run_from_table(self._arrow, self.source, self.name)
+        return run_from_table(self._arrow, self.source, self.name, self._reading)

@@ -16,6 +16,7 @@ from assay.errors import InputError, some_of
 from assay.evaluation import Evaluation, Evaluator, Unmatched
 from assay.files import is_same_file
 from assay.formats.reading import QrelsLike, RunLike
+from assay.formats.readings import Reading, Readings
 from assay.formats.unread import open_run
 from assay.gate.baselines import (
     MAX_AGE,
@@ -99,11 +100,9 @@ def decide(
     max_age: int = MAX_AGE,
     rules: Rules | Mapping[str, Any] = Rules(),
     like: str = "assay",
-    grades: Mapping[str, float] | None = None,
     threads: int | None = None,
     unmatched: Unmatched = "error",
-    qrels_format: str = "auto",
-    run_format: str = "auto",
+    readings: Readings = Readings(),
     now: datetime | None = None,
 ) -> Gate:
     """Decide whether a candidate may replace a baseline.
@@ -130,20 +129,19 @@ def decide(
         _measures(asked, profile),
         rules,
         like=like,
-        grades=grades,
+        reading=readings.qrels,
         threads=threads,
         unmatched=unmatched,
-        input_format=qrels_format,
     )
     place = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
     if is_report(baseline):  # checked first, because reading a run may take long
         stored = open_report(baseline)
         before = side_of_report(stored, _needed(asked, profile))
-        doubts = report_cautions(stored, evaluator, place, grades=grades or {}, max_age=max_age, now=now)
+        doubts = report_cautions(stored, evaluator, place, grades=readings.qrels.grades, max_age=max_age, now=now)
     else:
-        first = _evaluated(evaluator, baseline, run_format)
+        first = _evaluated(evaluator, baseline, readings.run)
         before, doubts = side_of(first, path_of(first.sources[1])), _missing(first, "baseline")
-    evaluation = _evaluated(evaluator, candidate, run_format)
+    evaluation = _evaluated(evaluator, candidate, readings.run)
     after = side_of(evaluation, path_of(evaluation.sources[1]), written=before.kind == "report")
     _refuse_strangers(before, after)
     pairs = [paired(before, after, rule) for rule in asked]
@@ -191,8 +189,8 @@ def _needed(asked: Sequence[GateRule], profile: Targets | None) -> list[Measure]
     return list(dict.fromkeys([*(rule.measure for rule in asked), *map(parse_measure, uplifts)]))
 
 
-def _evaluated(evaluator: Evaluator, run: RunLike, run_format: str) -> Evaluation:
-    return evaluator.evaluate(open_run(run, input_format=run_format))
+def _evaluated(evaluator: Evaluator, run: RunLike, reading: Reading) -> Evaluation:
+    return evaluator.evaluate(open_run(run, reading))
 
 
 # Pairing

@@ -15,6 +15,7 @@ from msgspec import Struct
 from assay._version import __version__
 from assay.errors import InputError, did_you_mean
 from assay.evaluation import Evaluator
+from assay.formats.readings import Readings
 from assay.native import path_in_use
 from assay.records.building import as_text, timestamp
 from assay.records.identity import is_file
@@ -75,9 +76,7 @@ def parse_settings(pairs: Iterable[str], notes: Iterable[str] = ()) -> DeclaredS
 def config_of(
     evaluator: Evaluator,
     *,
-    qrels_format: str = "auto",
-    run_format: str = "auto",
-    grades: Mapping[str, float] | None = None,
+    readings: Readings = Readings(),
     targets: Targets | None = None,
     baseline: Baseline | None = None,
 ) -> Config:
@@ -86,9 +85,9 @@ def config_of(
         measures=tuple(request.label for request in evaluator.requests),
         like=evaluator.like.name,
         rules=dict(evaluator.given),
-        qrels_format=qrels_format,
-        run_format=run_format,
-        grades={letter: float(value) for letter, value in (grades or {}).items()},
+        qrels_format=readings.qrels.input_format,
+        run_format=readings.run.input_format,
+        grades=dict(readings.qrels.grades),
         targets=targets,
         baseline=baseline,
     )

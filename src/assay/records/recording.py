@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from assay.errors import InputError, did_you_mean
 from assay.evaluation import Evaluation, Evaluator
+from assay.formats.readings import Readings
 from assay.formats.sources import STDIN
 from assay.records.building import as_text, build_report, queries_of_run
 from assay.records.curves import NO_CURVES, curves_of
@@ -72,9 +73,7 @@ class Experiment(Struct, frozen=True):
     settings: DeclaredSettings = field(default_factory=DeclaredSettings)
     targets: Targets | None = None
     baseline: str | None = None  # requested baseline for uplifts: one of the runs, or a folder with a report
-    qrels_format: str = "auto"
-    run_format: str = "auto"
-    grades: Mapping[str, float] = field(default_factory=dict)
+    readings: Readings = Readings()
     before: Mapping[str, Stamp] = field(default_factory=dict)  # the files as they were, by `stamps`
 
     def measures(self, asked: Sequence[str]) -> tuple[str, ...]:
@@ -267,9 +266,7 @@ def _config(plan: Experiment, evaluator: Evaluator, baseline: Baseline | None, s
         baseline = replace(baseline, name=as_text(secrets.hide(baseline.name)), path=path)
     return config_of(
         evaluator,
-        qrels_format=plan.qrels_format,
-        run_format=plan.run_format,
-        grades=plan.grades,
+        readings=plan.readings,
         targets=targets,
         baseline=baseline,
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from assay.evaluation import Evaluation
+from assay.formats.readings import Readings
 from assay.records.building import as_text
 from assay.records.model import Example, FindingRecord
 from assay.validation.findings import Finding
@@ -12,17 +11,10 @@ from assay.validation.validating import validate_beside
 
 
 def findings_beside(
-    evaluation: Evaluation,
-    qrels: str,
-    run: str,
-    *,
-    run_format: str = "auto",
-    qrels_format: str = "auto",
-    grades: Mapping[str, float] | None = None,
+    evaluation: Evaluation, qrels: str, run: str, readings: Readings = Readings()
 ) -> tuple[FindingRecord, ...]:
     """The findings for the files of an evaluation, most severe first."""
-    found = validate_beside(evaluation, qrels, run, run_format=run_format, qrels_format=qrels_format, grades=grades)
-    return tuple(map(as_record, found))
+    return tuple(map(as_record, validate_beside(evaluation, qrels, run, readings)))
 
 
 def as_record(finding: Finding) -> FindingRecord:

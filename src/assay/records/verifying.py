@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from assay.errors import AssayError, InputError
 from assay.evaluation import Evaluator
+from assay.formats.readings import Reading
 from assay.formats.unread import open_run
 from assay.records.building import build_report
 from assay.records.identity import content_of, is_file
@@ -170,8 +171,7 @@ def _evaluator(folder: Path, config: Config, report: EvaluationReport) -> Evalua
         config.measures,
         config.rules,
         like=config.like,
-        grades=config.grades or None,
-        input_format=config.qrels_format,
+        reading=Reading(config.qrels_format, config.grades),
         unmatched="zero",
     )
 
@@ -182,7 +182,7 @@ def _measured_again(
     """A run, evaluated again from its file, or why that is not possible."""
     try:
         path = _found(folder, report.run)
-        return measure_run(evaluator, open_run(path, input_format=config.run_format, name=report.run.name))
+        return measure_run(evaluator, open_run(path, Reading(config.run_format), name=report.run.name))
     except (_CannotRead, AssayError) as error:
         return error
 

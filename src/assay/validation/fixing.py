@@ -14,7 +14,8 @@ from assay.formats.detect import detect_format
 from assay.formats.lines import ColumnOrder
 from assay.formats.names import Kind, is_header
 from assay.formats.numbers import number, ranks
-from assay.formats.reading import AUTO, FORMATS
+from assay.formats.reading import FORMATS
+from assay.formats.readings import AUTO, Reading
 from assay.formats.sources import COMPRESSION_SUFFIXES, STDIN, Content, Origin, Source
 from assay.formats.text import BYTE_ORDER_MARK, decoded, lines_of, refuse_other_files, whole_lines, wide_encoding
 from assay.validation.findings import SHOWN
@@ -68,17 +69,17 @@ class _Line:
         self.tokens[column] = token
 
 
-def fix_run(source: Source, output: str | os.PathLike[str], *, input_format: str = AUTO) -> Repairs:
+def fix_run(source: Source, output: str | os.PathLike[str], *, reading: Reading = Reading()) -> Repairs:
     """Write a repaired copy of a run in columns and list the repairs."""
-    return _fixed(source, output, "run", input_format)
+    return _fixed(source, output, "run", reading)
 
 
-def fix_qrels(source: Source, output: str | os.PathLike[str], *, input_format: str = AUTO) -> Repairs:
+def fix_qrels(source: Source, output: str | os.PathLike[str], *, reading: Reading = Reading()) -> Repairs:
     """Write a repaired copy of judgments in columns and list the repairs."""
-    return _fixed(source, output, "qrels", input_format)
+    return _fixed(source, output, "qrels", reading)
 
 
-def _fixed(source: Source, output: str | os.PathLike[str], kind: Kind, input_format: str) -> Repairs:
+def _fixed(source: Source, output: str | os.PathLike[str], kind: Kind, reading: Reading) -> Repairs:
     target = os.fspath(output)
     if source != STDIN and os.path.exists(target) and os.path.samefile(source, target):
         raise InputError("the repaired copy would overwrite the original. Choose another name.", source=target)
@@ -88,14 +89,14 @@ def _fixed(source: Source, output: str | os.PathLike[str], kind: Kind, input_for
             source=target,
         )
     with Origin(source).open() as content:
-        layout = _layout(content, kind, input_format)
+        layout = _layout(content, kind, reading)
         fixer = _Fixer(layout, kind)
         write_blocks(target, fixer.blocks(content))
     return Repairs(target, fixer.made())
 
 
-def _layout(content: Content, kind: Kind, input_format: str) -> ColumnOrder:
-    name = input_format
+def _layout(content: Content, kind: Kind, reading: Reading) -> ColumnOrder:
+    name = reading.input_format
     if name == AUTO and wide_encoding(content.head) is None:
         try:
             name = detect_format(content, kind, FORMATS)

@@ -7,7 +7,7 @@ query is read a second time and kept in memory, as are judgments and formats oth
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -19,8 +19,9 @@ from assay.formats import as_qrels, as_run
 from assay.formats.detect import detect_format
 from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, Rows
 from assay.formats.names import Kind
-from assay.formats.numbers import GradeMap, checked_grades, floats, grade, number, ranks
-from assay.formats.reading import AUTO, FORMATS, find_format
+from assay.formats.numbers import GradeMap, floats, grade, number, ranks
+from assay.formats.reading import FORMATS, format_name, qrels_from_content, run_from_content
+from assay.formats.readings import AUTO, Reading, Readings
 from assay.formats.sources import STDIN, Content, Origin, open_file
 from assay.formats.text import decoded, refuse_other_files
 from assay.inputs.queries import read_queries
@@ -50,13 +51,13 @@ def validate_run(
     queries: Any = None,
     max_depth: int | None = None,
     profile: str | None = None,
-    input_format: str = AUTO,
+    reading: Reading = Reading(),
     progress: Progress | None = None,
 ) -> Validation:
     r"""The findings about a run, given as a path or anything else that `evaluate` accepts.
 
     `qrels` and `queries` add checks against the judgments and topics; `profile` adds the requirements of a track. Any
-    file that can be opened gets findings instead of an exception.
+    file that can be opened gets findings instead of an exception. `reading` says how to read the run.
 
     >>> from assay import parse_run
     >>> validate_run(parse_run("q1 Q0 a 1 2.0 x\nq1 Q0 a 2 1.0 x")).codes()
@@ -70,10 +71,10 @@ def validate_run(
     )
     tallies = Tallies("run")
     partners = _partners(qrels, queries, tallies)
-    facts = _read_run(run, input_format, options, partners, progress, tallies)
+    facts = _read_run(run, reading, options, partners, progress, tallies)
     said = _said(facts, "run")
     if partners.qrels is not None and not _has_errors(tallies, said) and run != STDIN and facts.rows:
-        said += _measured(partners.qrels, run, input_format)
+        said += _measured(partners.qrels, run, reading)
     return _validation(facts, tallies, said, _coverage(facts.queries, partners))
 
 
@@ -81,8 +82,7 @@ def validate_qrels(
     qrels: Any,
     *,
     queries: Any = None,
-    grades: Mapping[str, float] | None = None,
-    input_format: str = AUTO,
+    reading: Reading = Reading(),
     progress: Progress | None = None,
 ) -> Validation:
     r"""The findings about judgments, given as a path or anything else that `evaluate` accepts.
@@ -93,18 +93,12 @@ def validate_qrels(
     """
     tallies = Tallies("qrels")
     partners = _partners(None, queries, tallies)
-    facts = _read_qrels(qrels, input_format, checked_grades(grades), partners, progress, tallies)
+    facts = _read_qrels(qrels, reading, partners, progress, tallies)
     return _validation(facts, tallies, _said(facts, "qrels"), _coverage(facts.queries, partners, name="qrels"))
 
 
 def validate_beside(
-    evaluation: Evaluation,
-    qrels: Any,
-    run: Any,
-    *,
-    run_format: str = AUTO,
-    qrels_format: str = AUTO,
-    grades: Mapping[str, float] | None = None,
+    evaluation: Evaluation, qrels: Any, run: Any, readings: Readings = Readings()
 ) -> tuple[Finding, ...]:
     """The findings to show with an evaluation of these files, reusing what it already computed.
 
@@ -118,10 +112,10 @@ def validate_beside(
         found = []
         said.append(("RUN072", Said("the run is large, so its lines were not checked")))
     else:
-        found = list(validate_run(run, input_format=run_format).findings)
+        found = list(validate_run(run, reading=readings.run).findings)
     found += [_said_finding(code, facts, words) for code, words in said]
     if _is_path(qrels) and os.path.isfile(qrels) and os.path.getsize(qrels) <= LARGE:
-        found += validate_qrels(qrels, grades=grades, input_format=qrels_format).findings
+        found += validate_qrels(qrels, reading=readings.qrels).findings
     return tuple(sorted(found, key=_gravest_first))
 
 
@@ -165,7 +159,7 @@ def _refuse_unopenable(value: Any) -> None:
 
 
 def _read_run(
-    run: Any, input_format: str, options: Options, partners: Partners, progress: Progress | None, tallies: Tallies
+    run: Any, reading: Reading, options: Options, partners: Partners, progress: Progress | None, tallies: Tallies
 ) -> RunFacts:
     def facts(name: str, form: str) -> RunFacts:
         return RunFacts(file=name, format=form, options=options, partners=partners)
@@ -179,12 +173,12 @@ def _read_run(
         try:
             with origin.open() as raw:
                 content = narrowed(raw, fresh)
-                found.file, found.format = content.name, _format(content, "run", input_format, fresh)
+                found.file, found.format = content.name, _format(content, "run", reading, fresh)
                 if found.format in LAYOUTS["run"]:
                     layout = LAYOUTS["run"][found.format]
                     _RunPass(found, fresh, gathered=gathered).read(content, layout, progress)
                 elif found.format != "unreadable":
-                    _from_table(find_format(content, found.format, "run").read_run(content), found, fresh)
+                    _from_table(run_from_content(content, reading.in_format(found.format)), found, fresh)
         except _Interleaved:
             continue
         except InputError as error:
@@ -195,7 +189,7 @@ def _read_run(
 
 
 def _read_qrels(
-    qrels: Any, input_format: str, grades: GradeMap, partners: Partners, progress: Progress | None, tallies: Tallies
+    qrels: Any, reading: Reading, partners: Partners, progress: Progress | None, tallies: Tallies
 ) -> QrelsFacts:
     if not _is_path(qrels):
         return _from_judgments(as_qrels(qrels), QrelsFacts("qrels", "table", partners=partners), tallies)
@@ -205,22 +199,21 @@ def _read_qrels(
     try:
         with origin.open() as raw:
             content = narrowed(raw, tallies)
-            facts.file, facts.format = content.name, _format(content, "qrels", input_format, tallies)
+            facts.file, facts.format = content.name, _format(content, "qrels", reading, tallies)
             if facts.format in LAYOUTS["qrels"]:
-                _QrelsPass(facts, tallies, grades).read(content, LAYOUTS["qrels"][facts.format], progress)
+                _QrelsPass(facts, tallies, reading.grades).read(content, LAYOUTS["qrels"][facts.format], progress)
             elif facts.format != "unreadable":
-                table = find_format(content, facts.format, "qrels").read_qrels(content, grades)
+                table = qrels_from_content(content, reading.in_format(facts.format))
                 _from_judgments(table, facts, tallies)
     except InputError as error:
         _unreadable(error, facts, tallies)
     return facts
 
 
-def _format(content: Content, kind: Kind, input_format: str, tallies: Tallies) -> str:
+def _format(content: Content, kind: Kind, reading: Reading, tallies: Tallies) -> str:
     """The name of the format; trec for unrecognised text, so that its lines are still checked."""
-    if input_format != AUTO:
-        find_format(content, input_format, kind)  # raises for an unknown name
-        return input_format
+    if reading.input_format != AUTO:
+        return format_name(content, reading, kind)
     try:
         return detect_format(content, kind, FORMATS)
     except InputError:
@@ -467,12 +460,12 @@ def _has_errors(tallies: Tallies, said: list[tuple[str, Said]]) -> bool:
     return any(RULES[code].severity == "error" for code in codes)
 
 
-def _measured(qrels: Qrels, run: Any, input_format: str) -> list[tuple[str, Said]]:
+def _measured(qrels: Qrels, run: Any, reading: Reading) -> list[tuple[str, Said]]:
     """Findings that need an evaluation: the share of unjudged documents, and how much ties change the results."""
     from assay.formats.unread import open_run
 
     try:
-        evaluation = Evaluator(qrels).evaluate(open_run(run, input_format=input_format), tie_bounds=True)
+        evaluation = Evaluator(qrels).evaluate(open_run(run, reading), tie_bounds=True)
     except DocumentSetError as error:
         return [("RUN073", Said(str(error).rpartition(" To score")[0].rstrip(".")))]
     except AssayError as error:

@@ -11,17 +11,15 @@ from msgspec.structs import replace
 
 from assay.cli import write
 from assay.cli.options import (
-    input_options,
     like_option,
     measure_options,
-    named_runs,
     output_options,
     query_set_option,
-    refuse_second_stdin,
     rule_options,
     threads_option,
     unmatched_option,
 )
+from assay.cli.reading import input_options, named_runs, refuse_second_stdin
 from assay.comparison.comparing import MOVES, Comparison, compare_runs, compare_scores, segmentations
 from assay.comparison.corrections import CORRECTIONS
 from assay.comparison.paired import Alternative
@@ -30,7 +28,7 @@ from assay.comparison.segments import MINIMUM
 from assay.comparison.significance import names_of_tests
 from assay.errors import InputError
 from assay.evaluation import Evaluator
-from assay.formats import parse_grades
+from assay.formats.readings import Readings
 from assay.formats.unread import open_run
 from assay.inputs.queries import read_queries
 from assay.inputs.scores import read_scores
@@ -212,21 +210,12 @@ def _of_runs(
     if qrels is None or len(runs) < 2:
         raise InputError("comparing needs QRELS and at least two RUNs, or --scores FILE.")
     refuse_second_stdin(qrels, runs)
-    whole, grades = given.pop("input_format"), given.pop("grades")
-    of_qrels, of_runs = given.pop("qrels_format") or whole, given.pop("run_format") or whole
+    readings: Readings = given.pop("readings")
     like, threads, unmatched = given.pop("like"), given.pop("threads"), given.pop("unmatched")
     given["queries"] = given.pop("query_set")
     rules = {name: value for name, value in given.items() if value is not None}
-    letters = parse_grades(grades) if grades else None
     evaluator = Evaluator(
-        qrels,
-        measures,
-        rules,
-        like=like,
-        grades=letters,
-        threads=threads,
-        input_format=of_qrels,
-        unmatched=unmatched,
+        qrels, measures, rules, like=like, reading=readings.qrels, threads=threads, unmatched=unmatched
     )
-    opened = named_runs(runs, lambda path, name: open_run(path, input_format=of_runs, name=name))
+    opened = named_runs(runs, lambda path, name: open_run(path, readings.run, name=name))
     return compare_runs(evaluator, list(opened), study, **looks)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 
 from assay.cli import write
-from assay.cli.options import duplicates_option, input_options, measure_options, output_options, read_input
+from assay.cli.options import duplicates_option, measure_options, output_options
+from assay.cli.reading import input_options, read_input
 from assay.disagreements import compare_conventions
+from assay.formats.readings import Readings
 from assay.measures.conventions import CONVENTIONS
 from assay.report.disagreements import CONVENTION_RENDERERS
 from assay.rules import Duplicates
@@ -32,7 +34,7 @@ def command(
     output_format: str,
     output: str | None,
     duplicates: Duplicates,
-    **formats: str | None,
+    readings: Readings,
 ) -> None:
     """Show what each well-known tool would report for the same files, and why it differs.
 
@@ -44,7 +46,7 @@ def command(
         for convention in CONVENTIONS.values():
             write(f"{convention.name:<14}{convention.about}\n")
         return
-    judgments, (table,) = read_input(qrels, (run,), **formats)
+    judgments, (table,) = read_input(qrels, (run,), readings)
     write(
         CONVENTION_RENDERERS[output_format](compare_conventions(judgments, table, measures, duplicates=duplicates)),
         output,

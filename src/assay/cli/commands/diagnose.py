@@ -12,20 +12,19 @@ from msgspec.structs import replace
 from assay.cli import write
 from assay.cli.flags import with_flags
 from assay.cli.options import (
-    input_options,
     like_option,
     measure_options,
-    named_runs,
     output_options,
     query_set_option,
-    refuse_second_stdin,
     rule_options,
     unmatched_option,
 )
+from assay.cli.reading import input_options, named_runs, refuse_second_stdin
 from assay.diagnosis.diagnosing import diagnose
 from assay.diagnosis.model import AREAS, Settings
 from assay.evaluation import Unmatched
-from assay.formats import parse_grades, read_run
+from assay.formats import as_run
+from assay.formats.readings import Readings
 from assay.report.diagnosis import RENDERERS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -90,10 +89,7 @@ def command(
     measures: tuple[str, ...],
     output_format: str,
     output: str | None,
-    input_format: str,
-    qrels_format: str | None,
-    run_format: str | None,
-    grades: str | None,
+    readings: Readings,
     like: str,
     unmatched: Unmatched,
     **given: Any,
@@ -111,17 +107,15 @@ def command(
         for name in ("baseline", "presented", "queries", "production", "corpus", "segments", "only")
     }
     given["queries"] = given.pop("query_set")
-    read = partial(read_run, input_format=run_format or input_format)
     found = diagnose(
         qrels,
-        list(named_runs(runs, lambda path, name: read(path, name=name))),
+        list(named_runs(runs, lambda path, name: as_run(path, readings.run, name=name))),
         measures,
         **inputs,
         settings=settings,
         rules={name: value for name, value in given.items() if value is not None},
         like=like,
-        grades=parse_grades(grades) if grades else None,
-        input_format=qrels_format or input_format,
+        reading=readings.qrels,
         unmatched=unmatched,
     )
     context = click.get_current_context()

@@ -5,25 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from msgspec import to_builtins
 
 from assay.cli import write
 from assay.cli.options import (
-    Reading,
-    input_options,
     like_option,
     measure_options,
-    named_runs,
     output_options,
-    refuse_second_stdin,
     rule_options,
-    split_name,
     threads_option,
     unmatched_option,
 )
+from assay.cli.reading import input_options, named_runs, refuse_second_stdin, split_name
 from assay.cli.reports import Wishes, findings_of, report_options
 from assay.evaluation import Evaluator, Unmatched
-from assay.formats import parse_grades
+from assay.formats.readings import Readings
 from assay.formats.unread import open_run
 from assay.report.evaluation import RENDERERS, tabulate
 
@@ -54,10 +49,7 @@ def command(
     output_format: str,
     output: str | None,
     like: str,
-    input_format: str,
-    qrels_format: str | None,
-    run_format: str | None,
-    grades: str | None,
+    readings: Readings,
     unmatched: Unmatched,
     threads: int | None,
     wishes: Wishes,
@@ -71,21 +63,17 @@ def command(
     """
     refuse_second_stdin(qrels, runs)
     given = {name: value for name, value in rules.items() if value is not None}
-    reading = Reading(qrels_format or input_format, run_format or input_format, parse_grades(grades) if grades else {})
-    experiment = (
-        wishes.begin(qrels, [path for _, path in map(split_name, runs)], **to_builtins(reading)) if wishes else None
-    )
+    experiment = wishes.begin(qrels, [path for _, path in map(split_name, runs)], readings) if wishes else None
     evaluator = Evaluator(
         qrels,
         measures if experiment is None else experiment.measures(measures),
         given,
         like=like,
-        grades=reading.grades,
+        reading=readings.qrels,
         threads=threads,
         unmatched=unmatched,
-        input_format=reading.qrels_format,
     )
-    opened = named_runs(runs, lambda path, name: open_run(path, input_format=reading.run_format, name=name))
+    opened = named_runs(runs, lambda path, name: open_run(path, readings.run, name=name))
     if experiment is None:
         table = tabulate([evaluator.evaluate(run, tie_bounds=True) for run in opened], per_query=per_query)
     else:

@@ -9,17 +9,15 @@ import click
 
 from assay.cli import write
 from assay.cli.options import (
-    input_options,
     like_option,
-    named_runs,
     output_options,
-    refuse_second_stdin,
     rule_options,
     threads_option,
     unmatched_option,
 )
+from assay.cli.reading import input_options, named_runs, refuse_second_stdin
 from assay.evaluation import Unmatched
-from assay.formats import parse_grades
+from assay.formats.readings import Readings
 from assay.formats.unread import open_run
 from assay.gate.baselines import MAX_AGE, is_report
 from assay.gate.deciding import LARGEST_ALPHA
@@ -87,10 +85,7 @@ def command(
     output_format: str,
     output: str | None,
     like: str,
-    input_format: str,
-    qrels_format: str | None,
-    run_format: str | None,
-    grades: str | None,
+    readings: Readings,
     unmatched: Unmatched,
     threads: int | None,
     **rules: Any,
@@ -103,10 +98,9 @@ def command(
     but one is inconclusive, 2 for wrong usage or invalid input.
     """
     refuse_second_stdin(qrels, (baseline, candidate))
-    whole = run_format or input_format
 
     def opened(argument: str) -> Any:
-        return next(named_runs((argument,), lambda path, name: open_run(path, input_format=whole, name=name)))
+        return next(named_runs((argument,), lambda path, name: open_run(path, readings.run, name=name)))
 
     gate = decide(
         qrels,
@@ -118,10 +112,9 @@ def command(
         max_age=max_age,
         rules={name: value for name, value in rules.items() if value is not None},
         like=like,
-        grades=parse_grades(grades) if grades else None,
         threads=threads,
         unmatched=unmatched,
-        qrels_format=qrels_format or input_format,
+        readings=readings,
     )
     try:
         write(RENDERERS[output_format](gate), output)

@@ -9,7 +9,9 @@ import click
 
 from assay.cli import write
 from assay.cli.commands.evaluate import command as evaluate
-from assay.cli.options import duplicates_option, input_options, output_options, read_input
+from assay.cli.options import duplicates_option, output_options
+from assay.cli.reading import input_options, read_input, words_given
+from assay.formats.readings import Readings
 from assay.report.reproducing import REPRODUCTION_RENDERERS
 from assay.reproducing import Candidate, reproduce
 from assay.rules import Duplicates
@@ -43,7 +45,7 @@ def command(
     output_format: str,
     output: str | None,
     duplicates: Duplicates,
-    **formats: str | None,
+    readings: Readings,
 ) -> None:
     """Find the tool, measure and rules that give NUMBER for RUN and QRELS.
 
@@ -53,15 +55,14 @@ def command(
 
     Exit status: 0 something gives the number, 1 nothing does, 2 wrong usage or unusable input.
     """
-    judgments, (table,) = read_input(qrels, (run,), **formats)
+    judgments, (table,) = read_input(qrels, (run,), readings)
     found = reproduce(number, judgments, table, measures, duplicates=duplicates)
-    asked = {**formats, "duplicates": duplicates}
-    given = {name: value for name, value in asked.items() if value not in (None, "auto", "error")}
+    given = words_given("input_format", "qrels_format", "run_format", "grades", "duplicates")
 
     def again(candidate: Candidate) -> str:
         like = {} if candidate.convention == "assay" else {"like": candidate.convention}
-        options = {**like, **candidate.rules, **given}
-        flags = [word for name, value in options.items() for word in (_FLAGS[name], str(value))]
+        options = {**like, **candidate.rules}
+        flags = [word for name, value in options.items() for word in (_FLAGS[name], str(value))] + given
         return f"assay evaluate {shlex.join([qrels, run])} -m {_quoted(candidate.measure)} {shlex.join(flags)}".rstrip()
 
     write(REPRODUCTION_RENDERERS[output_format](found, again), output)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from assay.cli.conversion import conversion_options, finish, target_format
-from assay.cli.options import grades_option, input_format_option
-from assay.formats import parse_grades, read_qrels
+from assay.cli.reading import reading_options
+from assay.formats import as_qrels
+from assay.formats.readings import Reading
 from assay.formats.writing import qrels_as_bytes
 
 
@@ -17,14 +18,12 @@ from assay.formats.writing import qrels_as_bytes
 )
 @click.argument("qrels")
 @conversion_options
-@input_format_option
-@grades_option
-def command(qrels: str, output: str, to: str | None, input_format: str, grades: str | None) -> None:
+@reading_options("qrels")
+def command(qrels: str, output: str, to: str | None, reading: Reading) -> None:
     """Convert QRELS to another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
 
     Grades keep every digit. A note lists columns that the format cannot store. Ids that it cannot store are an error.
     """
     target = target_format(qrels, output, to)
-    letters = parse_grades(grades) if grades else None
-    data, left_out = qrels_as_bytes(read_qrels(qrels, input_format=input_format, grades=letters), target)
+    data, left_out = qrels_as_bytes(as_qrels(qrels, reading), target)
     finish(data, left_out, output)

@@ -9,12 +9,14 @@ from itertools import combinations
 import click
 
 from assay.cli import write
-from assay.cli.options import format_option, grades_option, input_format_option
+from assay.cli.options import format_option
+from assay.cli.reading import reading_options
 from assay.collections.sampling import sample_qrels
 from assay.errors import InputError
 from assay.files import is_same_file
-from assay.formats import parse_grades, read_qrels
+from assay.formats import as_qrels
 from assay.formats.reading import format_name
+from assay.formats.readings import Reading
 from assay.formats.sources import STDIN, open_source
 from assay.formats.writers import BEIR_HEADER
 from assay.formats.writing import OUTPUT_FORMATS, packed, qrels_as_bytes
@@ -36,8 +38,7 @@ from assay.report.sample import SAMPLE_RENDERERS
 @click.option("--rest", type=click.Path(dir_okay=False), metavar="TEST", help="File for all other queries.")
 @click.option("--to", type=click.Choice(OUTPUT_FORMATS), help="Output format; by default, from the files' endings.")
 @format_option(SAMPLE_RENDERERS, "How to show the counts.")
-@input_format_option
-@grades_option
+@reading_options("qrels")
 def command(
     qrels: str,
     share: float | None,
@@ -48,8 +49,7 @@ def command(
     rest: str | None,
     to: str | None,
     output_format: str,
-    input_format: str,
-    grades: str | None,
+    reading: Reading,
 ) -> None:
     """Split QRELS by query into two similar parts, such as dev and test.
 
@@ -57,10 +57,9 @@ def command(
     machine. Without output files, only the counts are shown.
     """
     _refuse_same(qrels, output, rest)
-    targets = {path: _format_for(path, to, qrels, input_format) for path in (output, rest) if path is not None}
+    targets = {path: _format_for(path, to, qrels, reading) for path in (output, rest) if path is not None}
     _refuse_nowhere(targets)
-    letters = parse_grades(grades) if grades else None
-    table = read_qrels(qrels, input_format=input_format, grades=letters)
+    table = as_qrels(qrels, reading)
     sample = sample_qrels(table, share=share, queries=queries, seed=seed, rel=rel)
     parts = [(path, part) for path, part in ((output, sample.sampled), (rest, sample.rest)) if path is not None]
     made = [(path, *qrels_as_bytes(part, targets[path])) for path, part in parts]
@@ -71,11 +70,11 @@ def command(
         click.echo(f"Note: {note}", err=True)
 
 
-def _format_for(path: str, to: str | None, source: str, input_format: str) -> str:
+def _format_for(path: str, to: str | None, source: str, reading: Reading) -> str:
     """The format given with --to, else the source's if both files have the same ending, else the one of the ending."""
     if to is None and source != STDIN and os.path.splitext(path)[1] == os.path.splitext(source)[1]:
         with open_source(source) as content:
-            found = format_name(content, input_format, "qrels")
+            found = format_name(content, reading, "qrels")
             if found == "tsv" and content.head.startswith(BEIR_HEADER.strip().encode()):
                 return "beir"  # readers treat BEIR as any table with a header
         if found in OUTPUT_FORMATS:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from assay.cli.options import grades_option
+from assay.cli.reading import reading_options
 from assay.cli.validation import finish, progress_bar, validation_options
-from assay.formats import parse_grades
+from assay.formats.readings import Reading
 from assay.validation.findings import Validation
 from assay.validation.fixing import fix_qrels
 from assay.validation.validating import validate_qrels
@@ -18,13 +18,12 @@ from assay.validation.validating import validate_qrels
     epilog="Example: assay qrels validate qrels.txt --queries topics.tsv",
 )
 @click.argument("qrels")
-@grades_option
+@reading_options("qrels")
 @validation_options
 def command(
     qrels: str,
     queries: str | None,
-    grades: str | None,
-    input_format: str,
+    reading: Reading,
     fix: str | None,
     strict: bool,
     output_format: str,
@@ -34,12 +33,11 @@ def command(
 
     Exit status: 0 valid, 1 not valid, 2 a file cannot be opened. `assay explain CODE` explains a finding.
     """
-    letters = parse_grades(grades) if grades else None
 
     def validate(path: str) -> Validation:
         with progress_bar(path) as progress:
-            return validate_qrels(path, queries=queries, grades=letters, input_format=input_format, progress=progress)
+            return validate_qrels(path, queries=queries, reading=reading, progress=progress)
 
     found = validate(qrels)
-    repairs = fix_qrels(qrels, fix, input_format=input_format) if fix else None
+    repairs = fix_qrels(qrels, fix, reading=reading) if fix else None
     finish(found, strict, output_format, output, repairs, validate(fix) if fix else None)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from assay.cli.conversion import conversion_options, finish, target_format
-from assay.cli.options import input_format_option
-from assay.formats import read_run
+from assay.cli.reading import reading_options
+from assay.formats import as_run
+from assay.formats.readings import Reading
 from assay.formats.writing import run_as_bytes
 
 
@@ -18,13 +19,13 @@ from assay.formats.writing import run_as_bytes
 @click.argument("run")
 @conversion_options
 @click.option("--tag", help="Run tag to write instead of the original; TREC files need one.")
-@input_format_option
-def command(run: str, output: str, to: str | None, tag: str | None, input_format: str) -> None:
+@reading_options("run")
+def command(run: str, output: str, to: str | None, tag: str | None, reading: Reading) -> None:
     """Convert a RUN to another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
 
     Scores keep every digit, so all measures stay the same. A note lists columns that the format cannot store. Ids that it
     cannot store are an error.
     """
     target = target_format(run, output, to)
-    data, left_out = run_as_bytes(read_run(run, input_format=input_format), target, tag=tag)
+    data, left_out = run_as_bytes(as_run(run, reading), target, tag=tag)
     finish(data, left_out, output)

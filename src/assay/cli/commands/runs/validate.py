@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from assay.cli.reading import reading_options
 from assay.cli.validation import finish, progress_bar, validation_options
+from assay.formats.readings import Reading
 from assay.validation.findings import Validation
 from assay.validation.fixing import fix_run
 from assay.validation.profiles import PROFILES
@@ -24,6 +26,7 @@ from assay.validation.validating import validate_run
     type=click.Choice(list(PROFILES)),
     help="Track requirements to check. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
 )
+@reading_options("run")
 @validation_options
 def command(
     run: str,
@@ -31,7 +34,7 @@ def command(
     queries: str | None,
     max_depth: int | None,
     profile: str | None,
-    input_format: str,
+    reading: Reading,
     fix: str | None,
     strict: bool,
     output_format: str,
@@ -50,10 +53,10 @@ def command(
                 queries=queries,
                 max_depth=max_depth,
                 profile=profile,
-                input_format=input_format,
+                reading=reading,
                 progress=progress,
             )
 
     found = validate(run)
-    repairs = fix_run(run, fix, input_format=input_format) if fix else None
+    repairs = fix_run(run, fix, reading=reading) if fix else None
     finish(found, strict, output_format, output, repairs, validate(fix) if fix else None)

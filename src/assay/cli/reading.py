@@ -1,0 +1,130 @@
+"""How commands read qrels and runs: the options, the names of runs, standard input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+from assay.errors import InputError
+from assay.formats import INPUT_FORMATS, as_qrels, as_run, parse_grades
+from assay.formats.names import Kind
+from assay.formats.readings import AUTO, Reading, Readings
+from assay.marking import OpenedRun
+from assay.tables import Qrels, Run
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+AnyRun = TypeVar("AnyRun", bound=OpenedRun)
+
+
+def input_options(command: Command) -> Command:
+    """The options that say how to read QRELS and RUNs; the command gets them all as `readings`."""
+
+    @wraps(command)
+    def with_readings(*given: Any, qrels_format: str | None, run_format: str | None, **named: Any) -> Any:
+        reading = _taken(named)
+        readings = Readings(
+            reading.in_format(qrels_format or reading.input_format),
+            reading.in_format(run_format or reading.input_format),
+        )
+        return command(*given, readings=readings, **named)
+
+    formats = click.Choice(list(INPUT_FORMATS))
+    return _decorated(
+        cast("Command", with_readings),
+        _grades_option,
+        click.option("--run-format", type=formats, help="Format of the RUNs only."),
+        click.option("--qrels-format", type=formats, help="Format of QRELS only."),
+        _format_option("Format of QRELS and RUNs; auto detects it from the content."),
+    )
+
+
+def reading_options(kind: Kind) -> Callable[[Command], Command]:
+    """The options that say how to read the only file of a command; the command gets them all as `reading`."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def with_reading(*given: Any, **named: Any) -> Any:
+            reading = _taken(named)
+            return command(*given, reading=reading, **named)
+
+        of_kind = [_grades_option] if kind == "qrels" else []
+        return _decorated(
+            cast("Command", with_reading),
+            *of_kind,
+            _format_option("Format of the file; auto detects it from the content."),
+        )
+
+    return decorate
+
+
+def _taken(named: dict[str, Any]) -> Reading:
+    """The reading that the options describe, which are removed from the arguments of the command."""
+    grades = named.pop("grades", None)
+    return Reading(named.pop("input_format"), parse_grades(grades) if grades else {})
+
+
+_grades_option = click.option("--grades", help="Values of letter grades, such as E=3,S=2,C=1,I=0.")
+
+
+def _format_option(text: str) -> Callable[[Command], Command]:
+    return click.option(
+        "--input-format", type=click.Choice([AUTO, *INPUT_FORMATS]), default=AUTO, show_default=True, help=text
+    )
+
+
+def _decorated(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in options:
+        command = option(command)
+    return command
+
+
+def read_input(qrels: str, runs: tuple[str, ...], readings: Readings) -> tuple[Qrels, Iterator[Run]]:
+    """The judgments, and an iterator over the runs, which have different names."""
+    refuse_second_stdin(qrels, runs)
+    tables = named_runs(runs, lambda path, name: as_run(path, readings.run, name=name))
+    return as_qrels(qrels, readings.qrels), tables
+
+
+def words_given(*names: str) -> list[str]:
+    """Those of the options that the user gave, as they are written on a command line, to show a command that reads the same."""
+    context = click.get_current_context()
+    options = [option for option in context.command.params if option.name in names]
+    return [
+        word
+        for option in options
+        if context.get_parameter_source(str(option.name)) is click.core.ParameterSource.COMMANDLINE
+        for value in (context.params[str(option.name)] if option.multiple else [context.params[str(option.name)]])
+        for word in (max(option.opts, key=len), str(value))
+    ]
+
+
+def named_runs(arguments: tuple[str, ...], read: Callable[[str, str | None], AnyRun]) -> Iterator[AnyRun]:
+    """Read the runs one by one; two with the same name are an error."""
+    seen: dict[str, str] = {}
+    for name, path in map(split_name, arguments):
+        run = read(path, name)
+        if run.name in seen:
+            first = seen[run.name]
+            raise InputError(
+                f"two runs are called {run.name!r} ({first} and {path}); give them different names: a={first} b={path}"
+            )
+        seen[run.name] = path
+        yield run
+
+
+def refuse_second_stdin(qrels: str, runs: tuple[str, ...]) -> None:
+    """Refuse `-` for more than one file."""
+    if [qrels, *(path for _, path in map(split_name, runs))].count("-") > 1:
+        raise InputError("standard input (-) can be read only once; give the other files by path.")
+
+
+def split_name(argument: str) -> tuple[str | None, str]:
+    """NAME=PATH as name and path; the path of an existing file is never split."""
+    name, equals, path = argument.partition("=")
+    if not equals or not name or not path or Path(argument).exists():
+        return None, argument
+    return name, path
