@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import Any, get_args
 
 import click
@@ -11,12 +10,13 @@ from msgspec.structs import replace
 
 from assay.cli import write
 from assay.cli.options import (
+    file_option,
     input_options,
     like_option,
     measure_options,
     named_runs,
     output_options,
-    query_set_option,
+    queries_option,
     refuse_second_stdin,
     rule_options,
     threads_option,
@@ -54,10 +54,10 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
 )
 @click.argument("qrels", required=False)
 @click.argument("runs", metavar="RUN...", nargs=-1)
-@click.option(
-    "--scores",
-    type=click.Path(dir_okay=False),
-    help="Per-query values from any tool: CSV with the query first, then a column per system.",
+@file_option(
+    "scores",
+    "per-query values",
+    "Per-query values from any tool: CSV with the query first, then a column per system.",
 )
 @measure_options
 @click.option(
@@ -129,11 +129,11 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
     is_flag=True,
     help=f"Also report how far runs and measures agree; an HTML page of up to {FEW_RUNS} runs always does.",
 )
-@query_set_option
+@queries_option
 @click.option(
     "--corpus", type=click.Path(), help="FILE with documents; shows their titles with the queries that moved."
 )
-@partial(rule_options, without=("scores", "queries"))  # both name files here; for 32-bit scores use --like trec_eval-9
+@rule_options
 @input_options
 @unmatched_option
 @threads_option
@@ -215,13 +215,11 @@ def _of_runs(
     whole, grades = given.pop("input_format"), given.pop("grades")
     of_qrels, of_runs = given.pop("qrels_format") or whole, given.pop("run_format") or whole
     like, threads, unmatched = given.pop("like"), given.pop("threads"), given.pop("unmatched")
-    given["queries"] = given.pop("query_set")
-    rules = {name: value for name, value in given.items() if value is not None}
     letters = parse_grades(grades) if grades else None
     evaluator = Evaluator(
         qrels,
         measures,
-        rules,
+        given.pop("rules"),
         like=like,
         grades=letters,
         threads=threads,

@@ -17,7 +17,7 @@ from assay.cli.options import (
     measure_options,
     named_runs,
     output_options,
-    query_set_option,
+    queries_option,
     refuse_second_stdin,
     rule_options,
     unmatched_option,
@@ -80,8 +80,8 @@ def _file(name: str, text: str) -> Callable[[Command], Command]:
 )
 @output_options(RENDERERS, "How to show the findings.")
 @like_option
-@query_set_option
-@partial(rule_options, without=("queries",))  # --queries names a file here
+@queries_option
+@rule_options
 @input_options
 @unmatched_option
 def command(
@@ -96,6 +96,7 @@ def command(
     grades: str | None,
     like: str,
     unmatched: Unmatched,
+    rules: dict[str, Any],
     **given: Any,
 ) -> None:
     """Find out what makes the results of RUNs misleading.
@@ -106,19 +107,14 @@ def command(
     """
     refuse_second_stdin(qrels, runs)
     settings = Settings(**{name: given.pop(name) for name in Settings.__struct_fields__})
-    inputs = {
-        name: given.pop(name)
-        for name in ("baseline", "presented", "queries", "production", "corpus", "segments", "only")
-    }
-    given["queries"] = given.pop("query_set")
     read = partial(read_run, input_format=run_format or input_format)
     found = diagnose(
         qrels,
         list(named_runs(runs, lambda path, name: read(path, name=name))),
         measures,
-        **inputs,
+        **given,
         settings=settings,
-        rules={name: value for name, value in given.items() if value is not None},
+        rules=rules,
         like=like,
         grades=parse_grades(grades) if grades else None,
         input_format=qrels_format or input_format,

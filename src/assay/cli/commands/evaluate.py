@@ -61,7 +61,7 @@ def command(
     unmatched: Unmatched,
     threads: int | None,
     wishes: Wishes,
-    **rules: Any,
+    rules: dict[str, Any],
 ) -> None:
     """Evaluate one or more RUNs against the judgments in QRELS.
 
@@ -70,7 +70,6 @@ def command(
     can check later.
     """
     refuse_second_stdin(qrels, runs)
-    given = {name: value for name, value in rules.items() if value is not None}
     reading = Reading(qrels_format or input_format, run_format or input_format, parse_grades(grades) if grades else {})
     experiment = (
         wishes.begin(qrels, [path for _, path in map(split_name, runs)], **to_builtins(reading)) if wishes else None
@@ -78,7 +77,7 @@ def command(
     evaluator = Evaluator(
         qrels,
         measures if experiment is None else experiment.measures(measures),
-        given,
+        rules,
         like=like,
         grades=reading.grades,
         threads=threads,

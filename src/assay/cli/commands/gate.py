@@ -93,7 +93,7 @@ def command(
     grades: str | None,
     unmatched: Unmatched,
     threads: int | None,
-    **rules: Any,
+    rules: dict[str, Any],
 ) -> None:
     """Decide in CI whether a candidate may replace a baseline.
 
@@ -116,7 +116,7 @@ def command(
         targets=targets,
         alpha=alpha,
         max_age=max_age,
-        rules={name: value for name, value in rules.items() if value is not None},
+        rules=rules,
         like=like,
         grades=parse_grades(grades) if grades else None,
         threads=threads,

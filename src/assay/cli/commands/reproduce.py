@@ -12,7 +12,7 @@ from assay.cli.commands.evaluate import command as evaluate
 from assay.cli.options import duplicates_option, input_options, output_options, read_input
 from assay.report.reproducing import REPRODUCTION_RENDERERS
 from assay.reproducing import Candidate, reproduce
-from assay.rules import Duplicates
+from assay.rules import RULES_IN_WORDS, Duplicates
 
 SECTION = "Measure"
 
@@ -73,4 +73,6 @@ def _quoted(measure: str) -> str:
     return f'"{measure}"' if "'" in measure else shlex.quote(measure)
 
 
-_FLAGS = {str(option.name): max(option.opts, key=len) for option in evaluate.params}
+_FLAGS = {str(option.name): max(option.opts, key=len) for option in evaluate.params} | {
+    rule: texts.option for rule, texts in RULES_IN_WORDS.items()
+}
