@@ -51,7 +51,7 @@ def file_option(rule: str, content: str, help_text: str) -> Callable[[Command], 
     texts = RULES_IN_WORDS[rule]
 
     def checked(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
-        if path in texts.choices and not Path(path).exists():
+        if path is not None and path in texts.choices and not Path(path).exists():
             raise InputError(f"--{rule} takes a file with {content}; did you mean {texts.option} {path}?")
         return path
 
