@@ -120,7 +120,7 @@ def rank_rows(run: Run, query: Integers, rules: Rules) -> RankedRows:
 def _scores(run: Run, rules: Rules) -> npt.NDArray[Any]:
     """The values to rank by."""
     if "rank" in (rules.order, rules.ties.removesuffix("-column")) and run.rank is None:
-        setting = 'order="rank"' if rules.order == "rank" else 'ties="rank-column"'
+        setting = "`order='rank'`" if rules.order == "rank" else "`ties='rank-column'`"
         raise RulesError(f"run {run.name!r} has no rank column; {setting} needs one.")
     score = -run.rank.astype(np.float64) if rules.order == "rank" and run.rank is not None else run.score
     with np.errstate(over="ignore"):  # huge doubles become infinite floats, as in trec_eval 9

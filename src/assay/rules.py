@@ -44,7 +44,9 @@ class Rules(Struct, frozen=True):
         if self.depth is not None and (type(self.depth) is not int or not 0 <= self.depth < 2**62):
             raise RulesError(f"rule depth cannot be {self.depth!r}; it takes a whole number of documents, or None.")
         if self.depth is not None and self.ties == "expected":
-            raise RulesError("ties=expected does not work with depth; use measures with a cutoff, such as nDCG@10.")
+            raise RulesError(
+                "`ties='expected'` does not work with `depth=`; use measures with a cutoff, such as nDCG@10."
+            )
 
     def changed(self) -> dict[str, Any]:
         """The rules that differ from the default."""
@@ -53,18 +55,21 @@ class Rules(Struct, frozen=True):
 
 
 class RuleTexts(Struct, frozen=True):
-    """A rule in words: its help, and what reports say of each choice (empty for the usual choice)."""
+    """A rule in words: its option and help, and what reports say of each choice (empty for the usual choice)."""
 
+    option: str  # --queries and --scores name files, so these two rules have options of another name
     help: str
     choices: Mapping[str, str]
 
 
 RULES_IN_WORDS = {
     "order": RuleTexts(
+        "--order",
         "Rank documents by score, or by the file's rank column (as MS MARCO does).",
         {"score": "", "rank": "ranked by the file's rank column, not by score"},
     ),
     "ties": RuleTexts(
+        "--ties",
         "Order of documents with equal scores; expected averages each measure over all orders.",
         {
             "doc-desc": "ties broken by document id, descending",
@@ -76,10 +81,12 @@ RULES_IN_WORDS = {
         },
     ),
     "scores": RuleTexts(
+        "--score-type",
         "Precision of scores; float32 reproduces the false ties of trec_eval 9.",
         {"float64": "", "float32": "scores as 32-bit floats"},
     ),
     "queries": RuleTexts(
+        "--query-set",
         "Queries to average over; strict rejects a run with missing queries.",
         {
             "judged": "mean over all judged queries, missing ones count as 0",
@@ -88,6 +95,7 @@ RULES_IN_WORDS = {
         },
     ),
     "duplicates": RuleTexts(
+        "--duplicates",
         "What to do with a document listed twice for a query.",
         {
             "error": "",
@@ -96,10 +104,12 @@ RULES_IN_WORDS = {
         },
     ),
     "self_match": RuleTexts(
+        "--self-match",
         "Whether to keep a document that has the query's own id (BEIR drops it).",
         {"keep": "", "drop": "documents whose id is the query id are dropped"},
     ),
     "undefined": RuleTexts(
+        "--undefined",
         "Value of a query without relevant documents; nan leaves it out of the mean.",
         {
             "zero": "queries without relevant documents count as 0",

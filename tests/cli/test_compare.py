@@ -104,8 +104,8 @@ def test_published_p_values(shared_data, tmp_path):
         (["qrels", "bm25.run", "--scores", "s.csv"], "give either QRELS and RUNs or --scores FILE, not both."),
         (["--scores", "s.csv"], "s.csv:3: 'x' of system b is not a number"),
         (
-            ["--scores", "s.csv", "-m", "AP", "--agreement", "--depth", "5"],
-            "--measure, --agreement, --depth: does not apply to --scores, which has no runs or judgments; leave it out.",
+            ["--scores", "s.csv", "-m", "AP", "--agreement", "--score-type", "float32", "--depth", "5"],
+            "--measure, --agreement, --score-type, --depth: does not apply to --scores, which has no runs or judgments; leave it out.",
         ),
     ],
 )
@@ -176,17 +176,6 @@ def test_three_systems_stand_in_one_table_with_letters(files):
     assert "hybrid (b)      0.8333 a" in done.stdout
     assert "| bm25 (a) | 0.5000<sup>-b,c</sup> |" in markdown.stdout
     assert r"hybrid $^{(b)}$ & 0.8333$^{a}$ \\" in latex.stdout
-
-
-def test_queries_is_a_file_and_the_rule_has_another_name(files):
-    wrong = assay("compare", "qrels", "bm25.run", "hybrid.run", "--queries", "both", cwd=files)
-    right = assay("compare", "qrels", "bm25.run", "hybrid.run", "--query-set", "both", cwd=files)
-
-    assert (2, "Error: --queries takes a file with query texts; did you mean --query-set both?\n") == (
-        wrong.returncode,
-        wrong.stderr,
-    )
-    assert "queries=both" in right.stdout
 
 
 def test_a_query_that_a_run_lacks_is_said(files):

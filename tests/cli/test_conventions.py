@@ -140,6 +140,6 @@ def test_a_forgotten_run_is_wrong_usage():
 
 
 def test_options_win_even_if_they_say_our_default():
-    out = assay("evaluate", QRELS, KEYWORD, "-m", "nDCG@10", "--like", "trec_eval-10", "--queries", "judged").stdout
+    out = assay("evaluate", QRELS, KEYWORD, "-m", "nDCG@10", "--like", "trec_eval-10", "--query-set", "judged").stdout
 
     assert ["keyword", "0.5214"] == out.splitlines()[2].split()

@@ -183,7 +183,6 @@ def test_explain():
     [
         (["--baseline", "nwe"], "no run called 'nwe' for the baseline; did you mean 'new'?"),
         (["--only", "labels,qeries"], "no area called 'qeries'; did you mean 'queries'?"),
-        (["--queries", "both"], "--queries takes a file with query texts; did you mean --query-set both?"),
         (["--presented", "nowhere"], "nowhere: no such file"),
         (["--production", "bad.csv"], "bad.csv:2: count 'x' is not a whole number, 1 or more"),
         (["--k", "0"], "Invalid value for '--k'"),

@@ -175,12 +175,14 @@ def test_formats_of_qrels_and_runs_may_be_named_apart(tmp_path):
     run.write_text("soup-too-salty potato-soup 95\nsoup-too-salty rescue-salty-soup 85\n")
 
     assert 2 == assay("evaluate", QRELS, run).returncode
-    out = assay("evaluate", QRELS, run, "-m", "RR", "--run-format", "beir", "--queries", "both").stdout
+    out = assay("evaluate", QRELS, run, "-m", "RR", "--run-format", "beir", "--query-set", "both").stdout
     assert ["whole", "0.5000"] == out.splitlines()[2].split()
 
 
 def test_rules_are_options(tmp_path):
-    out = assay("evaluate", QRELS, KEYWORD, "-m", "RR", "--queries", "both", "--ties", "doc-asc", "--depth", "2").stdout
+    out = assay(
+        "evaluate", QRELS, KEYWORD, "-m", "RR", "--query-set", "both", "--ties", "doc-asc", "--depth", "2"
+    ).stdout
 
     assert ["keyword", "0.6429"] == out.splitlines()[2].split()
     assert "ties=doc-asc, scores=float64, queries=both" in " ".join(out.split())
@@ -200,7 +202,7 @@ def test_rules_are_options(tmp_path):
         (["-", "-"], "Error: standard input (-) can be read only once; give the other files by path."),
         ([QRELS, KEYWORD, "-m", "R_cap@99999999999999999999"], "it takes a whole number from 1"),
         ([QRELS, KEYWORD, "--depth", "99999999999999999999"], "rule depth cannot be"),
-        ([QRELS, KEYWORD, "--queries", "strict"], "Error: 1 of 8 judged queries is missing from run 'keyword'"),
+        ([QRELS, KEYWORD, "--query-set", "strict"], "Error: 1 of 8 judged queries is missing from run 'keyword'"),
     ],
 )
 def test_mistakes_get_a_message_and_status_2(arguments, complaint):
@@ -215,7 +217,7 @@ def test_runs_over_different_queries_are_not_compared(tmp_path):
     one, other = tmp_path / "one.run", tmp_path / "other.run"
     one.write_text("soup-too-salty Q0 rescue-salty-soup 1 1 t\n")
     other.write_text("curry-mild Q0 vindaloo 1 2 t\ncurry-mild Q0 korma-chicken 2 1 t\n")
-    out = assay("evaluate", QRELS, one, other, "-m", "RR", "--queries", "both").stdout
+    out = assay("evaluate", QRELS, one, other, "-m", "RR", "--query-set", "both").stdout
 
     assert "*" not in out
     assert "The runs are averaged over different queries, so no value is marked as best." in out

@@ -138,7 +138,7 @@ def test_hostile_names_and_ids_are_data(files, output_format):
     done = gate(
         files,
         "[red]\x1b[31m]]>|x=short.run",
-        *("--rule", "RR >= -0.01", "--queries", "both", "--format", output_format),
+        *("--rule", "RR >= -0.01", "--query-set", "both", "--format", output_format),
         baseline="<b>\r\n::error::=main.run",
     )
 

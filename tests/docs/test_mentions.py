@@ -15,7 +15,7 @@ from assay.formats.names import NAMES
 from assay.measures import definitions
 from assay.measures.bundles import BUNDLES, FAMILIES
 from assay.report.evaluation import RENDERERS
-from assay.rules import RULE_CHOICES, Rules
+from assay.rules import RULE_CHOICES, RULES_IN_WORDS, Rules
 from docs.blocks import DOCS, hand_written_pages
 
 
@@ -81,7 +81,8 @@ def test_every_rule_has_its_section_and_all_its_values(rule):
     section = re.search(rf"^## {rule}\n(.*?)(?=^## |\Z)", text_of("rules.md"), re.M | re.S)
 
     assert section, rule
-    assert f"`--{rule.replace('_', '-')}`" in text_of("rules.md")
+    option = RULES_IN_WORDS[rule].option if rule in RULES_IN_WORDS else f"--{rule}"
+    assert f"| [{rule}](#{rule}) | `{option}` |" in text_of("rules.md")
     for value in RULE_CHOICES.get(rule, ()):
         assert f"`{value}`" in section[1]
 

@@ -52,7 +52,7 @@ def test_tie_groups_span_the_ranks_of_equal_scores():
 
 
 def test_rank_column_needs_a_rank_column():
-    with pytest.raises(RulesError, match=r"run 'run' has no rank column; ties=\"rank-column\" needs one."):
+    with pytest.raises(RulesError, match=r"run 'run' has no rank column; `ties='rank-column'` needs one."):
         judge(QRELS, run_of({"q": {"b": 1.0}}), Rules(ties="rank-column"))
 
 

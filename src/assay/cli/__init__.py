@@ -111,6 +111,11 @@ def main() -> None:
         sys.exit(group.main(standalone_mode=False))  # None is 0
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
+    except click.UsageError as error:
+        from assay.cli.flags import with_new_name
+
+        with_new_name(error).show()
+        sys.exit(2)
     except click.ClickException as error:
         error.show()
         sys.exit(2)

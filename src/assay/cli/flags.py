@@ -9,8 +9,12 @@ from typing import Any
 
 import click
 
+from assay.rules import RULES_IN_WORDS
+
 # `split=`, `grades={'E': 3}` or `read_run(input_format='beir')`, in backticks
 _PARAMETER = re.compile(r"`(?:read_(?P<kind>run|qrels)\()?(?P<name>[a-z_]+)=(?P<value>[^`]*?)\)?`")
+# What --queries and --scores were where they did not take a file
+_RENAMED = {"--queries": ("--query-set", "--size"), "--scores": ("--score-type",)}
 
 
 def with_flags(message: str, command: click.Command) -> str:
@@ -27,11 +31,32 @@ def with_flags(message: str, command: click.Command) -> str:
     }
 
     def flag(found: re.Match[str]) -> str:
-        of_kind = flags.get(f"{found['kind']}_format") if found["name"] == "input_format" else None
-        option = of_kind or flags.get(found["name"])
-        return found[0] if option is None else f"{option} {_as_argument(found['value'])}".rstrip()
+        name, value = found["name"], _as_argument(found["value"])
+        of_kind = flags.get(f"{found['kind']}_format") if name == "input_format" else None
+        rule = RULES_IN_WORDS.get(name)
+        if rule is not None and value in rule.choices:  # `queries='both'` is the rule, `queries=` a file
+            option = rule.option if rule.option in flags.values() else None
+        else:
+            option = of_kind or flags.get(name)
+        return found[0] if option is None else f"{option} {value}".rstrip()
 
     return _PARAMETER.sub(flag, message)
+
+
+def with_new_name(error: click.UsageError) -> click.UsageError:
+    """The error with the new name of an option that the command had under another one.
+
+    >>> command = click.Command("sample", params=[click.Option(["--size"])])
+    >>> with_new_name(click.NoSuchOption("--queries", ctx=click.Context(command))).message
+    "No such option '--queries'; it is now called '--size'."
+    """
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return error
+    known = [flag for option in error.ctx.command.params for flag in option.opts]
+    now = next((name for name in _RENAMED.get(error.option_name, ()) if name in known), None)
+    if now is None:
+        return error
+    return click.UsageError(f"No such option {error.option_name!r}; it is now called {now!r}.", error.ctx)
 
 
 def command_of(group: click.Command, arguments: list[str]) -> click.Command:

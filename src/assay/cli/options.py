@@ -20,42 +20,43 @@ from assay.rules import RULE_CHOICES, RULES_IN_WORDS, Rules
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def rule_options(command: Command, without: tuple[str, ...] = ()) -> Command:
-    """One option for each rule in `RULES_IN_WORDS`, and --depth."""
-    command = click.option("--depth", type=click.IntRange(min=0), help="Evaluate only this many documents per query.")(
-        command
-    )
+def rule_options(command: Command) -> Command:
+    """One option for each rule in `RULES_IN_WORDS`, and --depth; the command gets those that were given as `rules`."""
+    options = {name: texts.option for name, texts in RULES_IN_WORDS.items()} | {"depth": "--depth"}
+
+    @wraps(command)
+    def with_rules(*given: Any, **named: Any) -> Any:
+        chosen = {name: named.pop(option[2:].replace("-", "_")) for name, option in options.items()}
+        return command(*given, rules={name: value for name, value in chosen.items() if value is not None}, **named)
+
+    decorated: Any = click.option(
+        "--depth", type=click.IntRange(min=0), help="Evaluate only this many documents per query."
+    )(with_rules)
     for name, texts in reversed(RULES_IN_WORDS.items()):
-        if name in without:
-            continue
         option = click.option(
-            f"--{name.replace('_', '-')}",
+            texts.option,
             type=click.Choice(list(texts.choices)),
             help=f"{texts.help}  [default: {getattr(Rules(), name)}]",
         )
-        command = option(command)
-    return command
+        decorated = option(decorated)
+    return cast("Command", decorated)
 
 
-def query_set_option(command: Command) -> Command:
-    """--query-set for the rule `queries`, in commands whose --queries names a file; catches a mix-up of the two."""
-    command = click.option(
-        "--query-set",
-        type=click.Choice(RULE_CHOICES["queries"]),
-        help="Queries to use; strict rejects a run with missing queries.  [default: judged]",
-    )(command)
+def file_option(rule: str, content: str, help_text: str) -> Callable[[Command], Command]:
+    """An option for a file that has the name of a rule; a value of the rule is an error that names the rule's option."""
+    texts = RULES_IN_WORDS[rule]
 
-    def texts(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
-        if path in RULE_CHOICES["queries"] and not Path(path).exists():
-            raise InputError(f"--queries takes a file with query texts; did you mean --query-set {path}?")
+    def checked(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+        if path is not None and path in texts.choices and not Path(path).exists():
+            raise InputError(f"--{rule} takes a file with {content}; did you mean {texts.option} {path}?")
         return path
 
-    return click.option(
-        "--queries",
-        type=click.Path(dir_okay=False),
-        callback=texts,
-        help="File with the query texts: TSV, JSONL or TREC topics.",
-    )(command)
+    return click.option(f"--{rule}", type=click.Path(dir_okay=False), callback=checked, help=help_text)
+
+
+def queries_option(command: Command) -> Command:
+    """--queries: the texts of the queries."""
+    return file_option("queries", "query texts", "File with the query texts: TSV, JSONL or TREC topics.")(command)
 
 
 def like_option(command: Command) -> Command:

@@ -39,7 +39,7 @@ class Sample(Struct, frozen=True, eq=False):
 
 
 def sample_qrels(
-    qrels: Qrels, *, share: float | None = None, queries: int | None = None, seed: int = 1, rel: float = 1
+    qrels: Qrels, *, share: float | None = None, size: int | None = None, seed: int = 1, rel: float = 1
 ) -> Sample:
     r"""Sample a share or a number of the queries, with all their judgments, and return them and the rest.
 
@@ -51,7 +51,7 @@ def sample_qrels(
     """
     if not math.isfinite(rel):
         raise InputError(f"the lowest grade of a relevant document cannot be {rel:g}; it takes a finite number.")
-    wanted = _wanted(len(qrels.queries), share, queries)
+    wanted = _wanted(len(qrels.queries), share, size)
     relevant = np.bincount(qrels.query[qrels.rel >= rel], minlength=len(qrels.queries)).tolist()
     by_stratum: dict[tuple[int, int], list[str]] = {}
     for query, count in zip(qrels.queries, relevant, strict=True):
@@ -78,12 +78,12 @@ def stratum_of(relevant: int) -> tuple[int, int]:
     return most // 2 + 1, most
 
 
-def _wanted(total: int, share: float | None, queries: int | None) -> int:
-    if (share is None) == (queries is None):
-        raise InputError("give either a share (`share=0.2`) or a number of queries (`queries=50`) to sample.")
+def _wanted(total: int, share: float | None, size: int | None) -> int:
+    if (share is None) == (size is None):
+        raise InputError("give either a share (`share=0.2`) or a number of queries (`size=50`) to sample.")
     if share is not None and not 0 < share < 1:
         raise InputError(f"the share cannot be {share:g}; it takes a number between 0 and 1.")
-    wanted = queries if queries is not None else round(total * share)  # type: ignore[operator]
+    wanted = size if size is not None else round(total * share)  # type: ignore[operator]
     if not 0 < wanted < total:
         raise InputError(
             f"a sample of {wanted:,} of {number_of(total, 'query')} leaves one part empty; each part needs a query."

@@ -318,7 +318,7 @@ def note_ties(rows: QueryRows, facts: RunFacts) -> None:
     "query",
     "note",
     "{count} {query has|queries have} different scores that are equal as 32-bit floats",
-    fix="Use --scores float32 to reproduce trec_eval 9, which treats these scores as ties.",
+    fix="Use --score-type float32 to reproduce trec_eval 9, which treats these scores as ties.",
 )
 def float32_ties(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Different scores that are equal as 32-bit floats.

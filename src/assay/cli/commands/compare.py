@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import Any, get_args
 
 import click
@@ -11,10 +10,11 @@ from msgspec.structs import replace
 
 from assay.cli import write
 from assay.cli.options import (
+    file_option,
     like_option,
     measure_options,
     output_options,
-    query_set_option,
+    queries_option,
     rule_options,
     threads_option,
     unmatched_option,
@@ -52,10 +52,10 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
 )
 @click.argument("qrels", required=False)
 @click.argument("runs", metavar="RUN...", nargs=-1)
-@click.option(
-    "--scores",
-    type=click.Path(dir_okay=False),
-    help="Per-query values from any tool: CSV with the query first, then a column per system.",
+@file_option(
+    "scores",
+    "per-query values",
+    "Per-query values from any tool: CSV with the query first, then a column per system.",
 )
 @measure_options
 @click.option(
@@ -127,11 +127,11 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
     is_flag=True,
     help=f"Also report how far runs and measures agree; an HTML page of up to {FEW_RUNS} runs always does.",
 )
-@query_set_option
+@queries_option
 @click.option(
     "--corpus", type=click.Path(), help="FILE with documents; shows their titles with the queries that moved."
 )
-@partial(rule_options, without=("scores", "queries"))  # both name files here; for 32-bit scores use --like trec_eval-9
+@rule_options
 @input_options
 @unmatched_option
 @threads_option
@@ -212,10 +212,8 @@ def _of_runs(
     refuse_second_stdin(qrels, runs)
     readings: Readings = given.pop("readings")
     like, threads, unmatched = given.pop("like"), given.pop("threads"), given.pop("unmatched")
-    given["queries"] = given.pop("query_set")
-    rules = {name: value for name, value in given.items() if value is not None}
     evaluator = Evaluator(
-        qrels, measures, rules, like=like, reading=readings.qrels, threads=threads, unmatched=unmatched
+        qrels, measures, given.pop("rules"), like=like, reading=readings.qrels, threads=threads, unmatched=unmatched
     )
     opened = named_runs(runs, lambda path, name: open_run(path, readings.run, name=name))
     return compare_runs(evaluator, list(opened), study, **looks)

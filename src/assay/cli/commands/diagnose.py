@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeVar
 
 import click
@@ -15,7 +14,7 @@ from assay.cli.options import (
     like_option,
     measure_options,
     output_options,
-    query_set_option,
+    queries_option,
     rule_options,
     unmatched_option,
 )
@@ -79,8 +78,8 @@ def _file(name: str, text: str) -> Callable[[Command], Command]:
 )
 @output_options(RENDERERS, "How to show the findings.")
 @like_option
-@query_set_option
-@partial(rule_options, without=("queries",))  # --queries names a file here
+@queries_option
+@rule_options
 @input_options
 @unmatched_option
 def command(
@@ -92,6 +91,7 @@ def command(
     readings: Readings,
     like: str,
     unmatched: Unmatched,
+    rules: dict[str, Any],
     **given: Any,
 ) -> None:
     """Find out what makes the results of RUNs misleading.
@@ -102,18 +102,13 @@ def command(
     """
     refuse_second_stdin(qrels, runs)
     settings = Settings(**{name: given.pop(name) for name in Settings.__struct_fields__})
-    inputs = {
-        name: given.pop(name)
-        for name in ("baseline", "presented", "queries", "production", "corpus", "segments", "only")
-    }
-    given["queries"] = given.pop("query_set")
     found = diagnose(
         qrels,
         list(named_runs(runs, lambda path, name: as_run(path, readings.run, name=name))),
         measures,
-        **inputs,
+        **given,
         settings=settings,
-        rules={name: value for name, value in given.items() if value is not None},
+        rules=rules,
         like=like,
         reading=readings.qrels,
         unmatched=unmatched,

@@ -53,7 +53,7 @@ def command(
     unmatched: Unmatched,
     threads: int | None,
     wishes: Wishes,
-    **rules: Any,
+    rules: dict[str, Any],
 ) -> None:
     """Evaluate one or more RUNs against the judgments in QRELS.
 
@@ -62,12 +62,11 @@ def command(
     can check later.
     """
     refuse_second_stdin(qrels, runs)
-    given = {name: value for name, value in rules.items() if value is not None}
     experiment = wishes.begin(qrels, [path for _, path in map(split_name, runs)], readings) if wishes else None
     evaluator = Evaluator(
         qrels,
         measures if experiment is None else experiment.measures(measures),
-        given,
+        rules,
         like=like,
         reading=readings.qrels,
         threads=threads,

@@ -88,7 +88,7 @@ def command(
     readings: Readings,
     unmatched: Unmatched,
     threads: int | None,
-    **rules: Any,
+    rules: dict[str, Any],
 ) -> None:
     """Decide in CI whether a candidate may replace a baseline.
 
@@ -110,7 +110,7 @@ def command(
         targets=targets,
         alpha=alpha,
         max_age=max_age,
-        rules={name: value for name, value in rules.items() if value is not None},
+        rules=rules,
         like=like,
         threads=threads,
         unmatched=unmatched,

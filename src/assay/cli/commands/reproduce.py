@@ -14,7 +14,7 @@ from assay.cli.reading import input_options, read_input, words_given
 from assay.formats.readings import Readings
 from assay.report.reproducing import REPRODUCTION_RENDERERS
 from assay.reproducing import Candidate, reproduce
-from assay.rules import Duplicates
+from assay.rules import RULES_IN_WORDS, Duplicates
 
 SECTION = "Measure"
 
@@ -74,4 +74,6 @@ def _quoted(measure: str) -> str:
     return f'"{measure}"' if "'" in measure else shlex.quote(measure)
 
 
-_FLAGS = {str(option.name): max(option.opts, key=len) for option in evaluate.params}
+_FLAGS = {str(option.name): max(option.opts, key=len) for option in evaluate.params} | {
+    rule: texts.option for rule, texts in RULES_IN_WORDS.items()
+}

@@ -31,7 +31,7 @@ from assay.report.sample import SAMPLE_RENDERERS
 )
 @click.argument("qrels")
 @click.option("--share", type=float, help="Share of the queries to sample, such as 0.2.")
-@click.option("--queries", type=click.IntRange(min=1), help="Number of queries to sample, instead of a share.")
+@click.option("--size", type=click.IntRange(min=1), help="Number of queries to sample, instead of a share.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random sample.")
 @click.option("--rel", type=float, default=1, show_default=True, help="Lowest grade of a relevant document.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="DEV", help="File for the sampled queries.")
@@ -42,7 +42,7 @@ from assay.report.sample import SAMPLE_RENDERERS
 def command(
     qrels: str,
     share: float | None,
-    queries: int | None,
+    size: int | None,
     seed: int,
     rel: float,
     output: str | None,
@@ -60,7 +60,7 @@ def command(
     targets = {path: _format_for(path, to, qrels, reading) for path in (output, rest) if path is not None}
     _refuse_nowhere(targets)
     table = as_qrels(qrels, reading)
-    sample = sample_qrels(table, share=share, queries=queries, seed=seed, rel=rel)
+    sample = sample_qrels(table, share=share, size=size, seed=seed, rel=rel)
     parts = [(path, part) for path, part in ((output, sample.sampled), (rest, sample.rest)) if path is not None]
     made = [(path, *qrels_as_bytes(part, targets[path])) for path, part in parts]
     for path, data, _ in made:  # write only after every part could be formatted
