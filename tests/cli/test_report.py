@@ -78,7 +78,9 @@ def test_without_the_package_that_draws_there_are_no_charts_and_all_the_rest(her
 
     assert 0 == done.returncode, done.stderr
     assert not (here / "out" / "charts").exists()
-    assert "svg)" not in (here / "out" / "EvaluationReport.md").read_text()
+    markdown = (here / "out" / "EvaluationReport.md").read_text()
+    assert "svg)" not in markdown
+    assert "Charts are shown as text: the program that draws charts failed (exit status 1)." in markdown
 
 
 def test_several_runs_get_a_folder_each(here):

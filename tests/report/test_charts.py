@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from itertools import pairwise
 from xml.etree import ElementTree
@@ -11,6 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from assay.errors import show_id
+from assay.report.drawing import charts
+from assay.report.drawing.charts import Drawings
 from assay.report.drawing.vega import COLOURS, span
 from assay.report.evaluation.charts import charts_of, draw_charts
 from assay.report.evaluation.specs import _apart, _outline, bins_of
@@ -23,7 +26,7 @@ NO_CURVES = replace(CURVES, precision_at_recall=(), cutoffs=(), at_cutoff={}, fi
 
 def drawn(some_report) -> dict[str, str]:
     pytest.importorskip("vl_convert", reason="drawing needs vl-convert-python")
-    return draw_charts(some_report)
+    return draw_charts(some_report).svgs
 
 
 def words(some_report) -> dict[str, str]:
@@ -87,7 +90,45 @@ def test_drawings_do_not_grow_with_the_queries():
 def test_without_the_package_there_are_no_drawings(monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
 
-    assert {} == draw_charts(report())
+    assert Drawings(missing="drawing charts needs one more package: pip install 'assay-ir[report]'") == draw_charts(
+        report()
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits are set as on Unix")
+@pytest.mark.parametrize(
+    ("limit", "why"),
+    [
+        ("ulimit -v 4000000", "was ended by SIGTRAP. It reserves some 64 GB of addresses"),
+        ("ulimit -v 16000000", "was ended by SIGTRAP. It reserves some 64 GB of addresses"),
+        ("ulimit -n 8", "cannot be started: Too many open files"),
+        ("ulimit -n 12", "failed (exit status 1)"),
+    ],
+)
+def test_a_limit_that_ends_the_drawing_leaves_the_words(limit, why):
+    pytest.importorskip("vl_convert", reason="drawing needs vl-convert-python")
+    program = (
+        "from assay.report.drawing.charts import Chart, draw\n"
+        "found = draw([Chart('a', 'A', 'words', {'mark': 'bar'}), Chart('b', 'B', 'words', {'mark': 'bar'})])\n"
+        "print(len(found.svgs), found.missing)"
+    )
+    done = subprocess.run(
+        ["sh", "-c", f"{limit}; exec '{sys.executable}' -c \"{program}\""], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.startswith(f"0 the program that draws charts {why}")
+
+
+def test_a_chart_that_takes_too_long_is_given_up(monkeypatch):
+    pytest.importorskip("vl_convert", reason="drawing needs vl-convert-python")
+    monkeypatch.setattr(charts, "LONGEST", 0.0001)
+    painter = charts._Painter()
+
+    with pytest.raises(charts._CannotDrawError, match="a chart took more than"):
+        painter.draw({"mark": "bar"})
+    painter.close()
+    with pytest.raises(charts._CannotDrawError, match="a chart took more than"):
+        painter.draw({"mark": "bar"})
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_markdown_says_how_alike_they_are_where_it_was_asked_for():
 
 def test_every_chart_of_the_issue_is_there_and_drawn():
     charts = charts_of(comparison())
-    drawn = draw(charts)
+    drawn = draw(charts).svgs
 
     assert ["differences", "won-and-lost", "query-by-query-1", "segments-1"] == [chart.name for chart in charts]
     assert all(svg.startswith("<svg") for svg in drawn.values())

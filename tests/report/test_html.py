@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from assay.errors import show_id
+from assay.report.drawing.charts import Drawings
 from assay.report.evaluation.charts import draw_charts
 from assay.report.evaluation.page import render_report_html
 from report.pages import Page
 from report.samples import HOSTILE, finding, hostile_report, identity, large_report, measure, report, reports
 
-PLAIN = Page(render_report_html(hostile_report("plain text"), {})).tags
+PLAIN = Page(render_report_html(hostile_report("plain text"), Drawings())).tags
 
 
 def sha256(text: str) -> str:
@@ -25,7 +26,7 @@ def sha256(text: str) -> str:
 
 
 def page(some_report) -> Page:
-    return Page(render_report_html(some_report, {}))
+    return Page(render_report_html(some_report, Drawings()))
 
 
 def said(found: Page) -> str:
@@ -44,7 +45,7 @@ def check_that_texts_are_data(text: str, found: Page, html: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_are_data(text):
-    html = render_report_html(hostile_report(text), {})
+    html = render_report_html(hostile_report(text), Drawings())
 
     check_that_texts_are_data(text, Page(html), html)
     assert "<" not in text or text not in html
@@ -69,14 +70,14 @@ anything = st.text(st.characters(exclude_categories=()), min_size=1, max_size=60
 @given(anything)
 @example("2026-11-15")
 def test_no_text_changes_the_page(text):
-    html = render_report_html(hostile_report(text), {})
+    html = render_report_html(hostile_report(text), Drawings())
 
     check_that_texts_are_data(text, Page(html), html)
 
 
 @given(reports())
 def test_any_report_makes_a_page_that_holds_its_values(some_report):
-    html = render_report_html(some_report, {})
+    html = render_report_html(some_report, Drawings())
     data = Page(html).data
 
     html.encode("utf-8")
@@ -188,9 +189,9 @@ def test_values_in_memory_have_no_file():
 
 
 def test_without_drawings_the_words_remain():
-    text = said(page(report()))
+    text = said(Page(render_report_html(report(), Drawings(missing="no colours left."))))
 
-    assert "pip install 'assay-ir[report]'" in text
+    assert "Charts are shown as text: no colours left." in text
     assert "11 queries are at 0." in text
 
 

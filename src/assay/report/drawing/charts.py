@@ -1,12 +1,25 @@
-"""Charts, and how to draw them as SVG. The drawing package is loaded only if a chart is drawn."""
+"""Charts, and how to draw them as SVG, in a process of its own that is started for the first chart."""
 
 from __future__ import annotations
 
+import atexit
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from threading import Lock, Timer
 
 from msgspec import Struct
 
+from assay.errors import MissingExtraError
 from assay.report.drawing.vega import Spec
+
+LONGEST = 60  # seconds for one chart; the first takes about one
 
 
 class Chart(Struct, frozen=True):
@@ -18,10 +31,96 @@ class Chart(Struct, frozen=True):
     spec: Spec
 
 
-def draw(charts: Iterable[Chart]) -> dict[str, str]:
-    """Charts as SVG, by name; empty if the drawing package is not installed."""
+class Drawings(Struct, frozen=True):
+    """Charts as SVG, by name, and why others are missing."""
+
+    svgs: dict[str, str] = {}
+    missing: str = ""
+
+
+def draw(charts: Iterable[Chart]) -> Drawings:
+    """The charts as SVG. Whatever happens while they are drawn, the caller gets an answer."""
+    wanted = list(charts)
+    if importlib.util.find_spec("vl_convert") is None:
+        return Drawings(missing=str(MissingExtraError("drawing charts", "report")))
+    svgs: dict[str, str] = {}
     try:
-        import vl_convert
-    except ImportError:
-        return {}
-    return {chart.name: vl_convert.vegalite_to_svg(chart.spec) for chart in charts}
+        for chart in wanted:
+            svgs[chart.name] = _painter(os.getpid()).draw(chart.spec)
+    except _CannotDrawError as error:
+        return Drawings(svgs, f"{error}.")
+    return Drawings(svgs)
+
+
+class _CannotDrawError(Exception):
+    """The process that draws has ended or cannot be started."""
+
+
+class _Painter:
+    """The process that draws. It ends when its input is closed, so at the latest with ours."""
+
+    def __init__(self) -> None:
+        self._why = ""  # why it has ended
+        self._lock = Lock()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "assay.report.drawing.painter"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise _CannotDrawError(f"the program that draws charts cannot be started: {error.strerror}") from error
+
+    def draw(self, spec: Spec) -> str:
+        """One chart as SVG."""
+        with self._lock:
+            answer = b"" if self._why else self._answer(json.dumps(spec).encode() + b"\n")
+            if not answer:
+                self._why = self._why or _ending(self.close())
+                raise _CannotDrawError(self._why)
+        svg: str = json.loads(answer)
+        return svg
+
+    def close(self) -> int:
+        """End the process; its exit status."""
+        with suppress(OSError, ValueError):  # it may refuse what was written last, or be closed already
+            self._process.communicate()
+        return self._process.wait()
+
+    def _answer(self, line: bytes) -> bytes:
+        """The answer to a line; empty if the process ends or takes too long."""
+        timer = Timer(LONGEST, self._give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            self._process.stdin.write(line)  # type: ignore[union-attr]
+            self._process.stdin.flush()  # type: ignore[union-attr]
+            return self._process.stdout.readline()  # type: ignore[union-attr]
+        except OSError:
+            return b""
+        finally:
+            timer.cancel()
+
+    def _give_up(self) -> None:
+        self._why = f"a chart took more than {LONGEST} seconds"
+        self._process.kill()
+
+
+@cache
+def _painter(process: int) -> _Painter:
+    """The painter of this process: a forked one must not share it."""
+    painter = _Painter()
+    atexit.register(painter.close)
+    return painter
+
+
+def _ending(status: int) -> str:
+    """Why a process ended, in words."""
+    if status >= 0:
+        return f"the program that draws charts failed (exit status {status})"
+    name = signal.Signals(-status).name
+    return (
+        f"the program that draws charts was ended by {name}. It reserves some 64 GB of addresses, though it uses little "
+        "memory: lift the limit (ulimit -v) to get charts"
+    )

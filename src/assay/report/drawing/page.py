@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from assay.errors import show_id
+from assay.report.drawing.charts import Drawings
 from assay.report.drawing.vega import COLOURS
 
 if TYPE_CHECKING:
@@ -36,12 +36,10 @@ class Toned(Struct, frozen=True):
     tone: str
 
 
-def render_page(
-    template: str, drawings: Mapping[str, str], *, script: str = "", data: Any = None, **context: Any
-) -> str:
+def render_page(template: str, drawings: Drawings, *, script: str = "", data: Any = None, **context: Any) -> str:
     """Render a template as a complete page.
 
-    `drawings` are the SVGs from `draw`, by chart; `script` names a file next to the template, which reads `data` as JSON
+    `drawings` are the charts from `draw`; `script` names a file next to the template, which reads `data` as JSON
     from the element with the id data.
     """
     from markupsafe import Markup
@@ -51,7 +49,8 @@ def render_page(
         _environment()
         .get_template(template)
         .render(
-            drawings={name: Markup(svg) for name, svg in drawings.items()},
+            drawings={name: Markup(svg) for name, svg in drawings.svgs.items()},
+            not_drawn=drawings.missing,
             policy=Markup(_policy(code, style)),
             style=Markup(style),
             script=Markup(code),

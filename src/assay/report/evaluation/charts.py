@@ -10,7 +10,7 @@ from msgspec import Struct
 from assay.errors import show_id
 from assay.records.curves import NEVER
 from assay.records.model import EvaluationReport, MeasureResult
-from assay.report.drawing.charts import Chart, draw
+from assay.report.drawing.charts import Chart, Drawings, draw
 from assay.report.evaluation import specs
 from assay.report.evaluation.sheet import main_measure, show_value
 from assay.report.evaluation.specs import Mean
@@ -20,8 +20,8 @@ NAMED_QUERIES = 20  # up to this many, each query has its own bar with its id
 MOST_LINES = 4
 
 
-def draw_charts(report: EvaluationReport) -> dict[str, str]:
-    """The charts of a report as SVG, by name."""
+def draw_charts(report: EvaluationReport) -> Drawings:
+    """The charts of a report as SVG."""
     return draw(charts_of(report))
 
 

@@ -20,8 +20,11 @@ from assay.words import number_of
 EXTREMES = 10  # queries at each end
 
 
-def render_report_markdown(report: EvaluationReport, chart_files: Mapping[str, str]) -> str:
-    """The report as one Markdown text; `chart_files` gives the relative path of each chart's SVG."""
+def render_report_markdown(report: EvaluationReport, chart_files: Mapping[str, str], not_drawn: str = "") -> str:
+    """The report as one Markdown text.
+
+    `chart_files` gives the relative path of each chart's SVG, `not_drawn` the reason why some have none.
+    """
     sheet = sheet_of(report)
     parts = [
         *_head(report, sheet),
@@ -30,7 +33,7 @@ def render_report_markdown(report: EvaluationReport, chart_files: Mapping[str, s
         f"**Conventions.** {plain(sheet.conventions)}",
         f"**Coverage.** {plain(report.coverage_words)}",
         *_findings(sheet),
-        *_charts(report, chart_files),
+        *_charts(report, chart_files, not_drawn),
         *_queries(report),
         "## Provenance",
         *(part for title, facts in sheet.identity for part in (f"### {title}", _fact_table(facts))),
@@ -96,10 +99,12 @@ def _example(text: str, line: int | None, query: str | None) -> str:
     return ", ".join(place) + (": " if place else "") + plain(text)
 
 
-def _charts(report: EvaluationReport, chart_files: Mapping[str, str]) -> Iterator[str]:
+def _charts(report: EvaluationReport, chart_files: Mapping[str, str], not_drawn: str) -> Iterator[str]:
     charts = charts_of(report)
     if charts:
         yield "## Charts"
+    if charts and not_drawn:
+        yield f"Charts are shown as text: {plain(not_drawn)}"
     for chart in charts:
         yield f"### {plain(chart.title)}"
         if chart.name in chart_files:

@@ -11,9 +11,9 @@ from assay.report.evaluation.page import render_report_html
 def evaluation_files(report: EvaluationReport) -> dict[str, str]:
     """The HTML page, the Markdown, and its charts, by file name."""
     charts = draw_charts(report)
-    files = {name: f"charts/{name}.svg" for name in charts}
+    files = {name: f"charts/{name}.svg" for name in charts.svgs}
     return {
         "EvaluationReport.html": render_report_html(report, charts),
-        "EvaluationReport.md": render_report_markdown(report, files),
-        **{files[name]: svg for name, svg in charts.items()},
+        "EvaluationReport.md": render_report_markdown(report, files, charts.missing),
+        **{files[name]: svg for name, svg in charts.svgs.items()},
     }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from assay.errors import show_id
 from assay.records.model import EvaluationReport
+from assay.report.drawing.charts import Drawings
 from assay.report.drawing.page import ID, render_page
 from assay.report.drawing.words import where
 from assay.report.evaluation.charts import charts_of
@@ -27,8 +27,8 @@ class QueryTable(Struct, frozen=True):
     rows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def render_report_html(report: EvaluationReport, charts: Mapping[str, str]) -> str:
-    """The report as an HTML page; `charts` are the SVGs from `draw_charts`, by name.
+def render_report_html(report: EvaluationReport, charts: Drawings) -> str:
+    """The report as an HTML page; `charts` comes from `draw_charts`.
 
     A chart without an SVG is shown by its description only.
     """
