@@ -208,7 +208,7 @@ def test_mistakes_are_named_with_file_and_key(text, complaint):
     ("text", "start"),
     [
         ("measures.official = 0.3", "t.toml: measures.\"official\": 'official' means 29 measures (num_q, "),
-        ("a = = 3", "t.toml: is not valid TOML: "),
+        ("a = = 3", "t.toml:1: is not valid TOML: "),
         ('{"measures":\n {"AP": 0.3}', "t.toml:2: is not valid JSON: "),
     ],
 )

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -26,6 +25,7 @@ from msgspec.structs import replace
 
 from assay.benchmark.key_lines import key_lines, line_of
 from assay.errors import AssayError, InputError, did_you_mean, show_id
+from assay.inputs.toml import parse_toml
 from assay.measures import parse_measures
 
 DEFAULT_MEASURES = ("nDCG@10", "MAP@100", "MRR@10", "Recall@50", "Recall@100", "HitRate@10")
@@ -139,24 +139,7 @@ def parse_recipe(text: str, *, source: str = RECIPE_FILE) -> Recipe:
     >>> parse_recipe('collection = "shop"\nmodes = ["lexical"]').modes
     (Mode(name='lexical', kind='lexical'),)
     """
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _no_toml(text, str(error), source) from None
-    return _Reader(text, source).recipe(table)
-
-
-def _no_toml(text: str, words: str, source: str) -> InputError:
-    """The parser's error, with the line as in other messages."""
-    place = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", words)
-    if place is None:
-        return InputError(f"is not valid TOML: {words}.", source=source)
-    said = words[: place.start()]
-    if place[1] is None:
-        return InputError(
-            f"is not valid TOML: {said} at the end of the file.", source=source, line=len(text.splitlines()) or 1
-        )
-    return InputError(f"is not valid TOML: {said} in column {place[2]}.", source=source, line=int(place[1]))
+    return _Reader(text, source).recipe(parse_toml(text, source))
 
 
 def parse_modes(names: Sequence[str], known: Sequence[Mode] = ()) -> tuple[Mode, ...]:

@@ -207,7 +207,7 @@ def _only_one(folder: Path, shown: str) -> Iterator[None]:
 
 def _read_state(path: Path) -> State | None:
     """The stored state; None if it is missing or from another version."""
-    with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         state = msgspec.json.decode(path.read_bytes(), type=State)
         if state.schema == STATE_SCHEMA:
             return state
@@ -222,7 +222,7 @@ class _Schema(Record, frozen=True):
 
 def _is_benchmark(root: Path) -> bool:
     """Whether the folder contains a benchmark report, of any version."""
-    with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         found = msgspec.json.decode((root / BENCHMARK_FILE).read_bytes(), type=_Schema)
         return found.schema.startswith(BENCHMARK_SCHEMA.rpartition("/")[0] + "/")
     return False

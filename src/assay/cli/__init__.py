@@ -1,6 +1,7 @@
 """The command line: parse, call, print. All logic is in the library.
 
-Exit status: 0 done, 1 the answer is "no", 2 wrong usage or unusable input, 3 inconclusive.
+Exit status: 0 done, 1 the answer is "no", 2 wrong usage or unusable input, 3 inconclusive, 70 a fault of assay itself,
+130 interrupted. A crash must never look like an answer, so `main` catches everything.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any
 import click
 
 from assay._version import __version__
-from assay.errors import AssayError, InputError, NameWarning
+from assay.errors import AssayError, InputError, NameWarning, show_id
 
+DEBUG = "ASSAY_DEBUG"  # a variable of the environment: show where a fault happened
 SECTIONS = ("Measure", "Decide", "Search", "Files", "Learn")  # of `assay --help`; a command's module names its own
 
 
@@ -134,6 +136,31 @@ def main() -> None:
         sys.stdout = None  # flushing it at exit would fail too
         _complain(f"the result cannot be written: {error.strerror}.")
         sys.exit(2)
+    except RecursionError as error:  # readers say which file; this is for one that does not
+        _show_traceback(error)
+        _complain("the input is nested too deeply to be read.")
+        sys.exit(2)
+    except Exception as error:
+        _show_traceback(error)
+        _complain(_fault(error))
+        sys.exit(70)
+
+
+def _fault(error: Exception) -> str:
+    """A fault of our own, in one line."""
+    if isinstance(error, MemoryError):
+        return "out of memory. Nothing was written."
+    what = show_id(f"{type(error).__name__}: {error}".rstrip(": "), 300)
+    if os.environ.get(DEBUG):
+        return f"a fault in assay ({what}). Please report it, with the lines above."
+    return f"a fault in assay ({what}). Please report it, with what the command prints under {DEBUG}=1."
+
+
+def _show_traceback(error: Exception) -> None:
+    if os.environ.get(DEBUG):
+        import traceback
+
+        click.echo("".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace"), err=True, nl=False)
 
 
 def _show_warning(otherwise: Any, message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:

@@ -24,10 +24,15 @@ class Tell(Protocol):
         """`done` of `total` are finished; the total is None if unknown."""
 
 
+def is_watched() -> bool:
+    """Whether standard error is a terminal; it is None if the shell has closed it."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 @contextmanager
 def progress_bars() -> Iterator[Tell | None]:
     """A bar for the current step, removed at the end; None if standard error is not a terminal."""
-    if not sys.stderr.isatty():
+    if not is_watched():
         yield None
         return
     from rich.console import Console

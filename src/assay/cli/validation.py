@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -12,6 +11,7 @@ import click
 from msgspec.structs import replace
 
 from assay.cli import write
+from assay.cli.bars import is_watched
 from assay.cli.flags import with_flags
 from assay.cli.options import output_options
 from assay.report.validation import RENDERERS
@@ -58,7 +58,7 @@ def finish(
 def progress_bar(path: str) -> Iterator[Progress | None]:
     """A progress bar while a large file is read."""
     size = os.path.getsize(path) if os.path.isfile(path) else 0
-    if size < WORTH_A_BAR or not sys.stderr.isatty():
+    if size < WORTH_A_BAR or not is_watched():
         yield None
         return
     from rich.console import Console

@@ -35,3 +35,5 @@ def read_record(
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(why(data, error), source=str(path)) from None
+    except RecursionError:
+        raise InputError("is damaged: it is nested too deeply.", source=str(path)) from None

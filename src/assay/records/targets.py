@@ -19,7 +19,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,6 +28,7 @@ from msgspec.structs import replace
 
 from assay.errors import InputError, MeasureError, did_you_mean
 from assay.evaluation import Evaluation
+from assay.inputs.toml import parse_toml
 from assay.measures import Measure, parse_measure, parse_measures
 from assay.records.model import Baseline, Status, Target, TargetResult, Targets
 
@@ -93,13 +93,13 @@ def parse_targets(text: str, *, source: str = "<targets>") -> Targets:
 
 def _decoded(text: str, source: str) -> dict[str, Any]:
     try:
-        table = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+        table = json.loads(text) if text.lstrip().startswith("{") else parse_toml(text, source)
     except json.JSONDecodeError as error:
         raise InputError(
             f"is not valid JSON: {error.msg} in column {error.colno}.", source=source, line=error.lineno
         ) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"is not valid TOML: {error}.", source=source) from None
+    except RecursionError:
+        raise InputError("is nested too deeply.", source=source) from None
     if not isinstance(table, dict):
         raise InputError("must be a table with the key 'measures'.", source=source)
     return table

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
 
 from assay.cli import write
+from assay.cli.bars import is_watched
 from assay.cli.options import format_option, output_options, parts_options
 from assay.collections import check_collection, embedded_collections
 from assay.collections.columns import parse_columns, parse_files
@@ -76,7 +76,7 @@ def check_command(
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
     """The number of documents read so far; None if standard error is not a terminal."""
-    if not sys.stderr.isatty():
+    if not is_watched():
         yield None
         return
     from rich.console import Console

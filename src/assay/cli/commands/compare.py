@@ -151,7 +151,7 @@ def command(
     study = Study(**{name: given.pop(name) for name in Study.__struct_fields__ if name in given})
     asked = given.pop("moves")
     page = output_format == "html"
-    if page and output is None and sys.stdout.isatty():
+    if page and output is None and sys.stdout is not None and sys.stdout.isatty():
         raise InputError("an HTML page cannot be shown in the terminal; write it to a file: -o comparison.html")
     texts = given.pop("queries")
     looks = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import click
 
 from assay.cli import write
+from assay.cli.bars import is_watched
 from assay.cli.options import format_option
 from assay.errors import MissingModelError
 from assay.retrieval.base import Progress
@@ -112,7 +112,7 @@ def _megabytes(size: int) -> str:
 @contextmanager
 def _bar(name: str) -> Iterator[Progress | None]:
     """A progress bar for downloading a model; None if standard error is not a terminal."""
-    if not sys.stderr.isatty():
+    if not is_watched():
         yield None
         return
     from rich.console import Console

@@ -16,7 +16,7 @@ _HEIGHT = 25  # has no effect itself, but without it rich assumes 80 columns for
 
 def terminal_width() -> int:
     """The number of columns of the terminal."""
-    return shutil.get_terminal_size((FALLBACK_WIDTH, 0)).columns if sys.stdout.isatty() else FALLBACK_WIDTH
+    return shutil.get_terminal_size((FALLBACK_WIDTH, 0)).columns if _is_terminal() else FALLBACK_WIDTH
 
 
 def printed(what: RenderableType, width: int) -> str:
@@ -24,7 +24,7 @@ def printed(what: RenderableType, width: int) -> str:
     from rich.console import Console
 
     out = io.StringIO()
-    colours = sys.stdout.isatty()
+    colours = _is_terminal()
     console = Console(
         file=out,
         width=width,
@@ -35,3 +35,7 @@ def printed(what: RenderableType, width: int) -> str:
     )
     console.print(what)
     return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()  # it is None if the shell has closed it
