@@ -7,8 +7,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import time
 
 from assay.errors import InputError
+
+# Temporary files have random names of their own, short whatever the target is called, and are created, never opened:
+# neither another thread, process or machine nor a link that somebody planted can share one.
+_PREFIX, _SUFFIX = ".assay-", ".part"
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_DAY = 86400  # seconds
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
@@ -25,25 +32,37 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
     if not os.fspath(path):
         raise InputError("the name of the output file is empty.")
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    temporary = target.with_name(f"{_PREFIX}{os.urandom(8).hex()}{_SUFFIX}")
     try:
         if target.exists() and not target.is_file():
             with target.open("wb") as file:
                 file.writelines(blocks)
             return
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+        mode = target.stat().st_mode & 0o777 if target.exists() else None
+        with open(os.open(temporary, _NEW, 0o666 if mode is None else mode), "wb") as file:
+            if mode is not None:
+                os.chmod(temporary, mode)  # bits that the umask took away
             file.writelines(blocks)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
         flush_folder(target.parent)
+        _remove_abandoned(target.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise InputError(f"cannot be written: {error.strerror}.", source=os.fspath(path)) from None
     except BaseException:  # an error in `blocks`, or Ctrl-C
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove temporary files that killed processes left here a day ago or earlier."""
+    with suppress(OSError), os.scandir(folder) as entries:  # a courtesy: it must never fail a write that is done
+        for entry in entries:
+            ours = entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX)
+            if ours and entry.stat(follow_symlinks=False).st_mtime < time() - _DAY:
+                os.unlink(entry.path)
 
 
 def flush_folder(folder: str | os.PathLike[str]) -> None:

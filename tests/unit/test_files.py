@@ -48,7 +48,8 @@ def test_data_is_on_the_disk_before_its_name_and_the_name_after_it(tmp_path, mon
     fsync, replace = os.fsync, os.replace
 
     def flushing(descriptor):
-        done.append(f"flush {Path(os.readlink(f'/proc/self/fd/{descriptor}')).name}")
+        name = Path(os.readlink(f"/proc/self/fd/{descriptor}")).name
+        done.append(f"flush {'temporary file' if name.endswith('.part') else name}")
         fsync(descriptor)
 
     def replacing(one, other):
@@ -60,7 +61,7 @@ def test_data_is_on_the_disk_before_its_name_and_the_name_after_it(tmp_path, mon
     monkeypatch.setattr(os, "replace", replacing)
     write_whole(tmp_path / "new", b"text")
 
-    assert [f"flush .new.{os.getpid()}.part", "rename to new", f"flush {tmp_path.name}"] == done
+    assert ["flush temporary file", "rename to new", f"flush {tmp_path.name}"] == done
 
 
 def test_blocks_are_written_as_they_come_and_none_stay_if_one_cannot_be_made(tmp_path):
@@ -73,6 +74,48 @@ def test_blocks_are_written_as_they_come_and_none_stay_if_one_cannot_be_made(tmp
     with pytest.raises(InputError, match="damaged"):
         write_blocks(tmp_path / "half", failing())
     assert (b"one two", ["whole"]) == ((tmp_path / "whole").read_bytes(), os.listdir(tmp_path))
+
+
+def test_threads_that_write_one_file_do_not_mix(tmp_path):
+    texts = [bytes([65 + number]) * 300_000 for number in range(4)]
+    for _ in range(10):
+        threads = [threading.Thread(target=write_whole, args=(tmp_path / "file", text)) for text in texts]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert (tmp_path / "file").read_bytes() in texts
+    assert ["file"] == os.listdir(tmp_path)
+
+
+def test_a_planted_link_is_not_followed(tmp_path, monkeypatch):
+    (tmp_path / "precious").write_bytes(b"precious")
+    monkeypatch.setattr(os, "urandom", lambda size: b"\0" * size)
+    (tmp_path / f".assay-{'00' * 8}.part").symlink_to(tmp_path / "precious")
+
+    with pytest.raises(InputError, match="cannot be written: File exists"):
+        write_whole(tmp_path / "file", b"text")
+    assert b"precious" == (tmp_path / "precious").read_bytes()
+    assert not (tmp_path / "file").exists()
+
+
+def test_the_longest_name_that_the_system_allows(tmp_path):
+    name = "x" * 255
+    write_whole(tmp_path / name, b"text")
+
+    assert [name] == os.listdir(tmp_path)
+
+
+def test_what_killed_processes_left_is_removed_after_a_day(tmp_path):
+    old, new, other = (tmp_path / name for name in (".assay-1.part", ".assay-2.part", ".other.part"))
+    for path in (old, new, other):
+        path.touch()
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    write_whole(tmp_path / "file", b"text")
+
+    assert [".assay-2.part", ".other.part", "file"] == sorted(os.listdir(tmp_path))
 
 
 def test_a_locked_folder_keeps_others_waiting_and_holds_no_file(tmp_path):
