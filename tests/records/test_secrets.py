@@ -65,7 +65,18 @@ def test_a_short_number_as_a_password_is_still_one():
         ("x?api_key=abc&k=60", "x?api_key=***&k=60"),
         ("x?password=a&b&k=60", "x?password=***&k=60"),
         ("path/token=abc/run.txt", "path/token=***"),
+        ("pw=hunter2", "pw=***"),
+        ("https://h/x?sig=abc&k=60", "https://h/x?sig=***&k=60"),
+        ("https://h/x?X-Amz-Signature=a1&X-Amz-Credential=b2", "https://h/x?X-Amz-Signature=***&X-Amz-Credential=***"),
+        ("https://h/back?code=4/0Ab&state=1", "https://h/back?code=***&state=1"),
+        ("session=9f8e7d", "session=***"),
+        ("tool --password hunter2 go", "tool --password *** go"),
+        ("curl -u ann:hunter2 x", "curl -u *** x"),
         # by their position
+        ("runs/ann:pw@host/x.run", "runs/***@host/x.run"),
+        ("ann:pw@db.example.org:5432", "***@db.example.org:5432"),
+        ("https://hooks.example.com/services/T0/B0/abc", "https://hooks.example.com/***"),
+        ("https://chat.example.com/api/webhooks/1/abc", "https://chat.example.com/api/webhooks/***"),
         ("https://ann:pw@example.org/x", "https://***@example.org/x"),
         ("https://token@example.org/x", "https://***@example.org/x"),
         ("postgresql://ann:p@ss:w@rd@db:5432/x", "postgresql://***@db:5432/x"),
@@ -73,6 +84,7 @@ def test_a_short_number_as_a_password_is_still_one():
         ("Bearer abcdefgh1234", "Bearer ***"),
         # by their form
         ("sk-abcdefgh", "***"),
+        ("pcsk_4abcdEFGH", "***"),
         ("sk-ant-api03-abc_def-ghi", "***"),
         ("runs/sk-proj-12345678.run", "runs/***.run"),
         ("AKIAIOSFODNN7EXAMPLE", "***"),
@@ -107,6 +119,7 @@ def test_secrets_are_hidden(text, shown):
         "C:\\runs\\bm25.run",
         "auth://host/path",
         "",
+        *("exit code: 3", "code_version=1.2", "--user ann", "-u 3", "ann@example.org", "k1:0.9@10", "10:30@noon"),
     ],
 )
 def test_what_is_no_secret_is_left_alone(text):
@@ -214,3 +227,9 @@ def test_hiding_twice_changes_nothing_more(text):
 
 def test_hidden_is_what_reports_show():
     assert "***" == HIDDEN
+
+
+def test_addresses_in_an_error_show_no_secret_and_the_rest_is_left():
+    shown = Secrets().hide_addresses("key: https://ann:pw@example.org/x?sig=abc: no such file")
+
+    assert "key: https://***@example.org/x?sig=*** no such file" == shown

@@ -177,6 +177,10 @@ def _note(text: str) -> None:
 
 
 def _complain(message: str) -> None:
+    if "://" in message:  # the address of a user may hold a key
+        from assay.records.secrets import Secrets
+
+        message = Secrets().hide_addresses(message)
     click.echo(f"Error: {message}".encode("utf-8", "backslashreplace"), err=True)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 HIDDEN = "***"
+_LOGIN_OPTIONS = ("-u", "--user", "--proxy-user", "-U")  # of curl: USER:PASSWORD
 _WORTH_KNOWING = 8  # characters; shorter values are hidden where they occur, but not searched for elsewhere
 
 # Words that make a name secret, anywhere in it: API_KEY, apiKey, db-password, X-Auth-Token.
@@ -17,12 +18,15 @@ _SECRET_WORDS = frozenset(
     [
         *("key", "keys", "apikey", "apikeys", "accesskey", "authkey", "privatekey", "secretkey"),
         *("token", "tokens", "secret", "secrets", "auth", "authorization", "bearer", "jwt", "cookie"),
-        *("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "pass", "pgpassword"),
-        *("credential", "credentials"),
+        *("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "pw", "pass", "pgpassword"),
+        *("credential", "credentials", "signature", "sig", "sas", "webhook", "webhooks"),
     ]
 )
 _SECRET_ENDS = ("token", "secret", "password", "passwd", "passphrase")  # accesstoken, clientsecret
-_COUNTED = frozenset({"tokens", "token", "keys", "key", "pass"})  # max_tokens=512 is not a secret
+_SECRET_ALONE = frozenset(
+    {"code", "session", "sessionid", "sid"}
+)  # secret as a whole name: ?code=, but not code_version=
+_COUNTED = frozenset({"tokens", "token", "keys", "key", "pass", "code", "session"})  # max_tokens=512 is not a secret
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _SHAPES = (
@@ -37,6 +41,7 @@ _SHAPES = (
     r"(?:npm|pat|dop_v1|shpat|dapi|ntn|secret)_?[A-Fa-f0-9]{32,}",
     r"pypi-[\w-]{16,}",
     r"SG\.[\w-]{16,}\.[\w-]{16,}",  # SendGrid
+    r"pcsk_\w{8,}",  # Pinecone
     r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?",  # JSON Web Token
 )
 _SHAPE = re.compile("|".join(rf"(?<![A-Za-z0-9])(?:{shape})" for shape in _SHAPES))
@@ -44,6 +49,14 @@ _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-
 _USER_INFO = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^/?#\s]*)@"
 )  # up to the last @: passwords may contain one
+_LOGIN = re.compile(
+    r"(?<![\w.+-])(?P<user>[\w.+-]+:[^\s/@:]+)@(?=[\w-]+(?:\.[\w-]+|[:/]))"
+)  # without a scheme: ann:pw@host/x
+_WEBHOOK = re.compile(
+    r"(?P<place>https?://[^\s/]*(?:hook[^\s/]*/|[^\s/]*/(?:[^\s/]+/)*?[\w-]*hooks?/))[^\s\"']+", re.IGNORECASE
+)
+_OPTION = re.compile(r"(?P<name>(?<!\S)--?[A-Za-z][\w-]*)(?P<blank>\s+)(?P<value>(?!-)\S+)")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _BEARER = re.compile(r"(?P<word>\b(?:bearer|basic)\s+)(?=\S*\d|\S{20,})[\w.~+/=-]{8,}", re.IGNORECASE)
 _QUOTED = r'"(?:[^"\\]|\\.)*"|\'[^\']*\''
 _NAME = re.compile(r"(?P<name>[\w.-]+)[\"']?\s*[=:]\s*")
@@ -62,6 +75,7 @@ def is_secret_name(name: str, value: str = "") -> bool:
     """
     words = {word.casefold() for word in _PARTS.findall(name)}
     found = {word for word in words if word in _SECRET_WORDS or word.endswith(_SECRET_ENDS)}
+    found |= {name.casefold().strip("-")} & _SECRET_ALONE
     is_count = value.isdecimal() and len(value) < 6 and found <= _COUNTED
     return bool(found) and not is_count
 
@@ -96,7 +110,7 @@ class Secrets:
             if value_follows:
                 self.learn(argument)
             shown.append(HIDDEN if value_follows else self.hide_argument(argument))
-            value_follows = not value_follows and _is_secret_option(argument)
+            value_follows = not value_follows and (_is_secret_option(argument) or argument in _LOGIN_OPTIONS)
         return tuple(self.hide(argument) for argument in shown)  # again: later arguments may have revealed secrets
 
     def hide_argument(self, argument: str) -> str:
@@ -115,13 +129,20 @@ class Secrets:
     def hide(self, text: str) -> str:
         """A text without its secrets."""
         text = _PRIVATE_KEY.sub(HIDDEN, text)
+        text = _WEBHOOK.sub(rf"\g<place>{HIDDEN}", text)
         text = _USER_INFO.sub(self._without_user, text)
+        text = _LOGIN.sub(self._without_login, text)
+        text = _OPTION.sub(self._without_option, text)
         text = self._without_pairs(text)
         text = _BEARER.sub(rf"\g<word>{HIDDEN}", text)
         text = _SHAPE.sub(HIDDEN, text)
         for value in sorted(self._known, key=len, reverse=True):
             text = text.replace(value, HIDDEN)
         return text
+
+    def hide_addresses(self, text: str) -> str:
+        """A text whose addresses (URLs) show no secrets; the rest is left as it is."""
+        return _ADDRESS.sub(lambda found: self.hide(found[0]), text)
 
     def hide_value(self, name: str, value: str) -> str:
         """A named value: completely hidden if the name is secret."""
@@ -168,6 +189,18 @@ class Secrets:
     def _without_user(self, found: re.Match[str]) -> str:
         self.learn(found["user"].partition(":")[2])
         return f"{found['scheme']}{HIDDEN}@"
+
+    def _without_login(self, found: re.Match[str]) -> str:
+        self.learn(found["user"].partition(":")[2])
+        return f"{HIDDEN}@"
+
+    def _without_option(self, found: re.Match[str]) -> str:
+        """`--password VALUE` or `-u USER:PASSWORD` within a text."""
+        name, value = found["name"], found["value"]
+        if not (is_secret_name(name, value) or (name in _LOGIN_OPTIONS and ":" in value)):
+            return found[0]
+        self.learn(value.partition(":")[2] if name in _LOGIN_OPTIONS else value)
+        return f"{name}{found['blank']}{HIDDEN}"
 
     def _without_pairs(self, text: str) -> str:
         """A text with the values of secret names hidden, up to a space or the closing quote."""
