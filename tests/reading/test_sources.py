@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from assay import evaluate, native
 from assay.errors import FormatError, InputError, MissingExtraError
-from assay.formats import parse_qrels, parse_run, read_qrels, read_run, sources
+from assay.formats import parse_qrels, parse_run, read_qrels, read_run, reading, sources
 from reading.rows import refusal, run_rows
 
 RUN = b"".join(b"q%d Q0 d%d 1 %d x\n" % (row // 10, row * 7919 % 104729, -row) for row in range(2000))
@@ -126,11 +127,11 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_that_fails_while_it_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Broken(io.RawIOBase):
+    class Broken(io.FileIO):
         def read(self, size: int = -1, /) -> bytes:
             raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(sources, "open_file", lambda path: Broken())
+    monkeypatch.setattr(sources, "open_file", lambda path: Broken(os.devnull))
 
     assert "run: cannot be read: Input/output error" == refusal(lambda: read_run("run"))
 
@@ -201,3 +202,26 @@ def test_a_damaged_second_stream_is_not_left_out(compress: Callable[[bytes], byt
         parse_run(first + b"\x00" + second)
     with pytest.raises(InputError):
         parse_run(first + second[:-4])
+
+
+@pytest.mark.parametrize("without_kernel", [False, True])
+@pytest.mark.parametrize("change", ["shrinks", "grows", "changes in place"])
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch, without_kernel, change):
+    """The change comes after the first block, at the moment when the format is known."""
+    monkeypatch.setattr(native, "turned_off", without_kernel)
+    path, line = tmp_path / "my.run", "q1 Q0 d{:06} 1 1.0 x\n"
+    text = "".join(line.format(number) for number in range(20_000))
+    path.write_text(text)
+    detect = reading.detect_format
+
+    def detecting(*given):
+        found = detect(*given)
+        path.write_text(
+            {"shrinks": text[:1000], "grows": text * 2, "changes in place": text.replace("1.0", "2.0")}[change]
+        )
+        os.utime(path, ns=(1, 1))
+        return found
+
+    monkeypatch.setattr(reading, "detect_format", detecting)
+    with pytest.raises(InputError, match=r"my\.run.*(the file changed while it was read|Is the line cut off)"):
+        evaluate({"q1": {"d000001": 1}}, path, ["P@1"])

@@ -108,11 +108,19 @@ def open_source(source: Source) -> Iterator[Content]:
         return
     path = os.fsdecode(source)
     with open_file(path) as stream:
+        before = os.fstat(stream.fileno())
         content = _content(stream, path, stem(path))
-        status = os.fstat(stream.fileno())
-        if content.compression is None and stat.S_ISREG(status.st_mode):
-            content.file = PlainFile(stream.fileno(), status.st_size)
+        if content.compression is None and stat.S_ISREG(before.st_mode):
+            content.file = PlainFile(stream.fileno(), before.st_size)
         yield content
+        after = os.fstat(stream.fileno())
+        if stat.S_ISREG(before.st_mode) and _version(before) != _version(after):
+            raise InputError("the file changed while it was read. Try again when it is complete.", source=path)
+
+
+def _version(status: os.stat_result) -> tuple[int, int]:
+    """What changes with the content of a file; a file read half before and half after a change fits neither version."""
+    return status.st_size, status.st_mtime_ns
 
 
 class Origin:
