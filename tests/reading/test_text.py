@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 from assay.errors import InputError
-from assay.formats import parse_qrels, parse_run, sources
+from assay.formats import parse_qrels, parse_run, read_qrels, read_run, sources
 from assay.formats.problems import SHOWN
+from assay.validation.validating import validate_run
 from reading.rows import listed, qrels_rows, refusal, run_rows
 
 ADVICE = "Scores must be plain decimal numbers such as 12.5 or 1.2e-3: fix or remove these rows."
@@ -274,3 +277,16 @@ def test_a_refusal_knows_its_source_and_line() -> None:
         parse_run("q Q0 a 1 2 x\nq Q0 b 1 x x\n")
 
     assert ("<text>", 2) == (caught.value.source, caught.value.line)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_that_never_ends_is_refused_before_it_fills_the_memory(tmp_path, packed):
+    path = tmp_path / ("long.run.gz" if packed else "long.run")
+    with (gzip.open if packed else open)(path, "wb") as file:
+        for _ in range(40):
+            file.write(b"a" * (1 << 20))
+
+    for read in (read_run, read_qrels):
+        with pytest.raises(InputError, match=r"long\.run.*: a line has more than 16 MB"):
+            read(path, input_format="trec")
+    assert ["RUN001"] == validate_run(path).codes()[:1]

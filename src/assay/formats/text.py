@@ -32,6 +32,7 @@ _OTHER_FILES = {
     b"%PDF": "a PDF",
 }
 _BARE_RETURN = rb"\r(?![\r\n]|\Z)"
+LONGEST_LINE = 1 << 24  # bytes; rows of runs and judgments have some dozens, comments some thousands
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 
 
@@ -42,11 +43,13 @@ class Chunk(Struct, frozen=True):
     line: int  # the number of the first line, counted from 1
 
 
-def line_chunks(content: Content, *, byte_order_mark: bool = False) -> Iterator[Chunk]:
+def line_chunks(
+    content: Content, *, byte_order_mark: bool = False, longest: int | None = LONGEST_LINE
+) -> Iterator[Chunk]:
     """The text of a source in chunks of whole lines; keeps a UTF-8 byte order mark at its start only if told to."""
     refuse_other_files(content)
     line = 1
-    for data in whole_lines(content.blocks()):
+    for data in whole_lines(content.blocks(), content.name, longest):
         drop_mark = line == 1 and not byte_order_mark
         chunk = Chunk(data.removeprefix(BYTE_ORDER_MARK) if drop_mark else data, line)
         _refuse_nul(chunk, content)
@@ -56,7 +59,7 @@ def line_chunks(content: Content, *, byte_order_mark: bool = False) -> Iterator[
 
 def whole_text(content: Content) -> str:
     """The whole text of a source."""
-    return decoded(b"".join(chunk.data for chunk in line_chunks(content)))
+    return decoded(b"".join(chunk.data for chunk in line_chunks(content, longest=None)))  # JSON may be one line
 
 
 def lines_of(data: bytes) -> Iterator[bytes]:
@@ -147,15 +150,22 @@ _RETURN_MESSAGE = (
 )
 
 
-def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces of whole lines; adds a missing final newline."""
+def whole_lines(blocks: Iterable[bytes], source: str, longest: int | None = LONGEST_LINE) -> Iterator[bytes]:
+    """The same bytes in pieces of whole lines; adds a missing final newline. A line that never ends is an error."""
     pending: list[bytes] = []  # pieces of a line that continues in the next block
+    length = 0
     for block in blocks:
         end = block.rfind(b"\n") + 1
         if end:
             yield b"".join([*pending, block[:end]])
-            pending = []
+            pending, length = [], 0
         pending.append(block[end:])
+        length += len(pending[-1])
+        if longest is not None and length > longest:
+            raise InputError(
+                f"a line has more than {longest >> 20} MB. Are the line ends missing, or is this another kind of file?",
+                source=source,
+            )
     rest = b"".join(pending)
     if rest:
         yield rest + b"\n"

@@ -129,7 +129,7 @@ class TextReader:
                 yield rows
 
     def _chunks(self) -> Iterator[Chunk]:
-        for data in whole_lines(self._noting_end(self._content.blocks())):
+        for data in whole_lines(self._noting_end(self._content.blocks()), self._content.name):
             chunk = Chunk(data, self.lines + 1)
             if chunk.line == 1:
                 chunk = self._start(chunk)
