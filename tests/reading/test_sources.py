@@ -225,3 +225,41 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch, 
     monkeypatch.setattr(reading, "detect_format", detecting)
     with pytest.raises(InputError, match=r"my\.run.*(the file changed while it was read|Is the line cut off)"):
         evaluate({"q1": {"d000001": 1}}, path, ["P@1"])
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
+def test_an_endless_stream_is_refused_as_soon_as_it_is_seen_to_be_no_text():
+    with pytest.raises(InputError, match="/dev/zero: this is binary data, not text"):
+        evaluate({"q1": {"a": 1}}, "/dev/zero", ["P@1"])
+
+
+def test_a_stream_is_kept_as_far_as_it_was_read_and_can_be_read_again():
+    asked = []
+
+    class Stream(io.BytesIO):
+        def read(self, size=-1, /):
+            asked.append(size)
+            return super().read(size)
+
+    spool = sources._Spool(Stream(b"0123456789"), "run")
+    first, second = spool.reader(), spool.reader()
+
+    assert (b"0123", b"012345") == (first.read(4), second.read(4) + second.read(2))
+    assert [4, 2] == asked  # no more than was asked for
+    assert (b"456789", b"6789", b"") == (first.read(), second.read(9), second.read(9))
+    assert b"0123456789" == spool.reader().read()
+
+
+def test_a_full_disk_while_a_stream_is_kept_is_said(monkeypatch):
+    spool = sources._Spool(io.BytesIO(b"x" * 10), "<stdin>")
+
+    class Full(io.BytesIO):
+        def write(self, data, /):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(spool, "_kept", Full())
+
+    assert (
+        "<stdin>: cannot be kept in a temporary file while it is read: No space left on device. Save it to a file first."
+        == refusal(lambda: spool.reader().read(5))
+    )

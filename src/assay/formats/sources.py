@@ -124,11 +124,11 @@ def _version(status: os.stat_result) -> tuple[int, int]:
 
 
 class Origin:
-    """A source that can be opened again; pipes and standard input are kept in memory."""
+    """A source that can be opened again. What is read from a pipe or standard input is kept in a temporary file."""
 
     def __init__(self, source: Source) -> None:
         self.path = source if source == STDIN else os.fsdecode(source)
-        self._kept: bytes | None = None
+        self._spool: _Spool | None = None
 
     @contextmanager
     def open(self) -> Iterator[Content]:
@@ -137,10 +137,17 @@ class Origin:
             with open_source(self.path) as content:
                 yield content
             return
-        if self._kept is None:
-            with open_source(self.path) as content:
-                self._kept, self._names = content.read(), (content.name, content.stem)
-        yield Content(io.BytesIO(self._kept), *self._names)
+        name, its_stem = ("<stdin>", "stdin") if self.path == STDIN else (self.path, stem(self.path))
+        if self._spool is None:
+            self._spool = _Spool(_stdin() if self.path == STDIN else self._opened(), name)
+        yield _content(self._spool.reader(), name, its_stem)
+
+    def _opened(self) -> Readable:
+        import weakref
+
+        stream = open_file(self.path)
+        weakref.finalize(self, stream.close)
+        return stream
 
 
 @contextmanager
@@ -228,6 +235,58 @@ class _Joined:
             self._start = start[size:]
             return start[:size]
         return start + self._stream.read(size - len(start) if size >= 0 else size)
+
+
+class _Spool:
+    """A stream that can be read several times: what has been read is kept in a file without a name.
+
+    Only as much is read as a reader asks for, so bad input is refused early, however long the stream is.
+    """
+
+    def __init__(self, stream: Readable, name: str) -> None:
+        import tempfile
+        import weakref
+
+        self._stream, self._name = stream, name
+        self._kept = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as this object)
+        self._size = 0
+        weakref.finalize(self, self._kept.close)
+
+    def reader(self) -> Readable:
+        """The stream from its start."""
+        return _SpoolReader(self)
+
+    def read_at(self, place: int, size: int) -> bytes:
+        """At most `size` bytes from a place that has been read, or is next to be read."""
+        if place < self._size:
+            self._kept.seek(place)
+            return self._kept.read(min(size, self._size - place))
+        data = self._stream.read(size)
+        try:
+            self._kept.seek(0, os.SEEK_END)
+            self._kept.write(data)
+            self._kept.flush()
+        except OSError as error:
+            raise InputError(
+                f"cannot be kept in a temporary file while it is read: {_reason(error)}. Save it to a file first.",
+                source=self._name,
+            ) from error
+        self._size += len(data)
+        return data
+
+
+class _SpoolReader:
+    """One reading of a spool."""
+
+    def __init__(self, spool: _Spool) -> None:
+        self._spool, self._place = spool, 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        if size < 0:
+            return b"".join(iter(lambda: self.read(BLOCK_SIZE), b""))
+        data = self._spool.read_at(self._place, size)
+        self._place += len(data)
+        return data
 
 
 class _Frames:
