@@ -23,9 +23,10 @@ from assay.judgments import Judgments, index_judgments
 from assay.marking import judge
 from assay.measures import Measure, Request, parse_measures
 from assay.measures.conventions import CONVENTIONS, Convention
+from assay.measures.edges import Given, finished
 from assay.rules import Duplicates, Rules
 from assay.tables import Floats, Qrels, Run
-from assay.topics import JudgedTopics, index_topics, judge_topics
+from assay.topics import JudgedTopics, TopicJudgments, by_topics, index_topics
 from assay.words import plural
 
 STEPS = ("order", "scores", "ties", "self_match", "queries")  # rules, in the order of the steps
@@ -55,6 +56,7 @@ class _State(Struct, frozen=True):
     measure: Measure
     rules: Rules
     whole_grades: bool = False
+    finish: str = ""
     decimals: int | None = None
 
 
@@ -69,10 +71,11 @@ class _Files:
 
     def __init__(self, qrels: Qrels, run: Run, duplicates: Duplicates) -> None:
         self.run = run
+        self.grades = qrels.rel
         self.ours = Rules(duplicates=duplicates)
         self._tables = {False: qrels, True: qrels.whole_grades()}
         self._duplicates = duplicates
-        self._judgments: dict[bool, Judgments] = {}
+        self._indexed: dict[tuple[bool, bool], Judgments | TopicJudgments] = {}
         self._results: dict[_State, _Result] = {}
         self._rankings: dict[tuple[Rules, bool, str], JudgedRanking | JudgedTopics] = {}
 
@@ -80,6 +83,10 @@ class _Files:
         if state not in self._results:
             judged = self._judged(state)
             values = values_under(state.measure, judged, state.rules)
+            if state.finish:
+                values = finished(
+                    state.finish, Given(state.measure, judged, self._judgments_of(state), self.run), values
+                )
             value = combined(state.measure, values)
             value = value if state.decimals is None else round(value, state.decimals)
             self._results[state] = _Result(ranking_of(judged).queries, values, value)
@@ -90,15 +97,19 @@ class _Files:
         needs = state.measure.definition.needs
         key = (state.rules, state.whole_grades, needs)
         if key not in self._rankings:
-            table = self._tables[state.whole_grades]
-            if needs == "topics":
-                self._rankings[key] = judge_topics(index_topics(table, self._duplicates), self.run, state.rules)
-            else:
-                if state.whole_grades not in self._judgments:
-                    self._judgments[state.whole_grades] = index_judgments(table, self._duplicates)
-                judgments = self._judgments[state.whole_grades]
-                self._rankings[key] = judge(judgments, self.run, state.rules, strays=needs == "strays")
+            ranking = judge(self._judgments_of(state), self.run, state.rules, strays=needs == "strays")
+            topics = self._indexed[state.whole_grades, needs == "topics"]
+            self._rankings[key] = by_topics(topics, ranking) if isinstance(topics, TopicJudgments) else ranking
         return self._rankings[key]
+
+    def _judgments_of(self, state: _State) -> Judgments:
+        """The judgments under a state, indexed once."""
+        key = (state.whole_grades, state.measure.definition.needs == "topics")
+        if key not in self._indexed:
+            index = index_topics if key[1] else index_judgments
+            self._indexed[key] = index(self._tables[state.whole_grades], self._duplicates)
+        found = self._indexed[key]
+        return found.judgments if isinstance(found, TopicJudgments) else found
 
 
 def compare_conventions(
@@ -113,7 +124,8 @@ def compare_conventions(
 def _row(files: _Files, request: Request, convention: Convention) -> ConventionRow:
     ours = _State(request.measure, files.ours)
     start = files.result(ours).value
-    if note := convention.refusal(request.measure, request.label):
+    note = convention.refusal(request.measure, request.label) or convention.refusal_of_grades(files.grades)
+    if note:
         return ConventionRow(convention.name, request.label, None, None, (), f"reports nothing: {note}")
     reasons: list[Reason] = []
     state = ours
@@ -152,8 +164,8 @@ def _steps(ours: _State, convention: Convention) -> Iterator[tuple[_State, Any]]
             state = replace(state, rules=replace(state.rules, **{name: getattr(target, name)}))
             yield state, _WORDS[name, getattr(target, name)]
     adapted = convention.adapt(ours.measure)
-    if adapted != state.measure:
-        state = replace(state, measure=adapted)
+    if adapted != state.measure or case.finish:
+        state = replace(state, measure=adapted, finish=case.finish)
         yield state, case.why
     if convention.decimals is not None:
         state = replace(state, decimals=convention.decimals)

@@ -14,6 +14,7 @@ from assay import native
 from assay.errors import (
     AssayError,
     DocumentSetError,
+    InputError,
     MeasureError,
     MissingExtraError,
     RulesError,
@@ -210,13 +211,13 @@ class Plan(Struct, frozen=True, eq=False):
     measure: Measure
     rules: Rules
     form: int
+    finish: str  # what the conventions do with the values; see measures/edges.py
 
 
 class Ranked(Struct, frozen=True, eq=False):
     """A run ranked in every form that the measures need."""
 
-    name: str
-    source: str
+    run: OpenedRun
     rankings: tuple[JudgedRanking | JudgedTopics, ...]  # one per form
 
 
@@ -256,14 +257,20 @@ class Evaluator:
         self.doubt = ""
         if "topics" not in needs:
             self.judgments = read_judgments(qrels, reading, duplicates=duplicates, whole_grades=whole_grades)
+            self._check_grades(self.judgments.rel)
             return
         table = as_qrels(qrels, reading)
+        self._check_grades(table.rel)
         table = table.whole_grades() if whole_grades else table
         self.topics = self._index_topics(table)
         self.doubt = self._doubt(self.topics)
         # For other measures, a document judged for several subtopics is a duplicate.
         only_topics = needs == {"topics"}
         self.judgments = self.topics.judgments if only_topics else index_judgments(table, duplicates)
+
+    def _check_grades(self, grades: Floats) -> None:
+        if why := self.like.refusal_of_grades(grades):
+            raise InputError(f"{self.like.name} does not take these judgments: {why}. Use another convention.")
 
     def _index_topics(self, qrels: Qrels) -> TopicJudgments:
         from assay.topics import index_topics
@@ -287,7 +294,8 @@ class Evaluator:
             measure = self.like.adapt(request.measure, request.label)
             rules = replace(self.like.rules_for(request.measure), **given)
             kind = (rules, measure.definition.needs == "topics")
-            plans.append(Plan(measure, rules, forms.setdefault(kind, len(forms))))
+            form = forms.setdefault(kind, len(forms))
+            plans.append(Plan(measure, rules, form, self.like.case_of(request.measure).finish))
         with_strays = {plan.form for plan in plans if plan.measure.definition.needs == "strays"}
         return tuple(plans), tuple(Form(*kind, number in with_strays) for kind, number in forms.items())
 
@@ -301,7 +309,7 @@ class Evaluator:
         rankings = tuple(self._ranking(opened, form) for form in self.forms)
         if not any(len(ranking_of(ranking).hit_rank) for ranking in rankings):
             self.refuse_unmatched(opened)
-        return Ranked(opened.name, opened.source, rankings)
+        return Ranked(opened, rankings)
 
     def refuse_unmatched(self, run: OpenedRun) -> None:
         """Raise an error if no document of the run occurs in the qrels, under any query; with unmatched="zero", never."""
@@ -327,36 +335,47 @@ class Evaluator:
         values = np.full((len(ranking), len(self.requests)), np.nan)
         for column, plan in enumerate(self.plans):
             judged = rankings[plan.form]
-            found = values_under(plan.measure, judged, plan.rules)
+            found = self._finished(plan, judged, values_under(plan.measure, judged, plan.rules), ranked.run)
             values[places_of(ranking_of(judged).queries, ranking.queries), column] = found
         return Evaluation(
-            run=ranked.name,
+            run=ranked.run.name,
             queries=ranking.queries,
             requests=self.requests,
             values=values,
             rules=self.rules,
             like=self.like.name,
             decimals=self.like.decimals,
-            tie_bounds=self._tie_bounds(rankings) if tie_bounds else None,
+            tie_bounds=self._tie_bounds(ranked) if tie_bounds else None,
             coverage=coverage_of(self.judgments, ranking, self.cutoffs),
             tag=ranking.tag,
-            sources=(self.judgments.source, ranked.source),
+            sources=(self.judgments.source, ranked.run.source),
             top_grade=self.judgments.top_grade,
             doubt=self.doubt,
         )
 
-    def _tie_bounds(self, rankings: Sequence[JudgedRanking | JudgedTopics]) -> dict[str, tuple[float, float]]:
+    def _finished(self, plan: Plan, judged: JudgedRanking | JudgedTopics, values: Floats, run: OpenedRun) -> Floats:
+        """The values as the tool whose conventions are followed gives them."""
+        if not plan.finish:
+            return values
+        from assay.measures.edges import Given, finished
+
+        return finished(plan.finish, Given(plan.measure, judged, self.judgments, run), values)
+
+    def _tie_bounds(self, ranked: Ranked) -> dict[str, tuple[float, float]]:
         """The lowest and highest mean of each measure that ties can change."""
         from assay.measures.ties import bounds
 
         found: dict[str, tuple[float, float]] = {}
         for request, plan in zip(self.requests, self.plans, strict=True):
-            judged = rankings[plan.form]
+            judged = ranked.rankings[plan.form]
             ranking = ranking_of(judged)
             tied = (ranking.hit_tie_first < ranking.hit_tie_last).any()
             # With a depth, tied documents beyond it are no longer known.
             if tied and plan.rules.ties != "expected" and plan.rules.depth is None:
-                low, high = (combined(plan.measure, values) for values in bounds(plan.measure, judged))
+                low, high = (
+                    combined(plan.measure, self._finished(plan, judged, values, ranked.run))
+                    for values in bounds(plan.measure, judged)
+                )
                 found |= {request.label: (low, high)} if low < high else {}
         return found
 

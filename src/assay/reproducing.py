@@ -26,6 +26,7 @@ from assay.marking import judge
 from assay.measures import Measure, parse_measures
 from assay.measures.conventions import CONVENTIONS, Convention
 from assay.measures.core import definition_of, exported
+from assay.measures.edges import Given, finished
 from assay.rules import RULE_CHOICES, Duplicates, Rules
 from assay.tables import Qrels, Run
 from assay.topics import JudgedTopics, TopicJudgments, by_topics, index_topics
@@ -105,6 +106,7 @@ class _Way(Struct, frozen=True):
     convention: Convention
     changes: dict[str, str]
     rules: Rules
+    finish: str
 
 
 class _Files:
@@ -123,7 +125,13 @@ class _Files:
 
     def value(self, way: _Way) -> float | None:
         """The value of the whole run; None if it cannot be computed."""
-        found = self._ranking(replace(way.rules, undefined="zero"), way.convention.whole_grades, way.computed)
+        whole_grades = way.convention.whole_grades and True in self._tables
+        fractions_refused = way.convention.refuses_fractions and True in self._tables
+        found = (
+            None
+            if fractions_refused
+            else self._ranking(replace(way.rules, undefined="zero"), whole_grades, way.computed)
+        )
         if found is None:
             return None
         judged, mark = found
@@ -131,10 +139,14 @@ class _Files:
         # There are many combinations of rules: those that change nothing on these files must cost nothing.
         expected = way.rules.ties == "expected" and bool((ranking.hit_tie_first < ranking.hit_tie_last).any())
         left_out = way.rules.undefined == "nan" and not has_relevant(ranking, way.computed).all()
-        cell = (way.computed, mark, expected, left_out)
+        cell = (way.computed, mark, expected, left_out, way.finish)
         if cell not in self._values:
             try:
-                self._values[cell] = combined(way.computed, values_under(way.computed, judged, way.rules))
+                values = values_under(way.computed, judged, way.rules)
+                if way.finish:
+                    judgments, _ = self._judgments(whole_grades, way.computed.definition.needs)
+                    values = finished(way.finish, Given(way.computed, judged, judgments, self._run), values)
+                self._values[cell] = combined(way.computed, values)
             except AssayError as error:  # such as a measure without expected values
                 self.problem = self.problem or error
                 self._values[cell] = math.nan
@@ -145,7 +157,7 @@ class _Files:
         self, rules: Rules, whole_grades: bool, measure: Measure
     ) -> tuple[JudgedRanking | JudgedTopics, int] | None:
         """The ranking that a measure needs, and a number that equal rankings share; None if it cannot be formed."""
-        key = (rules, whole_grades and True in self._tables, measure.definition.needs)
+        key = (rules, whole_grades, measure.definition.needs)
         if key not in self._rankings:
             try:
                 self._rankings[key] = self._formed(*key)
@@ -155,13 +167,7 @@ class _Files:
         return self._rankings[key]
 
     def _formed(self, rules: Rules, whole_grades: bool, needs: str) -> tuple[JudgedRanking | JudgedTopics, int]:
-        known = (whole_grades, needs == "topics")
-        if known not in self._indexed:
-            index = index_topics if needs == "topics" else index_judgments
-            self._indexed[known] = index(self._tables[whole_grades], self._duplicates)
-        judgments = self._indexed[known]
-        topics = judgments if isinstance(judgments, TopicJudgments) else None
-        plain = judgments.judgments if isinstance(judgments, TopicJudgments) else judgments
+        plain, topics = self._judgments(whole_grades, needs)
         ranking = judge(plain, self._run, rules, strays=needs == "strays")
         hits = (ranking.hit_query, ranking.hit_rank, ranking.hit_rel, ranking.hit_judgment)
         columns = (ranking.retrieved, *hits, ranking.hit_tie_first, ranking.hit_tie_last, ranking.pool.grade)
@@ -169,6 +175,15 @@ class _Files:
         content = (needs, whole_grades, ranking.queries, *(column.tobytes() for column in (*columns, *strays)))
         mark = self._marks.setdefault(content, len(self._marks))
         return (ranking if topics is None else by_topics(topics, ranking)), mark
+
+    def _judgments(self, whole_grades: bool, needs: str) -> tuple[Judgments, TopicJudgments | None]:
+        """The judgments, indexed once; also by subtopic, for measures that need it."""
+        known = (whole_grades, needs == "topics")
+        if known not in self._indexed:
+            index = index_topics if needs == "topics" else index_judgments
+            self._indexed[known] = index(self._tables[whole_grades], self._duplicates)
+        found = self._indexed[known]
+        return (found.judgments, found) if isinstance(found, TopicJudgments) else (found, None)
 
 
 def reproduce(
@@ -274,7 +289,7 @@ def _ways(measures: Sequence[Measure], ours: Rules) -> Iterator[_Way]:
             for asked, computed, rules in _computed(convention, quality if changes else measures, ours, changes):
                 special = sum(name != "cutoff" for name, _ in asked.params)
                 simple = (len(changes), special, families.index(asked.name), numbers[asked], place)
-                yield _Way(simple, asked, computed, convention, changes, rules)
+                yield _Way(simple, asked, computed, convention, changes, rules, convention.case_of(asked).finish)
 
 
 def _changes() -> Iterator[dict[str, str]]:
@@ -344,5 +359,5 @@ def _candidate(ways: Sequence[tuple[_Way, float]], number: _Number) -> Candidate
         distance=number.distance(value),
         matches=number.is_given_by(value),
         conventions=tuple(way.convention.name for way, _ in ways if not way.changes),
-        note=first.convention.case_of(first.asked).why if first.computed != first.asked else "",
+        note=first.convention.case_of(first.asked).why if first.finish or first.computed != first.asked else "",
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -17,6 +18,7 @@ from assay.errors import MeasureError, did_you_mean
 from assay.measures.bundles import FAMILIES
 from assay.measures.core import Measure, trec_stems
 from assay.rules import Rules
+from assay.tables import Floats
 
 Adapt = Callable[[Measure], Measure]
 
@@ -27,6 +29,7 @@ class Departure(Struct, frozen=True, eq=False):
     when: Callable[[Measure], bool]
     rules: Mapping[str, Any] = field(default_factory=dict)
     adapt: Adapt = lambda measure: measure
+    finish: str = ""  # what the tool does with the values, by its name in edges.py
     why: str = ""  # what the tool computes instead
     reports: bool = True  # False: the tool has no such measure
 
@@ -42,6 +45,7 @@ class Convention(Struct, frozen=True, eq=False):
     knows: Callable[[Measure], bool] = lambda measure: True  # whether the tool has the measure, with these parameters
     other_meanings: Mapping[str, str] = field(default_factory=dict)  # names that the tool uses for something else
     whole_grades: bool = False  # grades are truncated to whole numbers
+    refuses_fractions: bool = False  # grades that are not whole numbers are an error
     decimals: int | None = None  # means are rounded
 
     def case_of(self, measure: Measure) -> Departure:
@@ -59,6 +63,11 @@ class Convention(Struct, frozen=True, eq=False):
         """Why the tool does not report a measure that the user calls `label`; empty if it does."""
         case = self.case_of(measure)
         return self.other_meanings.get(label.partition("@")[0].lower(), "" if case.reports else case.why)
+
+    def refusal_of_grades(self, grades: Floats) -> str:
+        """Why the tool does not read these grades; empty if it does."""
+        fractions = grades[grades != np.trunc(grades)] if self.refuses_fractions else grades[:0]
+        return f"it reads only whole grades, not {fractions[0]:g}" if len(fractions) else ""
 
     def adapt(self, measure: Measure, label: str = "") -> Measure:
         """The measure of ours that the tool computes under this name."""
@@ -102,13 +111,38 @@ def _in_trec_eval(version: str) -> Callable[[Measure], bool]:
         stems, families = trec_stems(), FAMILIES.items()
         return {stems[name][0].name for name, family in families if version in family.versions and name != "rbp"}
 
-    return lambda measure: measure.name in known() and not any(name in ("norm", "top") for name, _ in measure.params)
+    ours = ("norm", "top", "edges")
+    return lambda measure: measure.name in known() and not any(name in ours for name, _ in measure.params)
 
 
-_IR_MEASURES = (
-    "Accuracy alpha_DCG alpha_nDCG AP AP_IA BPM Bpref Compat ERR ERR_IA infAP INSQ INST IPrec Judged nDCG NERR8 NERR9 NERR10 "
-    "NERR11 nERR_IA NRBP nNRBP NumQ NumRel NumRet P P_IA R RBP Rprec RR SDCG SetAP SetF SetP SetR StRecall Success"
-)
+# Each measure of ir_measures, with the parameters that it has.
+_IR_MEASURES = {
+    name: set(params.split())
+    for names, params in {
+        "P R Success AP RR": "cutoff rel judged_only",
+        "Rprec SetAP": "rel judged_only",
+        "SetP": "rel relative judged_only",
+        "SetF": "rel beta judged_only",
+        "IPrec": "recall rel judged_only",
+        "nDCG": "cutoff gain judged_only",
+        "SetR Bpref infAP NumRet": "rel",
+        "NumQ NumRel": "",
+        "ERR Judged": "cutoff",
+        "Accuracy": "cutoff rel",
+        "Compat": "p normalize",
+        "RBP": "p rel",
+        "BPM": "cutoff T min_rel max_rel",
+        "SDCG NERR8 NERR9": "cutoff min_rel max_rel",
+        "NERR10": "p min_rel max_rel",
+        "INST INSQ NERR11": "T min_rel max_rel",
+        "ERR_IA nERR_IA P_IA": "cutoff rel judged_only",
+        "alpha_DCG alpha_nDCG": "cutoff rel alpha judged_only",
+        "AP_IA": "rel judged_only",
+        "StRecall": "cutoff rel",
+        "NRBP nNRBP": "rel alpha beta",
+    }.items()
+    for name in names.split()
+}
 # Each measure of ranx, with the parameters that it has.
 _RANX = {
     **{name: {"cutoff", "rel"} for name in ("Success", "P", "R", "F", "RR", "AP")},
@@ -127,10 +161,36 @@ def _in_ranx(measure: Measure) -> bool:
     return measure.name in _RANX and measure.param("gain") in (None, "linear", "exp") and level == round(level, 1)
 
 
+def _in_ir_measures(measure: Measure) -> bool:
+    params = _IR_MEASURES.get(measure.name)
+    return params is not None and params.issuperset(name for name, _ in measure.params)
+
+
+def _lacks(param: str) -> Callable[[Measure], bool]:
+    """Whether a measure leaves a parameter open."""
+    return lambda measure: param in measure.definition.takes and measure.param(param) is None
+
+
+def _own_gains(measure: Measure, allowed: Callable[[float], bool]) -> bool:
+    """Whether a measure has gains of its own, not all of them allowed."""
+    gains = measure.param("gain")
+    return isinstance(gains, tuple) and not all(allowed(gain) for _, gain in gains)
+
+
 # trec_eval has only linear gain with cutoffs, and no cutoff for recip_rank.
 _TREC_CASES = (
     Departure(named("RR", cut=True), adapt=_without("cutoff"), why="recip_rank has no cutoff and ignores one"),
     Departure(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
+    Departure(
+        lambda measure: named("nDCG", cut=True)(measure) and _own_gains(measure, lambda gain: False),
+        reports=False,
+        why="ndcg_cut has no gains of its own",
+    ),
+    Departure(
+        lambda measure: _own_gains(measure, lambda gain: gain % 1 == 0),
+        reports=False,
+        why="it sorts gains as whole numbers",
+    ),
 )
 _INPUT_ORDER = {"scores": "float64", "ties": "input"}  # cwl_eval keeps tied documents in input order
 
@@ -140,6 +200,53 @@ def _within_1000(measure: Measure) -> Measure:
     return measure if cutoff is None or cutoff <= 1000 else measure(cutoff=1000)
 
 
+# What ir_measures does not compute, although it has the measure.
+_IR_REFUSALS = (
+    Departure(
+        lambda measure: (rel := measure.param("rel")) is not None and (rel < 1 or rel % 1 != 0),
+        reports=False,
+        why="most of its measures take only whole numbers from 1 as rel",
+    ),
+    Departure(
+        lambda measure: measure.definition.needs == "topics" and bool(measure.param("judged_only")),
+        reports=False,
+        why="its judged_only fails for diversity measures",
+    ),
+    Departure(
+        lambda measure: measure.definition.needs == "topics" and (measure.param("cutoff") or 0) > 20,
+        reports=False,
+        why="it uses ndeval, which has only cutoffs up to 20",
+    ),
+    Departure(
+        lambda measure: named("alpha_nDCG", "nERR_IA", "StRecall")(measure) and _lacks("cutoff")(measure),
+        reports=False,
+        why="it has this measure only with a cutoff",
+    ),
+    Departure(
+        lambda measure: (named("ERR")(measure) or _exponential(measure)) and _lacks("cutoff")(measure),
+        reports=False,
+        why="it uses gdeval, which needs a cutoff",
+    ),
+    Departure(
+        lambda measure: _exponential(measure) and bool(measure.param("judged_only")),
+        reports=False,
+        why="it uses gdeval, which has no judged_only",
+    ),
+    Departure(
+        lambda measure: named("RR", cut=True)(measure) and bool(measure.param("judged_only")),
+        reports=False,
+        why="its RR@k has no judged_only",
+    ),
+    Departure(
+        lambda measure: _own_gains(measure, lambda gain: gain >= 0 and gain % 1 == 0),
+        reports=False,
+        why="its gains are whole numbers from 0",
+    ),
+    Departure(lambda measure: named("RBP")(measure) and _lacks("rel")(measure), reports=False, why="its RBP needs rel"),
+    Departure(_lacks("max_rel"), reports=False, why="it needs max_rel, the highest possible grade"),
+)
+
+
 CONVENTIONS: dict[str, Convention] = {
     convention.name: convention
     for convention in (
@@ -147,9 +254,9 @@ CONVENTIONS: dict[str, Convention] = {
         Convention(
             "trec_eval-9",
             "32-bit scores, queries in both files; used by pytrec_eval and most papers",
-            "tests/golden/test_conventions.py::test_trec_eval_9_is_pytrec_eval",
+            "tests/golden/test_same_as_tools.py::test_trec_eval_9_is_pytrec_eval_in_every_value_and_mean",
             rules={"scores": "float32", "queries": "both"},
-            cases=_TREC_CASES,
+            cases=(*_TREC_CASES, Departure(named("IPrec", "IPrecAvg"), finish="trec_eval")),
             knows=_in_trec_eval("9.0.8"),
             whole_grades=True,
         ),
@@ -163,6 +270,7 @@ CONVENTIONS: dict[str, Convention] = {
                 Departure(
                     named("IPrec", "IPrecAvg"),
                     adapt=_with(rounding="nearest"),
+                    finish="trec_eval",
                     why="recall levels are rounded to the nearest document",
                 ),
             ),
@@ -172,10 +280,12 @@ CONVENTIONS: dict[str, Convention] = {
         Convention(
             "ir_measures",
             "all judged queries; tie-breaking depends on the measure",
-            "tests/golden/test_conventions.py::test_ir_measures_by_its_own_names",
+            "tests/golden/test_same_as_tools.py::test_ir_measures_in_every_value_and_mean",
             rules={"scores": "float32"},
-            knows=_has(_IR_MEASURES, "norm", "residual", "top"),
+            refuses_fractions=True,
+            knows=_in_ir_measures,
             cases=(
+                *_IR_REFUSALS,
                 Departure(
                     named("RR", cut=True),
                     rules={"scores": "float64", "ties": "doc-asc"},
@@ -184,38 +294,65 @@ CONVENTIONS: dict[str, Convention] = {
                 Departure(named("Judged"), rules={"scores": "float64", "ties": "doc-asc"}),
                 Departure(named("RBP"), rules=_INPUT_ORDER, adapt=_with(depth=1000), why="the sum ends at rank 1000"),
                 Departure(
-                    named("INST", "INSQ", "BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
+                    named("BPM"),
+                    rules=_INPUT_ORDER,
+                    adapt=_within_1000,
+                    finish="cwl_eval",
+                    why="a rounding error can keep the gain just below T",
+                ),
+                Departure(
+                    named("INST", "INSQ", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
                     rules=_INPUT_ORDER,
                     adapt=_within_1000,
                     why="ranks beyond 1000 are ignored",
                 ),
-                Departure(named("NumRel", "NumQ"), rules={"queries": "both"}),
+                Departure(named("NumRel", "NumQ"), finish="only answered", why="unanswered queries count as 0"),
                 Departure(
                     named("Accuracy"),
-                    reports=False,
-                    why="its Accuracy leaves out queries without a relevant document found; assay does not",
+                    rules=_INPUT_ORDER,
+                    finish="where found",
+                    why="queries without a relevant document found are left out; ir_measures counts them as 0 if measures of "
+                    "other programs are computed in the same call",
                 ),
                 Departure(
-                    named("Compat", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "AP_IA", "P_IA"),
+                    named("Compat"),
+                    rules={"scores": "float64", "ties": "doc-asc"},
+                    finish="score 0",
+                    why="in the ideal ranking, documents that were not retrieved have a score of 0",
+                ),
+                Departure(
+                    named("nNRBP"),
+                    rules={"scores": "float64", "ties": "doc-asc"},
+                    finish="ndeval",
+                    why="it is undefined for a query without a relevant document",
+                ),
+                Departure(
+                    lambda measure: measure.definition.needs == "topics",
                     rules={"scores": "float64", "ties": "doc-asc"},
                 ),
-                Departure(named("NRBP", "nNRBP", "StRecall"), rules={"scores": "float64", "ties": "doc-asc"}),
                 Departure(
                     named("SetF"),
                     adapt=lambda measure: _without("beta")(measure)(beta2=measure.param("beta")),
                     why="its beta is beta squared",
                 ),
                 Departure(
+                    named("IPrec"),
+                    adapt=lambda measure: measure(recall=float(f"{measure.param('recall'):.2f}")),
+                    finish="trec_eval",
+                    why="recall levels have two decimals",
+                ),
+                Departure(
                     named("ERR"),
                     rules={"scores": "float64"},
                     adapt=_with(top=4),
-                    why="the highest grade is assumed to be 4",
+                    finish="gdeval",
+                    why="the highest grade is assumed to be 4, and values are rounded to 5 decimals",
                 ),
-                Departure(_exponential, rules={"scores": "float64"}),
                 Departure(
-                    named("F", "CG", "DCG", "R_cap", "Hole", "GMAP"),
-                    reports=False,
-                    why="ir_measures has no such measure",
+                    _exponential,
+                    rules={"scores": "float64"},
+                    finish="gdeval",
+                    why="values are rounded to 5 decimals",
                 ),
             ),
         ),

@@ -144,7 +144,7 @@ def measure_run(evaluator: Evaluator, run: Any, *, curves: bool = True) -> Measu
     ranked = evaluator.rank(run)
     evaluation = evaluator.evaluate(ranked, tie_bounds=True)
     shown = curves_of(evaluator, ranked) if curves else NO_CURVES
-    return Measured(evaluation, shown, path_of(ranked.source), perf_counter() - start)
+    return Measured(evaluation, shown, path_of(ranked.run.source), perf_counter() - start)
 
 
 def path_of(source: str) -> str:

@@ -42,9 +42,14 @@ def Compat(judged: JudgedRanking, *, p: float = 0.95, normalize: bool = True) ->
     Example: ideal grades 3, 2, 2, 1, 1; overlaps of 0, 1, 2, 2, 3 and 4 documents at the depths 1 to 6:
     Compat = 2.5099 / 5.1692 = 0.4856.
     """
-    ideal = ideal_ranking(judged.pool, "linear")  # documents with a gain: those with grades above 0
     found = np.flatnonzero(judged.hit_rel > 0)
-    both_from = np.maximum(judged.hit_rank[found], _ideal_place(judged, found))  # first depth with both
+    return compatibility(judged, found, _ideal_place(judged, found), p, normalize)
+
+
+def compatibility(judged: JudgedRanking, found: Integers, place: Integers, p: float, normalize: bool) -> Floats:
+    """The overlap with an ideal ranking in which these hits, all those with grades above 0, have these places."""
+    ideal = ideal_ranking(judged.pool, "linear")  # documents with a gain: those with grades above 0
+    both_from = np.maximum(judged.hit_rank[found], place)  # first depth with both
     depth = np.maximum(judged.retrieved, ideal.size)
 
     every = np.arange(1, int(depth.max(initial=0)) + 1)

@@ -334,21 +334,22 @@ def BPM(
     Example: the document at rank 2 is all the user wants: BPM@4 = 1 / 2 = 0.5.
     """
     gain = scaled_gain(judged, min_rel, max_rel)
-    value = _until_satisfied(gains_met(judged, gain, cutoff), T)
+    value = until_satisfied(gains_met(judged, gain, cutoff), T * _NEARLY)
     return _until_satisfied_at_best(gains_lacking(judged, gain, cutoff), T) - value if residual else value
 
 
-def _until_satisfied(met: Way, goal: float) -> Floats:
+def until_satisfied(met: Way, goal: float) -> Floats:
+    """The gain per rank, up to the first rank where the gain so far reaches the goal, or the end."""
     gained = met.so_far(np.add, met.value)
-    wants_more = met.before(gained, 0.0) < goal * _NEARLY
-    last = wants_more & (gained >= goal * _NEARLY)  # one document of each query, or none
+    wants_more = met.before(gained, 0.0) < goal
+    last = wants_more & (gained >= goal)  # one document of each query, or none
     stop: Integers = np.full(met.queries, met.end)
     stop[met.query[last]] = met.rank[last]
     return met.total(met.value * wants_more) / stop
 
 
 def _until_satisfied_at_best(lacking: Way, goal: float) -> Floats:
-    """Like `_until_satisfied`, if all other documents gain 1: after n ranks the user has n minus what was lacking."""
+    """Like `until_satisfied`, if all other documents gain 1: after n ranks the user has n minus what was lacking."""
     lacked = lacking.so_far(np.add, lacking.value)
     wanted = np.maximum(np.ceil(goal * _NEARLY + lacked).astype(np.int64), lacking.rank)
     at_once = int(np.ceil(goal * _NEARLY))
