@@ -21,6 +21,7 @@ from assay.errors import InputError, MeasureError
 from assay.measures import AP, CG, DCG, RR, F, Measure, P, R, R_cap, Rprec, Success, nDCG, parse_measure
 from assay.measures.families.partial import Bpref
 from assay.measures.families.sets import SetF, SetP, SetR
+from assay.measures.families.utility import RBP
 from assay.mistakes import (
     NO_NUMBER,
     USUAL_CUTOFFS,
@@ -343,6 +344,9 @@ def _other_measures(measure: Measure) -> Iterator[Measure]:
         levelled = other(rel=rel) if rel is not None and "rel" in other.definition.takes else other
         if levelled != measure:
             yield levelled
+    if measure.name == "RBP":
+        kept = {name: measure.param(name) for name in ("p", "cutoff")}
+        yield from (other for other in (RBP(**kept), RBP(**kept, rel=1), RBP(**kept, raw=True)) if other != measure)
 
 
 # Making a case smaller

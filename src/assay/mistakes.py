@@ -6,6 +6,7 @@ To add a mistake, add a choice with its description. `checking` runs the user's 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import combinations, product
@@ -64,6 +65,8 @@ class Facts(Struct, frozen=True, dict=True):
         docs: Iterable[str] = self.case.ranking
         docs = docs if choices["repeats"] == "counted" else dict.fromkeys(docs)
         grades = [self.case.judgments.get(doc) for doc in docs]
+        if choices["order"] == "reversed":
+            grades.reverse()
         return [grade for grade in grades if grade is not None] if choices["unjudged"] == "removed" else grades
 
     def is_relevant(self, grade: int | None, choices: Choices) -> bool:
@@ -73,6 +76,15 @@ class Facts(Struct, frozen=True, dict=True):
     def hits(self, choices: Choices) -> list[bool]:
         """For each rank down to the cutoff, whether the document is relevant."""
         return [self.is_relevant(grade, choices) for grade in self.ranking(choices)[: self.cutoff(choices)]]
+
+    @cached_property
+    def missed(self) -> list[int]:
+        """Grades of the judged documents that were not retrieved."""
+        return [grade for doc, grade in self.case.judgments.items() if doc not in self.case.ranking]
+
+    def too_short(self, choices: Choices) -> bool:
+        """Whether there are fewer than two documents."""
+        return len(self.ranking(choices)) + len(self.missed) * (choices["missed"] == "averaged") < 2
 
     def relevant(self, choices: Choices) -> int:
         """Relevant documents of the query."""
@@ -106,6 +118,7 @@ DENOMINATORS: dict[str, Callable[[Facts, Choices], int]] = {
     "k": lambda facts, choices: facts.cutoff(choices) or len(facts.ranking(choices)),
     "smaller": lambda facts, choices: min(facts.relevant(choices), DENOMINATORS["k"](facts, choices)),
     "retrieved": lambda facts, choices: len(facts.hits(choices)),
+    "judged": lambda facts, choices: len(facts.case.judgments),
 }
 GAINS: dict[str, Callable[[int], float]] = {
     "linear": float,
@@ -128,6 +141,17 @@ IDEALS: dict[str, Callable[[list[float], list[float], int | None], list[float]]]
     "retrieved": lambda judged, retrieved, cutoff: _best(retrieved)[:cutoff],
     "as long": lambda judged, retrieved, cutoff: _best(judged)[: len(retrieved[:cutoff])],
     "full": lambda judged, retrieved, cutoff: [max(judged, default=0.0)] * (cutoff or len(judged)),
+}
+SHARES: dict[str, Callable[[int, int, bool], float]] = {  # grade, highest grade, whether it is relevant
+    "top": lambda grade, top, relevant: grade / top if top else 0.0,
+    "binary": lambda grade, top, relevant: float(relevant),
+    "raw": lambda grade, top, relevant: float(grade),
+    "3": lambda grade, top, relevant: grade / 3,
+}
+TOTALS: dict[str, Callable[[float, int], float]] = {  # p, documents; what the sum is multiplied by
+    "1 - p": lambda p, documents: 1.0 - p,
+    "none": lambda p, documents: 1.0,
+    "shown": lambda p, documents: (1.0 - p) / (1.0 - p**documents) if documents else 0.0,
 }
 MEANS: dict[str, Callable[[float, float, float], float | None]] = {  # precision, recall, beta squared
     "harmonic": lambda p, r, beta2: _ratio((1 + beta2) * p * r, beta2 * p + r),
@@ -187,8 +211,10 @@ def _harmonic_mean(facts: Facts, choices: Choices) -> float | None:
 
 def _discounted_gain(facts: Facts, choices: Choices) -> float | None:
     discount, gain = DISCOUNTS[choices["discount"]], GAINS[choices["gain"]]
-    gains = [gain(grade or 0) for grade in facts.ranking(choices)[: facts.cutoff(choices)]]
-    return math.fsum(worth / discount(rank) for rank, worth in enumerate(gains, 1))
+    gains = [gain(grade or 0) for grade in facts.ranking(choices)]
+    if choices["missed"] == "averaged" and facts.missed:
+        gains += [math.fsum(map(gain, facts.missed)) / len(facts.missed)] * len(facts.missed)
+    return math.fsum(worth / discount(rank) for rank, worth in enumerate(gains[: facts.cutoff(choices)], 1))
 
 
 def _normalised_gain(facts: Facts, choices: Choices) -> float | None:
@@ -198,6 +224,14 @@ def _normalised_gain(facts: Facts, choices: Choices) -> float | None:
     ideal = IDEALS[choices["ideal"]](judged, retrieved, facts.cutoff(choices))
     best = math.fsum(worth / discount(rank) for rank, worth in enumerate(ideal, 1))
     return _ratio(_discounted_gain(facts, choices) or 0.0, best)
+
+
+def _rank_biased(facts: Facts, choices: Choices) -> float | None:
+    p, top = float(choices["p"]), max(facts.case.judgments.values(), default=0)
+    grades = facts.ranking(choices)[: facts.cutoff(choices)]
+    gains = [SHARES[choices["share"]](grade or 0, top, facts.is_relevant(grade, choices)) for grade in grades]
+    weights = [p ** (rank if choices["weight"] == "p**rank" else rank - 1) for rank in range(1, len(gains) + 1)]
+    return TOTALS[choices["total"]](p, len(gains)) * math.fsum(map(operator.mul, gains, weights))
 
 
 # The table of mistakes: a description for each choice. Descriptions with {k} need a cutoff.
@@ -210,6 +244,7 @@ def _denominators(what: str) -> Words:
         "k": f"{what} is divided by {{k}}",
         "smaller": f"{what} is divided by the smaller of {{k}} and the number of relevant documents",
         "retrieved": f"{what} is divided by the number of documents retrieved, even if there are few",
+        "judged": f"{what} is divided by the number of judged documents, relevant or not",
     }
 
 
@@ -257,6 +292,33 @@ _IDEAL: dict[str, Words] = {
         "binary": "the gain of every relevant document is 1 in the ideal ranking, regardless of its grade",
     },
 }
+_SKLEARN: dict[str, Words] = {  # common in functions around scikit-learn's ndcg_score and dcg_score
+    "order": {"reversed": "the ranking is reversed: ranks are used as scores, so the last document counts as the best"},
+    "missed": {
+        "averaged": "judged documents that were not retrieved follow the ranking, each with the mean of their gains, as tied "
+        "documents do in scikit-learn"
+    },
+}
+_TOO_SHORT: dict[str, Words] = {
+    "too short": {
+        "fails": "it fails if there are fewer than two documents, as scikit-learn's ndcg_score does",
+        "zero": "it returns 0 if there are fewer than two documents",
+    },
+}
+_RANK_BIASED: dict[str, Words] = {
+    "share": {
+        "top": "the gain is the grade divided by the highest grade, not 1 for every relevant document",
+        "binary": "grades are ignored: the gain of every relevant document is 1",
+        "raw": "the gain is the grade itself, not divided by the highest grade",
+        "3": "the grade is divided by 3, not by the highest grade of the judgments",
+    },
+    "weight": {"p**rank": "the weight is p**rank: off by one, because ranks start at 1"},
+    "total": {
+        "none": "the factor 1 - p is missing",
+        "shown": "it is divided by the sum of the weights, so a short ranking is not penalised",
+    },
+    "p": {persistence: f"p is {persistence}" for persistence in ("0.5", "0.8", "0.9", "0.95")},
+}
 _EVERYWHERE: dict[str, Words] = {
     "nothing relevant": {
         "one": "it returns 1 if nothing is relevant",
@@ -289,6 +351,11 @@ class FormulaModel(Struct, frozen=True):
 
 def _gain_of(measure: Measure) -> dict[str, str]:
     return {"gain": measure.param("gain")}
+
+
+def _share_of(measure: Measure) -> dict[str, str]:
+    share = "binary" if measure.param("rel") is not None else "raw" if measure.param("raw") else "top"
+    return {"share": share, "p": str(measure.param("p"))}
 
 
 _RANKED_AT: Words = {"every rank": "precision is averaged over all ranks, not only those of relevant documents"}
@@ -330,14 +397,23 @@ MODELS: dict[str, FormulaModel] = {
     ),
     "DCG": FormulaModel(
         _discounted_gain,
-        {"gain": _GAINS, "discount": {**_DISCOUNTS, **_BASES}, "cutoff": _CUTOFF, "unjudged": _UNJUDGED},
+        {"gain": _GAINS, "discount": {**_DISCOUNTS, **_BASES}, "cutoff": _CUTOFF, "unjudged": _UNJUDGED, **_SKLEARN},
         _gain_of,
     ),
     "nDCG": FormulaModel(
         _normalised_gain,
-        {**_IDEAL, "gain": _GAINS, "discount": _DISCOUNTS, "cutoff": _CUTOFF, "unjudged": _UNJUDGED},
+        {
+            **_IDEAL,
+            "gain": _GAINS,
+            "discount": _DISCOUNTS,
+            "cutoff": _CUTOFF,
+            "unjudged": _UNJUDGED,
+            **_SKLEARN,
+            **_TOO_SHORT,
+        },
         _gain_of,
     ),
+    "RBP": FormulaModel(_rank_biased, {**_RANK_BIASED, **_BINARY}, _share_of),
 }
 
 RIGHT = {
@@ -350,6 +426,11 @@ RIGHT = {
     "discount": "log2(rank + 1)",
     "ideal": "judged",
     "ideal gain": "same",
+    "order": "ranked",
+    "missed": "left out",
+    "too short": "formula",
+    "weight": "p**(rank - 1)",
+    "total": "1 - p",
     "nothing relevant": "formula",
     "nothing retrieved": "formula",
     "undefined": "zero",
@@ -359,7 +440,17 @@ RIGHT = {
 }
 
 
-MODELLED = {"cutoff", "rel", "judged_only", "norm", "beta", "beta2", "gain"}  # parameters that formulas support
+MODELLED = {
+    "cutoff",
+    "rel",
+    "judged_only",
+    "norm",
+    "beta",
+    "beta2",
+    "gain",
+    "p",
+    "raw",
+}  # parameters that formulas support
 
 
 def model_of(measure: Measure) -> FormulaModel:
@@ -405,6 +496,8 @@ def outcome_of(model: FormulaModel, facts: Facts, choices: Choices) -> Outcome:
     nothing = choices["nothing relevant"] if not facts.relevant_in_all else "formula"
     if nothing == "formula" and not facts.case.ranking:
         nothing = choices["nothing retrieved"]
+    if choices["too short"] != "formula" and facts.too_short(choices):
+        nothing = choices["too short"]
     if nothing != "formula":
         return EDGES[nothing]
     value = model.formula(facts, choices)

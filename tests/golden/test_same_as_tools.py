@@ -446,4 +446,4 @@ def test_trec_eval_9_with_gains(gains):
         name = f"nDCG(gain={gains})"
         found, _ = ours(case.grades, case.scores, [name], "trec_eval-9")
 
-        assert close({query: [*row.values()][0] for query, row in values.items()}, found[name][1]), seed
+        assert close({query: next(iter(row.values())) for query, row in values.items()}, found[name][1]), seed

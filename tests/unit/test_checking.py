@@ -64,6 +64,43 @@ def uncut_ideal(ranking, judgments):
     return dcg([judgments.get(doc, 0) for doc in ranking[:10]]) / best if best else 0.0
 
 
+def rbp(ranking, judgments, p=0.8, gain=lambda grade, top: grade / top if top else 0.0):
+    top = max(judgments.values(), default=0)
+    return (1 - p) * sum(gain(judgments.get(doc, 0), top) * p**place for place, doc in enumerate(ranking))
+
+
+def binary(grade, top):
+    return grade >= 1
+
+
+def ndcg_score(y_true, y_score, k=None):
+    """scikit-learn's, by its formula: tied documents share the mean of their gains. Checked against version 1.9."""
+    if len(y_true) < 2:
+        raise ValueError("Computing NDCG is only meaningful when there is more than 1 document.")
+    discount = [1 / math.log2(place + 2) if k is None or place < k else 0.0 for place in range(len(y_true))]
+    best = sum(gain * worth for gain, worth in zip(sorted(y_true, reverse=True), discount, strict=True))
+    found, place = 0.0, 0
+    for score in sorted(set(y_score), reverse=True):
+        tied = [gain for gain, other in zip(y_true, y_score, strict=True) if other == score]
+        found += sum(tied) / len(tied) * sum(discount[place : place + len(tied)])
+        place += len(tied)
+    return found / best if best else 0.0
+
+
+def falling(ranking):
+    return [len(ranking) - place for place in range(len(ranking))]
+
+
+def grades_of(ranking, judgments):
+    return [judgments.get(doc, 0) for doc in ranking]
+
+
+def sklearn_over_all(ranking, judgments):
+    docs = [*ranking, *(doc for doc in judgments if doc not in ranking)]
+    scores = [*falling(ranking), *(0 for _ in docs[len(ranking) :])]
+    return ndcg_score(grades_of(docs, judgments), scores, k=10)
+
+
 RIGHT = [
     ("nDCG@10", ndcg),
     ("nDCG@3", lambda ranking, judgments: ndcg(ranking, judgments, 3)),
@@ -73,6 +110,8 @@ RIGHT = [
     ("P@10", lambda ranking, judgments: np.float32(found_in(ranking, judgments)) / np.float64(10)),
     ("Success@10", lambda ranking, judgments: found_in(ranking, judgments) > 0),
     ("RR", reciprocal_rank),
+    ("RBP", rbp),
+    ("RBP(p=0.5, rel=1)", lambda ranking, judgments: rbp(ranking, judgments, 0.5, binary)),
 ]
 
 
@@ -175,6 +214,69 @@ WRONG = [
         "it fails if nothing is retrieved.",
     ),
     ("Bpref", lambda r, j: float("nan"), "it returns nan in every case."),
+    (
+        "R@10",
+        lambda r, j: found_in(r, j) / len(j) if j else 0.0,
+        "it is divided by the number of judged documents, relevant or not.",
+    ),
+    (
+        "AP",
+        lambda r, j: average_precision(r, j, None, divide=lambda relevant, found, k: len(j)),
+        "the sum of precisions is divided by the number of judged documents, relevant or not.",
+    ),
+    (
+        "RBP",
+        lambda r, j: rbp(r, j, gain=binary),
+        "grades are ignored: the gain of every relevant document is 1: this is RBP(rel=1).",
+    ),
+    (
+        "RBP(rel=1)",
+        rbp,
+        "the gain is the grade divided by the highest grade, not 1 for every relevant document: this is RBP.",
+    ),
+    (
+        "RBP",
+        lambda r, j: rbp(r, j, gain=lambda grade, top: grade),
+        "the gain is the grade itself, not divided by the highest grade: this is RBP(raw=True).",
+    ),
+    (
+        "RBP",
+        lambda r, j: rbp(r, j, gain=lambda grade, top: grade / 3),
+        "the grade is divided by 3, not by the highest grade of the judgments.",
+    ),
+    ("RBP", lambda r, j: rbp(r, j, 0.95), "p is 0.95."),
+    ("RBP", lambda r, j: 5 * rbp(r, j), "the factor 1 - p is missing."),
+    (
+        "nDCG@10",
+        lambda r, j: ndcg_score(grades_of(r, j), falling(r), k=10),
+        "the ideal ranking has only the retrieved documents, so missing one costs nothing; and it fails if there are fewer "
+        "than two documents, as scikit-learn's ndcg_score does.",
+    ),
+    (
+        "nDCG@10",
+        lambda r, j: ndcg_score(grades_of(r, j), falling(r), k=10) if len(r) > 1 else 0.0,
+        "the ideal ranking has only the retrieved documents, so missing one costs nothing; and it returns 0 if there are "
+        "fewer than two documents.",
+    ),
+    (
+        "nDCG@10",
+        lambda r, j: ndcg_score(grades_of(r[:10], j), falling(r[:10])),
+        "the ideal ranking has only the first 10 retrieved documents, so missing one costs nothing; and it fails if there "
+        "are fewer than two documents, as scikit-learn's ndcg_score does.",
+    ),
+    (
+        "nDCG@10",
+        lambda r, j: ndcg_score(grades_of(r, j), range(len(r)), k=10),
+        "the ideal ranking has only the retrieved documents, so missing one costs nothing; and the ranking is reversed: "
+        "ranks are used as scores, so the last document counts as the best; and it fails if there are fewer than two "
+        "documents, as scikit-learn's ndcg_score does.",
+    ),
+    (
+        "nDCG@10",
+        sklearn_over_all,
+        "judged documents that were not retrieved follow the ranking, each with the mean of their gains, as tied documents "
+        "do in scikit-learn; and it fails if there are fewer than two documents, as scikit-learn's ndcg_score does.",
+    ),
 ]
 
 
@@ -199,6 +301,7 @@ ONE_OF_EACH = [
     "SetF",
     "DCG",
     "nDCG@3",
+    "RBP(rel=1)",
 ]
 MORE = [
     "AP@3",
@@ -209,10 +312,13 @@ MORE = [
     "nDCG",
     "nDCG(gain='exp')@3",
     "P(judged_only=True)@3",
+    "RBP",
+    "RBP(p=0.5)@3",
+    "RBP(raw=True, p=0.95)",
 ]
 # Choices that change nothing: formulas that divide by nothing that can be 0, values that are whole, gains as they are.
 CHANGES_NOTHING = {
-    *((name, "undefined") for name in ("P", "RR", "Success", "DCG")),
+    *((name, "undefined") for name in ("P", "RR", "Success", "DCG", "RBP")),
     *(("Success", "rounding"), ("SetR", "unjudged"), ("nDCG", "ideal gain"), ("SetF", "mean")),
 }
 
