@@ -54,6 +54,20 @@ def test_evaluate_follows_a_convention():
     assert ("beir", "both") == (document["like"], document["rules"]["queries"])
 
 
+def test_what_the_tool_has_no_number_for_is_refused(tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 b 1\n")
+    (tmp_path / "run").write_text("q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\n")
+    for measure, message in {
+        "RBP": "ir_measures does not report RBP: its RBP needs rel.",
+        "ERR@5": "ir_measures gives no number for ERR: it uses gdeval, which takes only query ids that are numbers, not 'q1'. "
+        "Use another measure or convention.",
+    }.items():
+        files = (str(tmp_path / "qrels"), str(tmp_path / "run"))
+        done = assay("evaluate", *files, "-m", measure, "--like", "ir_measures")
+
+        assert (2, "", f"Error: {message}") == (done.returncode, done.stdout, " ".join(done.stderr.split()))
+
+
 def test_rules_given_as_options_win_over_the_convention():
     out = assay("evaluate", QRELS, KEYWORD, "-m", "nDCG@10", "--like", "trec_eval-9", "--ties", "doc-asc").stdout
 

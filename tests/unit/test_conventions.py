@@ -136,6 +136,54 @@ def test_a_run_on_which_all_seven_differ():
         assert row.difference == pytest.approx(sum(reason.effect for reason in row.reasons))
 
 
+EDGE_QRELS = parse_qrels("1 0 found 1\n1 0 missed 1\n2 0 lost 1\n")
+EDGE_RUN = parse_run("1 Q0 found 1 -1 t\n1 Q0 other 2 -2 t\n")
+BEST = 1 + 0.95 * 2 / 2  # Compat's ideal ranking against itself
+
+
+@pytest.mark.parametrize(
+    ("measure", "ours", "theirs", "reason"),
+    [
+        (
+            "Compat",
+            (1 + 0.95 / 2) / BEST / 2,
+            (0.95 / 2) / BEST / 2,
+            "in the ideal ranking, documents that were not retrieved have a score of 0",
+        ),
+        ("NumRel", 3, 2, "unanswered queries count as 0"),
+        ("NumQ", 2, 1, "unanswered queries count as 0"),
+        (
+            "Accuracy",
+            1 / 2,
+            1,
+            "queries without a relevant document found are left out if Accuracy is computed alone",
+        ),
+        (
+            "ERR@5",
+            (1 / 2) / 2,
+            (1 / 16) / 2,
+            "the highest grade is assumed to be 4, and values are rounded to 5 decimals",
+        ),
+    ],
+)
+def test_what_ir_measures_does_at_the_edges_is_a_reason(measure, ours, theirs, reason):
+    """Query 2 has no results; of query 1 one of two relevant documents was found, with a negative score."""
+    found = rows(measure, EDGE_RUN, EDGE_QRELS)
+
+    assert [ours, theirs] == pytest.approx([found[name].value for name in ("assay", "ir_measures")])
+    assert (reason,) == texts(found["ir_measures"])
+
+
+def test_where_a_tool_divides_by_0_it_reports_nothing():
+    found = rows("Accuracy", parse_run("1 Q0 found 1 2 t\n"), EDGE_QRELS)["ir_measures"]
+
+    assert found.value is None
+    assert (
+        "reports nothing: ir_measures gives no number for Accuracy: 1 of 2 queries has only relevant documents (1), and it "
+        "divides by 0. Use another measure or convention"
+    ) == found.note
+
+
 def test_queries_without_results_are_a_reason():
     """q5 has no results: left out by trec_eval-9, refused by trec_eval-10 and ranx, 0 for the others."""
     qrels = parse_qrels("q1 0 right 1\nq5 0 lost 1\n")

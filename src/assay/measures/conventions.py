@@ -311,8 +311,7 @@ CONVENTIONS: dict[str, Convention] = {
                     named("Accuracy"),
                     rules=_INPUT_ORDER,
                     finish="where found",
-                    why="queries without a relevant document found are left out; ir_measures counts them as 0 if measures of "
-                    "other programs are computed in the same call",
+                    why="queries without a relevant document found are left out if Accuracy is computed alone",
                 ),
                 Departure(
                     named("Compat"),
