@@ -115,7 +115,7 @@ def test_figures_of_ir_measures(name: str, generated) -> None:
     explanation = next(one for one in found.candidates if str(parse_measure(name)) in (one.measure, *one.same))
 
     assert explanation.matches
-    assert mean == pytest.approx(explanation.value, abs=1e-12)
+    assert mean == pytest.approx(explanation.value, abs=5e-6)  # gdeval prints five decimals
     assert "ir_measures" in explanation.conventions
 
 
