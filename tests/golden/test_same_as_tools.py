@@ -18,7 +18,7 @@ import pytest
 import pytrec_eval
 import pytrec_eval_ext
 
-from assay import Qrels, evaluate
+from assay import Qrels, Run, evaluate, parse_measure
 from assay.errors import InputError, MeasureError
 from assay.measures import parse_measures
 from assay.measures.bundles import FAMILIES
@@ -160,14 +160,15 @@ TOGETHER = [
         "SetF(beta=0.5)",
     ),
     *("SetF(rel=2,beta=2.0)", "SetF(judged_only=True)", "IPrec@0.0", "IPrec@0.125", "IPrec(rel=2)@0.75"),
-    *("IPrec(judged_only=True)@0.5", "NumQ", "NumRel", "NumRet", "NumRet(rel=1)", "NumRet(rel=2)"),
+    *("IPrec(judged_only=True)@0.5", "NumQ", "NumRel", "NumRet(rel=1)", "NumRet(rel=2)"),
     *("Compat", "Compat(p=0.5)", "Compat(normalize=False)", "RBP(rel=1)", "RBP(p=0.5,rel=2)"),
     *("BPM(max_rel=6)@100", "BPM(T=2.0,min_rel=1,max_rel=10)@30", "SDCG(max_rel=4)@5", "SDCG(max_rel=2)@2000"),
     *("NERR8(max_rel=4)@5", "NERR9(min_rel=1,max_rel=3)@7", "NERR10(max_rel=4)", "NERR11(T=2.5,max_rel=3)"),
     *("INST(max_rel=4)", "INST(T=2.0,min_rel=1,max_rel=4)", "INSQ(T=3.0,min_rel=1,max_rel=3)"),
 ]
-# ir_measures gives other values for these if they are asked for together with others.
-ALONE = ["nDCG(gains={0:1,1:4})@5", "Accuracy", "Accuracy@3", "Accuracy(rel=2)@50"]
+# ir_measures gives other values for these if they are asked for together with others; for some, only in some processes,
+# because they depend on the order of a set.
+ALONE = ["nDCG(gains={0:1,1:4})@5", "NumRet", "Accuracy", "Accuracy@3", "Accuracy(rel=2)@50"]
 BY_GDEVAL = ["nDCG(dcg='exp-log2')@5", "nDCG(dcg='exp-log2')@1000", "ERR@3", "ERR@20"]
 BY_SUBTOPIC = [
     *("ERR_IA@10", "ERR_IA(rel=2)@5", "nERR_IA@20", "alpha_DCG@10", "alpha_nDCG@20", "alpha_nDCG(alpha=0.7,rel=2)@10"),
@@ -360,6 +361,12 @@ NO_NUMBER = {
         "ir_measures gives no number for ERR: it uses gdeval, which takes only query ids that are numbers, not "
         "'q1'. Use another measure or convention.",
     ),
+    "ERR@6": (
+        {"01": {"a": 1}, "1": {"b": 1}},
+        {"01": {"a": 1.0}, "1": {"c": 1.0}},
+        "ir_measures gives no number for ERR: it uses gdeval, for which the query ids '01' and '1' are the same number. Use "
+        "another measure or convention.",
+    ),
     "nDCG(dcg='exp-log2')@5": (
         {"1": {"a": 5}},
         {"1": {"a": 2.0}},
@@ -389,6 +396,26 @@ def test_ir_measures_has_no_nnrbp_of_a_query_without_a_relevant_document():
         "another measure or convention."
     ) == str(refused.value)
     assert math.isnan(ir_measures.nNRBP.calc_aggregate(grades, scores))
+
+
+@pytest.mark.parametrize("name", ["RBP(rel=1)", "INST(max_rel=1)", "BPM(max_rel=1)@1", "alpha_nDCG@5", "P_IA@1"])
+def test_runs_whose_queries_are_in_several_parts_are_not_followed(name, capsys):
+    """ir_measures evaluates each part as if it were the whole ranking."""
+    rows = [("1", "a", 1.0), ("2", "x", 3.0), ("1", "b", 2.0), ("2", "c", 1.0)]
+    grades = {"1": {"a": 1, "b": 0}, "2": {"c": 1}}
+    split, together = ([ir_measures.ScoredDoc(*row) for row in order] for order in (rows, sorted(rows)))
+    mixed, grouped = (Run.from_columns(*zip(*order, strict=True)) for order in (rows, sorted(rows)))
+    measure = ir_measures.parse_measure(name)
+    with pytest.raises(MeasureError) as refused:
+        evaluate(grades, mixed, [name], like="ir_measures")
+
+    assert (
+        f"assay does not follow ir_measures for {parse_measure(name).name}: the rows of 2 queries are not together in the run "
+        "(1, 2), and ir_measures takes each part for a ranking of its own. Sort the run by query."
+    ) == str(refused.value)
+    right = evaluate(grades, grouped, [name], like="ir_measures").mean()[name]
+    assert right == pytest.approx(measure.calc_aggregate(grades, together))
+    assert right != pytest.approx(measure.calc_aggregate(grades, split))
 
 
 def test_ir_measures_reads_only_whole_grades():

@@ -292,7 +292,13 @@ CONVENTIONS: dict[str, Convention] = {
                     why="RR@k comes from another program, which breaks ties by id, ascending",
                 ),
                 Departure(named("Judged"), rules={"scores": "float64", "ties": "doc-asc"}),
-                Departure(named("RBP"), rules=_INPUT_ORDER, adapt=_with(depth=1000), why="the sum ends at rank 1000"),
+                Departure(
+                    named("RBP"),
+                    rules=_INPUT_ORDER,
+                    adapt=_with(depth=1000),
+                    finish="in one piece",
+                    why="the sum ends at rank 1000",
+                ),
                 Departure(
                     named("BPM"),
                     rules=_INPUT_ORDER,
@@ -304,6 +310,7 @@ CONVENTIONS: dict[str, Convention] = {
                     named("INST", "INSQ", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
                     rules=_INPUT_ORDER,
                     adapt=_within_1000,
+                    finish="in one piece",
                     why="ranks beyond 1000 are ignored",
                 ),
                 Departure(named("NumRel", "NumQ"), finish="only answered", why="unanswered queries count as 0"),
@@ -328,6 +335,7 @@ CONVENTIONS: dict[str, Convention] = {
                 Departure(
                     lambda measure: measure.definition.needs == "topics",
                     rules={"scores": "float64", "ties": "doc-asc"},
+                    finish="in one piece",
                 ),
                 Departure(
                     named("SetF"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
+from assay.arrays import changes
 from assay.errors import MeasureError, show_id, some_of
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments
@@ -20,7 +21,7 @@ from assay.marking import OpenedRun
 from assay.measures.core import Measure
 from assay.measures.families.binary import ROUNDINGS
 from assay.tables import Booleans, Floats, Integers
-from assay.words import plural
+from assay.words import number_of, plural
 
 if TYPE_CHECKING:
     from assay.topics import JudgedTopics
@@ -78,6 +79,13 @@ def by_gdeval(given: Given, values: Floats) -> Floats:
             f"ir_measures gives no number for {given.measure.name}: it uses gdeval, which takes only query ids that are "
             f"numbers, not {show_id(bad)!r}. Use another measure or convention."
         )
+    first: dict[str, str] = {}
+    for query in sorted(queries):
+        if (same := first.setdefault(query.lstrip("0"), query)) != query:
+            raise MeasureError(
+                f"ir_measures gives no number for {given.measure.name}: it uses gdeval, for which the query ids {same!r} and "
+                f"{query!r} are the same number. Use another measure or convention."
+            )
     if ranking.top_grade > GDEVAL_TOP_GRADE:
         raise MeasureError(
             f"ir_measures gives no number for {given.measure.name}: it uses gdeval, which takes grades up to "
@@ -86,8 +94,24 @@ def by_gdeval(given: Given, values: Floats) -> Floats:
     return np.array([round(value, GDEVAL_DECIMALS) for value in values.tolist()])
 
 
+def in_one_piece(given: Given, values: Floats) -> Floats:
+    """For cwl_eval and ndeval, ir_measures takes each part of a query's rows for a ranking of its own."""
+    table = given.run.table
+    parts = np.bincount(table.query[changes(table.query)], minlength=len(table.queries))
+    judged = set(given.ranking.queries)
+    split = [table.queries[number] for number in np.flatnonzero(parts > 1).tolist() if table.queries[number] in judged]
+    if split:
+        raise MeasureError(
+            f"assay does not follow ir_measures for {given.measure.name}: the rows of {number_of(len(split), 'query')} are "
+            f"not together in the run ({some_of(split)}), and ir_measures takes each part for a ranking of its own. Sort the "
+            "run by query."
+        )
+    return values
+
+
 def by_ndeval(given: Given, values: Floats) -> Floats:
     """ndeval divides nNRBP by that of the best ranking, even if that is 0."""
+    in_one_piece(given, values)
     topics: JudgedTopics = given.judged  # type: ignore[assignment]
     nothing = (topics.ranking.retrieved > 0) & (topics.num_subtopics(given.measure.param("rel")) == 0)
     if nothing.any():
@@ -112,6 +136,7 @@ def by_cwl_eval(given: Given, values: Floats) -> Floats:
     """cwl_eval's BPM goes on if a rounding error keeps the gain just below T."""
     from assay.measures.families.utility import gains_met, scaled_gain, until_satisfied
 
+    in_one_piece(given, values)
     measure, ranking = given.measure, given.ranking
     gain = scaled_gain(ranking, measure.param("min_rel"), measure.param("max_rel"))
     return until_satisfied(gains_met(ranking, gain, measure.param("cutoff")), measure.param("T"))
@@ -160,6 +185,7 @@ FINISHES: dict[str, Callable[[Given, Floats], Floats]] = {
     "only answered": only_answered,
     "where found": where_found,
     "gdeval": by_gdeval,
+    "in one piece": in_one_piece,
     "ndeval": by_ndeval,
     "trec_eval": by_trec_eval,
     "cwl_eval": by_cwl_eval,
