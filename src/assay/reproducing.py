@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.errors import AssayError, InputError, MeasureError, ParameterError
-from assay.evaluation import combined, has_relevant, ranking_of, values_under
+from assay.evaluation import combined, has_relevant, ranking_of, rounded, values_under
 from assay.formats import as_qrels, as_run
 from assay.formats.reading import QrelsLike, RunLike
 from assay.judged import JudgedRanking
@@ -46,8 +46,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "multiple": (1.0,),
 }
 _FOR_GRADES = ("rel", "gain")  # parameters that only matter where a grade is above 1
+_NOT_TRIED = ("strict", "error", "float32-positive")  # two that change no value, and one that only torchmetrics has
 _RULES = {
-    name: [choice for choice in RULE_CHOICES[name] if choice not in (getattr(Rules(), name), "strict")]
+    name: [choice for choice in RULE_CHOICES[name] if choice not in (getattr(Rules(), name), *_NOT_TRIED)]
     for name in ("queries", "scores", "ties", "undefined", "order")
 }
 
@@ -128,18 +129,20 @@ class _Files:
             return None
         judged, mark = found
         ranking = ranking_of(judged)
+        if way.convention.problem(way.asked, ranking, way.rules):
+            return None
         # There are many combinations of rules: those that change nothing on these files must cost nothing.
         expected = way.rules.ties == "expected" and bool((ranking.hit_tie_first < ranking.hit_tie_last).any())
         left_out = way.rules.undefined == "nan" and not has_relevant(ranking, way.computed).all()
-        cell = (way.computed, mark, expected, left_out)
+        cell = (way.computed, mark, expected, left_out, way.convention.query_decimals)
         if cell not in self._values:
             try:
-                self._values[cell] = combined(way.computed, values_under(way.computed, judged, way.rules))
+                values = way.convention.reported(values_under(way.computed, judged, way.rules))
+                self._values[cell] = combined(way.computed, values)
             except AssayError as error:  # such as a measure without expected values
                 self.problem = self.problem or error
                 self._values[cell] = math.nan
-        value = self._values[cell]
-        return value if way.convention.decimals is None else round(value, way.convention.decimals)
+        return rounded(self._values[cell], way.convention.mean_decimals(way.asked))
 
     def _ranking(
         self, rules: Rules, whole_grades: bool, measure: Measure
