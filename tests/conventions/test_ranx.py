@@ -1,7 +1,4 @@
-"""The ranx convention against ranx itself, in an environment of its own because of its size: `make test-ranx`.
-
-Skipped where ranx is not installed.
-"""
+"""The ranx convention against ranx itself: `make test-conventions TOOL=ranx`. Skipped where it is not installed."""
 
 from __future__ import annotations
 
@@ -9,10 +6,12 @@ import numpy as np
 import pytest
 
 from assay import evaluate
-from assay.errors import MeasureError
-from assay.measures.conventions import CONVENTIONS
+from assay.errors import MeasureError, QuerySetError
+from conventions.cases import PARTS, Case, Tally, cases, random_case
 
-ranx = pytest.importorskip("ranx", reason="needs ranx, which has an environment of its own: make test-ranx")
+ranx = pytest.importorskip(
+    "ranx", reason="needs ranx, which has an environment of its own: make test-conventions TOOL=ranx"
+)
 
 NAMES = {
     "nDCG": "ndcg",
@@ -40,47 +39,51 @@ NAMES = {
     "RBP(p=0.95)": "rbp.95",
 }
 LEVELS = {f"IPrec@{level / 10}": level for level in range(11)}
-QUERIES = 8
 
 
-def random_case(seed: int) -> tuple[dict, dict]:
-    """Lists of 5 to 1,000 documents with anything from no ties to nothing but ties, in any order, with negative scores.
-
-    Grades go from -1 to 3, some of them with a fraction. Each query has a document judged relevant and one judged not.
-    """
-    random = np.random.default_rng(seed)
-    grades, scores = {}, {}
-    for number in range(QUERIES):
-        size = int(np.exp(random.uniform(np.log(5), np.log(1001))))
-        docs = [f"d{n}" for n in random.permutation(size + 20)]
-        values = random.integers(-size, size, size) if random.random() < 0.3 else random.integers(-3, 4, size)
-        values = values * random.choice([0.1, 1.0, 1e6])
-        values = np.sort(values)[::-1] if random.random() < 0.5 else values
-        scores[f"q{number}"] = dict(zip(docs, values.tolist(), strict=False))
-        judged = random.permutation(docs)[: random.integers(2, size + 2)].tolist()
-        grade = random.integers(-1, 4, len(judged)) + random.choice([0, 0, 0.5], len(judged)) * (seed % 2)
-        grades[f"q{number}"] = {**dict(zip(judged, grade.tolist(), strict=True)), judged[0]: 2, judged[1]: 0}
-    return grades, scores
+def by_ranx(case: Case, names: dict[str, str]) -> dict[str, float]:
+    """The means by our names."""
+    theirs = ranx.evaluate(ranx.Qrels(case.grades), ranx.Run(case.scores), [*names.values(), "map"])
+    return {ours: float(theirs[name]) for ours, name in names.items()}
 
 
-@pytest.mark.parametrize("part", range(5))
-def test_the_same_values_as_ranx_on_a_thousand_lists(part):
-    for seed in range(part * 25, part * 25 + 25):
-        grades, scores = random_case(seed)
-        names = {**NAMES, "Bpref": "bpref"}
-        theirs = ranx.evaluate(ranx.Qrels(grades), ranx.Run(scores), list(names.values()), return_mean=False)
-        ours = evaluate(grades, scores, list(names), like="ranx", unmatched="zero").values
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_same_means_as_ranx(part):
+    tally = Tally("ranx")
+    for case in cases(part, missing=False):
+        tally.compare(case, by_ranx(case, NAMES))
 
-        for column, (name, other) in enumerate(names.items()):
-            assert theirs[other].tolist() == pytest.approx(ours[:, column].tolist(), abs=1e-9), (seed, name)
+    assert (0, 100 * len(NAMES)) == (tally.refused, tally.equal)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_same_bpref_where_every_query_has_a_relevant_document_and_one_that_is_not(part):
+    tally = Tally("ranx")
+    for case in cases(part, missing=False):
+        both = {query: {**docs, "missed": 1, "avoided": 0} for query, docs in case.grades.items()}
+        known = Case(case.seed, both, case.scores)
+        tally.compare(known, by_ranx(known, {"Bpref": "bpref"}))
+
+    assert (0, 100) == (tally.refused, tally.equal)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_same_values_per_query_with_fractions_of_grades(seed):
+    case = random_case(seed * 2, missing=False)
+    grades = {query: {doc: grade + 0.5 for doc, grade in docs.items()} for query, docs in case.grades.items()}
+    theirs = ranx.evaluate(ranx.Qrels(grades), ranx.Run(case.scores), list(NAMES.values()), return_mean=False)
+    ours = evaluate(grades, case.scores, list(NAMES), like="ranx", unmatched="zero").values
+
+    for column, (name, other) in enumerate(NAMES.items()):
+        assert theirs[other].tolist() == pytest.approx(ours[:, column].tolist(), abs=1e-9), (seed, name)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_the_same_interpolated_precision(seed):
-    grades, scores = random_case(seed)
-    qrels, run = ranx.Qrels(grades).to_typed_list(), ranx.Run(scores).to_typed_list()
+    case = random_case(seed, missing=False)
+    qrels, run = ranx.Qrels(case.grades).to_typed_list(), ranx.Run(case.scores).to_typed_list()
     theirs = ranx.metrics.interpolated_precision_at_recall(qrels, run)
-    ours = evaluate(grades, scores, list(LEVELS), like="ranx", unmatched="zero").values
+    ours = evaluate(case.grades, case.scores, list(LEVELS), like="ranx", unmatched="zero").values
 
     assert theirs.ravel().tolist() == pytest.approx(ours.ravel().tolist(), abs=1e-9)
 
@@ -116,14 +119,24 @@ def test_bpref_is_refused_where_ranx_divides_0_by_0():
         evaluate(grades, scores, ["Bpref"], like="ranx")
 
 
-def test_bpref_of_a_query_without_relevant_documents_or_without_a_found_one_is_0():
-    for grades in ({"a": 0}, {"b": 1}):
-        found = ranx.evaluate(ranx.Qrels({"q": grades}), ranx.Run({"q": {"a": 1.0}}), "bpref")
+def test_bpref_of_a_query_without_a_found_relevant_document_is_0():
+    grades, scores = {"q": {"b": 1}}, {"q": {"a": 1.0}}
 
-        assert (0.0, {"Bpref": 0.0}) == (
-            found,
-            evaluate({"q": grades}, {"q": {"a": 1.0}}, ["Bpref"], like="ranx", unmatched="zero").mean(),
-        )
+    assert 0.0 == ranx.evaluate(ranx.Qrels(grades), ranx.Run(scores), "bpref")
+    assert {"Bpref": 0.0} == evaluate(grades, scores, ["Bpref"], like="ranx", unmatched="zero").mean()
+
+
+def test_bpref_is_refused_where_a_query_without_relevant_documents_makes_others_0():
+    """ranx divides by 0 in query p, and leaves the value of q at 0."""
+    grades, scores = {"p": {"a": 0}, "q": {"a": 1, "b": 0}}, {"p": {"a": 1.0}, "q": {"a": 1.0}}
+    alone = ranx.evaluate(ranx.Qrels({"q": grades["q"]}), ranx.Run({"q": scores["q"]}), "bpref")
+    both = ranx.evaluate(ranx.Qrels(grades), ranx.Run(scores), ["bpref"], return_mean=False)
+
+    assert (1.0, [0.0, 0.0]) == (alone, both.tolist())
+    with pytest.raises(
+        MeasureError, match=r"^ranx gives no number for Bpref: 1 of 2 queries has no document judged relevant"
+    ):
+        evaluate(grades, scores, ["Bpref"], like="ranx")
 
 
 def test_hits_is_a_count_and_so_refused():
@@ -135,9 +148,9 @@ def test_hits_is_a_count_and_so_refused():
 
 
 def test_ranx_refuses_runs_that_lack_a_query_and_so_does_the_convention():
-    grades, scores = random_case(1)
-    del scores["q1"]
+    case = random_case(1, missing=False)
+    del case.scores["q1"]
     with pytest.raises(AssertionError):
-        ranx.evaluate(ranx.Qrels(grades), ranx.Run(scores), "mrr")
-
-    assert "strict" == CONVENTIONS["ranx"].rules["queries"]
+        ranx.evaluate(ranx.Qrels(case.grades), ranx.Run(case.scores), "mrr")
+    with pytest.raises(QuerySetError, match="1 of 5 judged queries is missing"):
+        evaluate(case.grades, case.scores, ["RR"], like="ranx")

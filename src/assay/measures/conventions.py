@@ -221,7 +221,9 @@ def _beyond_the_list(measure: Measure, judged: JudgedRanking, rules: Rules) -> s
 
 
 def _without_relevant(_: Measure, judged: JudgedRanking, rules: Rules) -> str:
-    where = _queries(judged, judged.num_rel(1) == 0)
+    missing = set(judged.missing)
+    empty = np.array([query not in missing for query in judged.queries]) & (judged.num_rel(1) == 0)
+    where = _queries(judged, empty)
     return where and f"it divides by 0 in queries without relevant documents: {where}"
 
 
