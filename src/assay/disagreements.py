@@ -48,6 +48,11 @@ class ConventionRow(Struct, frozen=True):
     reasons: tuple[Reason, ...]
     note: str = ""  # why the tool reports nothing
 
+    @property
+    def lacking(self) -> bool:
+        """Whether the tool has no such measure at all, which needs no explanation."""
+        return self.note.endswith("has no such measure")
+
 
 class _State(Struct, frozen=True):
     """Conventions after some of the steps from ours to another tool's."""

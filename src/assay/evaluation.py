@@ -448,7 +448,8 @@ def values_under(measure: Measure, judged: JudgedRanking | JudgedTopics, rules: 
 def values_like(like: Convention, request: Request, plan: Plan, judged: JudgedRanking | JudgedTopics) -> Floats:
     """One value per query as a tool reports it; an error where it fails."""
     if problem := like.problem(request.measure, ranking_of(judged), plan.rules):
-        raise MeasureError(f"{like.name} gives no number for {request.label}: {problem}.")
+        advice = like.case_of(request.measure).advice
+        raise MeasureError(f"{like.name} gives no number for {request.label}: {problem}. {advice}".rstrip())
     return like.reported(values_under(plan.measure, judged, plan.rules))
 
 

@@ -329,7 +329,8 @@ def _add(heads: list[Candidate], candidate: Candidate) -> None:
         if candidate.rules:
             known, named = head.rules in ({}, candidate.rules), head.rules == candidate.rules
         else:
-            known = named = head.convention in candidate.conventions and {*candidate.conventions} <= {*head.conventions}
+            # Some tools have measures only with a cutoff: that they give the value too is no other explanation.
+            known = named = head.convention in candidate.conventions
         if known:
             heads[place] = replace(head, same=(*head.same, candidate.measure)) if named else head
             return

@@ -68,5 +68,5 @@ def test_capped_recall_is_refused_where_beir_divides_by_0():
         evaluate(grades, scores, ["R_cap@5"], like="beir")
 
     assert str(error.value) == (
-        "beir gives no number for R_cap@5: it divides by 0 in queries without relevant documents: 1 of 2 queries (q)."
+        "beir gives no number for R_cap@5: it divides by the number of relevant documents, which is 0 in 1 of 2 queries (q)."
     )

@@ -38,6 +38,7 @@ class Departure(Struct, frozen=True, eq=False):
     why: str = ""  # what the tool computes instead
     reports: bool = True  # False: the tool has no such measure
     problem: Problem = lambda *_: ""  # why the tool gives no number for these files; empty if it does
+    advice: str = ""  # what to do about it
     exact: bool = False  # the mean is not rounded, unlike the tool's others
 
 
@@ -58,7 +59,14 @@ class Convention(Struct, frozen=True, eq=False):
     def case_of(self, measure: Measure) -> Departure:
         """The case that applies to this measure."""
         if not self.knows(measure):
-            return Departure(lambda _: True, reports=False, why=f"{self.name} has no such measure")
+            cut = None if measure.definition.at != "cutoff" or measure.param("cutoff") else measure(cutoff=10)
+            only_cut = cut is not None and self.knows(cut)
+            why = (
+                f"it has {measure.name} only with a cutoff, such as {cut}"
+                if only_cut
+                else f"{self.name} has no such measure"
+            )
+            return Departure(lambda _: True, reports=False, why=why)
         return next((case for case in self.cases if case.when(measure)), Departure(lambda _: True))
 
     def rules_for(self, measure: Measure, base: Rules = Rules()) -> Rules:
@@ -162,6 +170,7 @@ _OF_BEIR = {"scores": "float64", "queries": "judged", "ties": "input"}  # BEIR's
 _INPUT_ORDER = {"scores": "float64", "ties": "input"}  # cwl_eval keeps tied documents in input order
 
 
+_CHOOSE_TIES = "Break the ties in the run, or choose an order with `ties=`."
 _ABOVE_0 = 1e-9  # the lowest grade of a relevant document, where every grade above 0 is
 
 
@@ -190,41 +199,32 @@ def _torch_ties(measure: Measure, judged: JudgedRanking, rules: Rules) -> str:
     from assay.measures.ties import undecided
 
     where = _listed(judged, undecided(measure, judged) if rules.ties == "error" else ())
-    return where and (
-        f"torch does not define the order of equal scores, which changes the value in {where}. Break the ties in the run, "
-        "or choose an order with `ties=`"
-    )
+    return where and f"torch does not define the order of equal scores, which changes the value in {where}"
 
 
 def _negative_grades(_: Measure, judged: JudgedRanking, rules: Rules) -> str:
     lowest = np.full(len(judged), np.inf)
     np.minimum.at(lowest, judged.pool.query, judged.pool.grade)
     where = _queries(judged, lowest < 0)
-    return where and f"grades below 0 are no gains for it ({where}). Give these documents grade 0"
+    return where and f"it has no rule for grades below 0, which are in {where}"
 
 
 def _beyond_the_list(measure: Measure, judged: JudgedRanking, rules: Rules) -> str:
-    """scikit-learn ranks documents that were not retrieved, too: below all others."""
-    cutoff, size = measure.param("cutoff"), judged.retrieved
-    missed = judged.num_rel(np.nextafter(0, 1)) > judged.num_found(np.nextafter(0, 1))
-    short = missed if cutoff is None else missed & (size < cutoff)
-    alone = size + np.diff(judged.pool.start) - np.diff(judged.hit_start) < 2
-    if where := _queries(judged, short):
-        return (
-            f"it needs a score for every relevant document, and the list ends before the cutoff in {where}. Use a lower "
-            "cutoff"
-        )
-    where = _queries(judged, alone)
-    return _negative_grades(measure, judged, rules) or (
-        where and f"it needs at least two documents per query ({where})"
-    )
+    """scikit-learn ranks all documents that it is given, so those that were not retrieved would follow the others."""
+    cutoff, above_0 = measure.param("cutoff"), np.nextafter(0, 1)
+    missed = judged.num_rel(above_0) > judged.num_found(above_0)
+    short = _queries(judged, missed if cutoff is None else missed & (judged.retrieved < cutoff))
+    single = _queries(judged, judged.retrieved + np.diff(judged.pool.start) - np.diff(judged.hit_start) < 2)
+    if short:
+        return f"it needs a score for every relevant document, but the list ends before the cutoff in {short}"
+    return _negative_grades(measure, judged, rules) or (single and f"it needs two documents, but has one in {single}")
 
 
 def _without_relevant(_: Measure, judged: JudgedRanking, rules: Rules) -> str:
     missing = set(judged.missing)
-    empty = np.array([query not in missing for query in judged.queries]) & (judged.num_rel(1) == 0)
-    where = _queries(judged, empty)
-    return where and f"it divides by 0 in queries without relevant documents: {where}"
+    answered = np.array([query not in missing for query in judged.queries])
+    where = _queries(judged, answered & (judged.num_rel(1) == 0))
+    return where and f"it divides by the number of relevant documents, which is 0 in {where}"
 
 
 def _within_1000(measure: Measure) -> Measure:
@@ -314,7 +314,7 @@ CONVENTIONS: dict[str, Convention] = {
         Convention(
             "ranx",
             "ties in the order of its sort; whole grades; fails if the run lacks a judged query",
-            "tests/extra/test_ranx.py",
+            "tests/conventions/test_ranx.py",
             rules={"ties": "ranx", "queries": "strict"},
             knows=_in_ranx,
             cases=(
@@ -419,20 +419,22 @@ CONVENTIONS: dict[str, Convention] = {
                     adapt=lambda measure: Measure("ContextPrecision", measure.params),
                     why="the sum is divided by the relevant documents found",
                     problem=_torch_ties,
+                    advice=_CHOOSE_TIES,
                 ),
                 Departure(
                     named("R"),
                     adapt=_with(among="retrieved"),
                     why="only the relevant documents that were retrieved count",
                     problem=_torch_ties,
+                    advice=_CHOOSE_TIES,
                 ),
-                Departure(named("Success"), rules={"scores": "float32"}, problem=_torch_ties),
-                Departure(named("RR", "P"), problem=_torch_ties),
+                Departure(named("Success"), rules={"scores": "float32"}, problem=_torch_ties, advice=_CHOOSE_TIES),
+                Departure(named("RR", "P"), problem=_torch_ties, advice=_CHOOSE_TIES),
             ),
         ),
         Convention(
             "opensearch",
-            "search relevance workbench, by its documented formulas: not run. Values of queries have 2 decimals",
+            "by its documented formulas, not run; the values of queries have 2 decimals",
             "tests/golden/test_conventions.py::test_opensearch_by_its_documented_formulas",
             rules={"ties": "input"},
             knows=_takes({"nDCG": "cutoff gain", "P AP Judged": "cutoff"}, cut=True),
