@@ -463,10 +463,11 @@ def _refuse_ties(measure: Measure, judged: JudgedRanking | JudgedTopics) -> None
     from assay.measures.ties import undecided
 
     if queries := undecided(measure, judged):
-        where = f"{len(queries)} of {len(ranking_of(judged))} queries ({some_of(queries)})"
+        total = len(ranking_of(judged))
+        where = f"{len(queries)} of {total} {plural('{query|queries}', total)} ({some_of(queries)})"
         raise MeasureError(
-            f"the order of tied documents changes {measure} in {where}. Break the ties in the run, or choose an order with "
-            "`ties=`, such as `ties='expected'`, the mean over all orders."
+            f"the order of tied documents changes {measure} in {where}. Break the ties in the run, or choose an order, such "
+            "as `ties='doc-desc'`."
         )
 
 

@@ -188,7 +188,7 @@ def reproduce(
     number above 1 that nothing gives is read as a percentage. `measures` narrows the search: "nDCG@10" tries both gains,
     "nDCG" all cutoffs as well. `duplicates` is our rule for documents that appear twice.
 
-    >>> found = reproduce("0.63", {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["nDCG", "AP"])
+    >>> found = reproduce("0.6309", {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["nDCG", "AP"])
     >>> found.matches, found.candidates[0].measure, found.candidates[0].conventions[:2]
     (1, 'nDCG', ('assay', 'trec_eval-9'))
     """
