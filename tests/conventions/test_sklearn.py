@@ -103,6 +103,19 @@ def test_a_document_that_was_not_retrieved_takes_a_rank_in_sklearn():
     assert {"nDCG@1": 1.0} == evaluate(grades, scores, ["nDCG@1"], like="sklearn").mean()
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_given_only_the_retrieved_documents_it_knows_no_others(seed):
+    case = random_case(seed * 2 + 1, missing=False)
+    values = []
+    for query, docs in case.scores.items():
+        y_true = [[case.grades[query].get(doc, 0) for doc in docs]]
+        values.append([ndcg_score(y_true, [list(docs.values())], k=k) for k in (5, None)])
+    names = ["nDCG(ideal='retrieved')@5", "nDCG(ideal='retrieved')"]
+    ours = evaluate(case.grades, case.scores, names, rules={"ties": "expected"}, unmatched="zero").mean()
+
+    assert np.mean(values, axis=0).tolist() == pytest.approx(list(ours.values()), abs=1e-9)
+
+
 def test_its_ties_are_ours_averaged_over_all_orders():
     case = random_case(2)
     theirs = np.mean([ndcg_score(*arrays(case, query), k=5) for query in case.answered()])

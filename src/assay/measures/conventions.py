@@ -439,7 +439,7 @@ CONVENTIONS: dict[str, Convention] = {
             rules={"ties": "input"},
             knows=_takes({"nDCG": "cutoff gain", "P AP Judged": "cutoff"}, cut=True),
             cases=(
-                Departure(named("nDCG"), adapt=_with(gain="exp"), why="gain is 2**grade - 1", problem=_negative_grades),
+                Departure(named("nDCG"), adapt=_with(gain="exp"), why="gain is exponential", problem=_negative_grades),
                 Departure(
                     named("P"),
                     adapt=_with(filled=False, rel=_ABOVE_0),
