@@ -51,7 +51,7 @@ def test_a_tie_of_relevant_documents_only_changes_nothing():
 
 
 def test_ties_that_are_cut_off_are_not_known():
-    with pytest.raises(RulesError, match="ties=error does not work with depth"):
+    with pytest.raises(RulesError, match=r"`ties=.error.` does not work with `depth=`"):
         Rules(ties="error", depth=5)
 
 
