@@ -71,7 +71,7 @@ def _scores(random: np.random.Generator, size: int) -> np.ndarray:
     elif kind == "few":
         values = random.integers(0, 6, size).astype(float)
     else:
-        values = random.permutation(size) + random.integers(0, 3, size) * 1e-9
+        values = random.integers(1, size + 1, size) + random.integers(0, 3, size) * 1e-9
     values = (values - random.choice([-1, 0, size // 2, size + 1])) * random.choice([0.1, 1.0, 1e6])
     return np.sort(values)[::-1] if random.random() < 0.5 else values
 
