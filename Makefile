@@ -5,7 +5,7 @@
 # make bench     speed and memory against other tools; bench-large with a million queries; bench-short in a minute
 # make calibration  how often tests and intervals err on real data, in a few minutes; needs ../shared/data
 # make sanitize  the kernel's tests under AddressSanitizer and UBSan; make fuzz searches it for ten minutes (needs clang)
-# make test-ranx hold the ranx convention against ranx, in an environment of its own
+# make test-conventions  hold the conventions against the tools themselves, each in an environment of its own; TOOL=ranx for one
 PYTHON ?= python3
 BIN := .venv/bin
 QUICK := $(addprefix tests/,reading unit laws golden gate validation records)
@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Where Python is told to write no bytecode, every process compiles assay anew and every test run its tests.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install demo test test-ranx quick check format docs bench bench-large bench-short calibration sanitize fuzz clean
+.PHONY: help install demo test test-conventions quick check format docs bench bench-large bench-short calibration sanitize fuzz clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -78,14 +78,22 @@ sanitize: .venv/.installed-tools
 fuzz: .venv/.installed-tools
 	$(BIN)/python tests/native/fuzz/run.py --seconds 600
 
-# ranx has an environment of its own: it brings numba and much else.
-.venv-ranx/.installed: pyproject.toml
-	@test -x .venv-ranx/bin/python || $(PYTHON) -m venv .venv-ranx
-	@.venv-ranx/bin/python -m pip --disable-pip-version-check -q install -e . ranx pytest hypothesis
+# Each tool has an environment of its own, made when it is first needed: they bring torch, numba and much else.
+TOOLS := $(basename $(notdir $(wildcard tests/conventions/requirements/*.txt)))
+TOOL ?= $(TOOLS)
+
+.venv-conventions/%/.installed: tests/conventions/requirements/%.txt pyproject.toml
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	@echo "Installing $* into $(@D) ..."
+	@$(@D)/bin/python -m pip --disable-pip-version-check -q install -e . pytest hypothesis -r $<
 	@touch $@
 
-test-ranx: .venv-ranx/.installed
-	.venv-ranx/bin/python -m pytest tests/extra -o addopts=--import-mode=importlib -o filterwarnings=default
+.PRECIOUS: .venv-conventions/%/.installed
+
+test-conventions: $(TOOL:%=test-convention-%)
+
+test-convention-%: .venv-conventions/%/.installed
+	$(<D)/bin/python -m pytest tests/conventions/test_$(subst -,_,$*)*.py -o addopts='-q --import-mode=importlib' -o filterwarnings=default
 
 format: .venv/.installed-tools
 	$(BIN)/ruff format .
@@ -95,4 +103,4 @@ docs: .venv/.installed-tools
 	$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmark-insurance
+	rm -rf .venv .venv-conventions build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmark-insurance

@@ -7,7 +7,7 @@ reason, with its effect.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.errors import MeasureError, QuerySetError, RulesError, some_of
-from assay.evaluation import combined, ranking_of, values_under
+from assay.evaluation import combined, ranking_of, rounded, values_under
 from assay.formats import as_qrels, as_run
 from assay.formats.reading import QrelsLike, RunLike
 from assay.judged import JudgedRanking
@@ -29,7 +29,7 @@ from assay.tables import Floats, Qrels, Run
 from assay.topics import JudgedTopics, TopicJudgments, by_topics, index_topics
 from assay.words import plural
 
-STEPS = ("order", "scores", "ties", "self_match", "queries")  # rules, in the order of the steps
+STEPS = ("order", "scores", "ties", "self_match", "queries", "undefined")  # rules, in the order of the steps
 
 
 class Reason(Struct, frozen=True):
@@ -49,6 +49,11 @@ class ConventionRow(Struct, frozen=True):
     reasons: tuple[Reason, ...]
     note: str = ""  # why the tool reports nothing
 
+    @property
+    def lacking(self) -> bool:
+        """Whether the tool has no such measure at all, which needs no explanation."""
+        return self.note.endswith("has no such measure")
+
 
 class _State(Struct, frozen=True):
     """Conventions after some of the steps from ours to another tool's."""
@@ -57,6 +62,7 @@ class _State(Struct, frozen=True):
     rules: Rules
     whole_grades: bool = False
     finish: str = ""
+    reported: Callable[[Floats], Floats] | None = None  # how the tool rounds the values of queries
     decimals: int | None = None
 
 
@@ -81,18 +87,18 @@ class _Files:
 
     def result(self, state: _State) -> _Result:
         if state not in self._results:
-            judged = self._judged(state)
+            judged = self.judged(state)
             values = values_under(state.measure, judged, state.rules)
             if state.finish:
                 values = finished(
                     state.finish, Given(state.measure, judged, self._judgments_of(state), self.run), values
                 )
-            value = combined(state.measure, values)
-            value = value if state.decimals is None else round(value, state.decimals)
+            values = values if state.reported is None else state.reported(values)
+            value = rounded(combined(state.measure, values), state.decimals)
             self._results[state] = _Result(ranking_of(judged).queries, values, value)
         return self._results[state]
 
-    def _judged(self, state: _State) -> JudgedRanking | JudgedTopics:
+    def judged(self, state: _State) -> JudgedRanking | JudgedTopics:
         """The ranking under a state, formed once for all measures that need the same."""
         needs = state.measure.definition.needs
         key = (state.rules, state.whole_grades, needs)
@@ -130,6 +136,9 @@ def _row(files: _Files, request: Request, convention: Convention) -> ConventionR
     reasons: list[Reason] = []
     state = ours
     try:
+        *_, (tools, _) = [(ours, ""), *_steps(ours, convention)]
+        if problem := convention.problem(request.measure, ranking_of(files.judged(tools)), tools.rules):
+            return ConventionRow(convention.name, request.label, None, None, (), f"gives no number: {problem}")
         for step, words in _steps(ours, convention):
             before, after = files.result(state), files.result(step)
             text = words(before, after) if callable(words) else words
@@ -167,9 +176,13 @@ def _steps(ours: _State, convention: Convention) -> Iterator[tuple[_State, Any]]
     if adapted != state.measure or case.finish:
         state = replace(state, measure=adapted, finish=case.finish)
         yield state, case.why
-    if convention.decimals is not None:
-        state = replace(state, decimals=convention.decimals)
-        yield state, f"means are rounded to {convention.decimals} decimals"
+    if convention.query_decimals is not None:
+        state = replace(state, reported=convention.reported)
+        yield state, f"the values of queries are rounded to {convention.query_decimals} decimals"
+    decimals = convention.mean_decimals(ours.measure)
+    if decimals is not None:
+        state = replace(state, decimals=decimals)
+        yield state, f"means are rounded to {decimals} decimals"
 
 
 def _left_out(before: _Result, after: _Result) -> str:
@@ -178,16 +191,29 @@ def _left_out(before: _Result, after: _Result) -> str:
     return f"{len(gone)} {words}: the mean is over {len(after.queries)}, not {len(before.queries)}"
 
 
+def _without_relevant(before: _Result, after: _Result) -> str:
+    gone = int(np.sum(np.isnan(after.values) & ~np.isnan(before.values)))
+    words = plural("{query|queries} without relevant documents {is|are} left out", gone)
+    total = int(np.sum(~np.isnan(before.values)))
+    return f"{gone} {words}: the mean is over {total - gone}, not {total}"
+
+
 _WORDS: dict[tuple[str, str], Any] = {
     ("order", "rank"): lambda b, a: f"documents are ranked by the rank column, not by score: {_changed(b, a)}",
     ("scores", "float32"): lambda b, a: f"scores are 32-bit floats, which creates false ties: {_changed(b, a)}",
+    ("scores", "float32-positive"): lambda b, a: (
+        f"documents with a score of 0 or less count as not relevant, and scores are 32-bit floats: {_changed(b, a)}"
+    ),
     ("ties", "doc-asc"): lambda b, a: f"ties are broken by document id, ascending: {_changed(b, a)}",
     ("ties", "input"): lambda b, a: f"ties are broken by input order: {_changed(b, a)}",
     ("ties", "ranx"): lambda b, a: (
         f"ties are in the order of ranx's sort (input order up to 15 documents): {_changed(b, a)}"
     ),
+    ("ties", "expected"): lambda b, a: f"values are averaged over all orders of ties: {_changed(b, a)}",
+    ("ties", "error"): "",  # changes no value: ties that would are refused
     ("self_match", "drop"): lambda b, a: f"documents whose id is the query id are dropped: {_changed(b, a)}",
     ("queries", "both"): _left_out,
+    ("undefined", "nan"): _without_relevant,
     ("queries", "strict"): "",  # changes no value: the run is either refused or not
 }
 

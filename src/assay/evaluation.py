@@ -30,7 +30,7 @@ from assay.judgments import Judgments, index_judgments
 from assay.marking import OpenedRun, judge
 from assay.measures import Measure, Request, parse_measure, parse_measures
 from assay.measures.arithmetic import log
-from assay.measures.conventions import convention
+from assay.measures.conventions import Convention, convention
 from assay.native.sums import exact_sum
 from assay.rules import RULE_CHOICES, Rules
 from assay.tables import Floats, Integers, Qrels, as_bytes, in_byte_order
@@ -112,7 +112,7 @@ class Evaluation(Struct, frozen=True, eq=False):
     sources: tuple[str, str] = ("qrels", "run")
     top_grade: float = 0.0  # highest grade of the whole qrels; some measures depend on it
     like: str = "assay"  # name of the conventions used
-    decimals: int | None = None  # the conventions round means to this many decimals
+    decimals: tuple[int | None, ...] = ()  # the conventions round the mean of each measure to this many decimals
     tie_bounds: dict[str, tuple[float, float]] | None = None  # lowest and highest mean, if requested and ties matter
     doubt: str = ""  # why some measures may not mean what they say
 
@@ -132,7 +132,9 @@ class Evaluation(Struct, frozen=True, eq=False):
         """
         pairs = zip(self.requests, self.values.T, strict=True)
         means = [combined(request.measure, column) for request, column in pairs]
-        return Scores(self.requests, means if self.decimals is None else [round(mean, self.decimals) for mean in means])
+        if self.decimals:
+            means = [rounded(mean, decimals) for mean, decimals in zip(means, self.decimals, strict=True)]
+        return Scores(self.requests, means)
 
     def per_query(self) -> dict[str, Scores]:
         """The values of each query."""
@@ -166,6 +168,11 @@ def combined(measure: Measure, values: Floats) -> float:
     if total == "geometric":
         return math.exp(exact_sum(log(np.maximum(defined, GEOMETRIC_FLOOR))) / len(defined))
     return exact_sum(defined) / len(defined)
+
+
+def rounded(mean: float, decimals: int | None) -> float:
+    """A mean as a tool reports it."""
+    return mean if decimals is None else round(mean, decimals)
 
 
 def given_rules(rules: Rules | Mapping[str, Any]) -> dict[str, Any]:
@@ -335,7 +342,8 @@ class Evaluator:
         values = np.full((len(ranking), len(self.requests)), np.nan)
         for column, plan in enumerate(self.plans):
             judged = rankings[plan.form]
-            found = self._finished(plan, judged, values_under(plan.measure, judged, plan.rules), ranked.run)
+            found = values_like(self.like, self.requests[column], plan, judged)
+            found = self._finished(plan, judged, found, ranked.run)
             values[places_of(ranking_of(judged).queries, ranking.queries), column] = found
         return Evaluation(
             run=ranked.run.name,
@@ -344,7 +352,7 @@ class Evaluator:
             values=values,
             rules=self.rules,
             like=self.like.name,
-            decimals=self.like.decimals,
+            decimals=tuple(self.like.mean_decimals(request.measure) for request in self.requests),
             tie_bounds=self._tie_bounds(ranked) if tie_bounds else None,
             coverage=coverage_of(self.judgments, ranking, self.cutoffs),
             tag=ranking.tag,
@@ -449,10 +457,20 @@ def places_of(queries: tuple[str, ...], among: tuple[str, ...]) -> Integers | sl
 
 def values_under(measure: Measure, judged: JudgedRanking | JudgedTopics, rules: Rules) -> Floats:
     """One value per query; with undefined="nan", NaN for queries without relevant documents."""
+    if rules.ties == "error":
+        _refuse_ties(measure, judged)
     values = _expected_values(measure, judged) if rules.ties == "expected" else measure.values(judged)
     if rules.undefined == "nan" and measure.definition.rewards:
         values = np.where(has_relevant(ranking_of(judged), measure), values, np.nan)
     return values
+
+
+def values_like(like: Convention, request: Request, plan: Plan, judged: JudgedRanking | JudgedTopics) -> Floats:
+    """One value per query as a tool reports it; an error where it fails."""
+    if problem := like.problem(request.measure, ranking_of(judged), plan.rules):
+        advice = like.case_of(request.measure).advice
+        raise MeasureError(f"{like.name} gives no number for {request.label}: {problem}. {advice}".rstrip())
+    return like.reported(values_under(plan.measure, judged, plan.rules))
 
 
 def _expected_values(measure: Measure, judged: JudgedRanking | JudgedTopics) -> Floats:
@@ -461,9 +479,21 @@ def _expected_values(measure: Measure, judged: JudgedRanking | JudgedTopics) -> 
     return expected_values(measure, judged)
 
 
+def _refuse_ties(measure: Measure, judged: JudgedRanking | JudgedTopics) -> None:
+    from assay.measures.ties import undecided
+
+    if queries := undecided(measure, judged):
+        total = len(ranking_of(judged))
+        where = f"{len(queries)} of {total} {plural('{query|queries}', total)} ({some_of(queries)})"
+        raise MeasureError(
+            f"the order of tied documents changes {measure} in {where}. Break the ties in the run, or choose an order, such "
+            "as `ties='doc-desc'`."
+        )
+
+
 def has_relevant(judged: JudgedRanking, measure: Measure | None = None) -> Any:
-    """Which queries have a relevant document: at least the measure's `rel`, else above 0."""
-    rel = None if measure is None else measure.param("rel")
+    """Which queries have a relevant document: at least the measure's `rel`, else above 0; 1 for binary gain."""
+    rel = None if measure is None else 1 if measure.param("gain") == "binary" else measure.param("rel")
     return judged.num_rel(np.nextafter(0, 1) if rel is None else rel) > 0
 
 

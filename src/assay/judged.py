@@ -34,6 +34,7 @@ class JudgedRanking(Remembers, frozen=True, eq=False):
     hit_judgment: Integers  # index of the hit's judgment in `Judgments`
     pool: Pool
     top_grade: float  # highest grade of the whole qrels, even after a split into parts
+    grades: Floats | None = None  # of `Judgments`, where the rules change the grade of some hits
     stray_query: Integers | None = None  # documents judged only for other queries, on request
     stray_rank: Integers | None = None
     missing: tuple[str, ...] = ()  # judged queries missing from the run
@@ -81,6 +82,11 @@ class JudgedRanking(Remembers, frozen=True, eq=False):
     def num_found(self, rel: float, cutoff: int | None = None) -> Integers:
         """The number of relevant documents retrieved for each query within the first `cutoff` ranks."""
         return np.bincount(self.hit_query[self.relevant_hits(rel, cutoff)], minlength=len(self))
+
+    def num_retrieved(self, rel: float) -> Integers:
+        """The number of relevant documents retrieved for each query, by the grades that they were given."""
+        grade = self.hit_rel if self.grades is None else self.grades[self.hit_judgment]
+        return np.bincount(self.hit_query[grade >= rel], minlength=len(self))
 
     def num_rel(self, rel: float) -> Integers:
         """The number of relevant documents of each query, retrieved or not."""

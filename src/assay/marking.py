@@ -77,8 +77,8 @@ def judge(
     [2]
     """
     judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.duplicates)
-    by_kernel = native.enabled() and not strays and rules.ties != "ranx"  # the kernel can do neither
-    ranking = _judged_by_kernel(judgments, run, rules, threads) if by_kernel else None
+    beyond_kernel = strays or rules.ties == "ranx" or rules.scores == "float32-positive"
+    ranking = _judged_by_kernel(judgments, run, rules, threads) if native.enabled() and not beyond_kernel else None
     if ranking is None:
         ranking = _judged_by_numpy(judgments, run.table, rules, strays=strays)
     if rules.depth is not None:
@@ -170,15 +170,17 @@ def _judged_by_numpy(judgments: Judgments, run: Run, rules: Rules, *, strays: bo
     in_order = np.lexsort((hit_rank, rows.query[hit]))
     hit = hit[in_order]
     stray = np.flatnonzero((code >= 0) & (judgment < 0)) if strays else None
+    grade, positive = judgments.rel[judgment[hit]], rules.scores == "float32-positive"
     return JudgedRanking(
         queries=judgments.queries,
         retrieved=np.bincount(rows.query, minlength=len(judgments.queries)),
         hit_query=rows.query[hit],
         hit_rank=hit_rank[in_order],
-        hit_rel=judgments.rel[judgment[hit]],
+        hit_rel=np.where(rows.score[hit] > 0, grade, np.minimum(grade, 0.0)) if positive else grade,
         hit_tie_first=rows.rank[rows.tie_first[hit]],
         hit_tie_last=rows.rank[rows.tie_last[hit]],
         hit_judgment=judgment[hit],
+        grades=judgments.rel if positive else None,
         pool=judgments.pool,
         top_grade=judgments.top_grade,
         stray_query=None if stray is None else rows.query[stray],

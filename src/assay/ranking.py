@@ -72,6 +72,7 @@ class RankedRows(Struct, frozen=True, eq=False):
     tie_first: Integers  # for each row, the first ...
     tie_last: Integers  # ... and last row with the same query and score
     source: Integers  # where each row stands in the input
+    score: npt.NDArray[Any]
     ties: Ties
 
     def ranks(self, chosen: Integers) -> Integers:
@@ -114,7 +115,7 @@ def rank_rows(run: Run, query: Integers, rules: Rules) -> RankedRows:
     query, score = query[order], score[order]
     starts_new = changes(query)
     rank = _places_in_segments(starts_new) + 1
-    return RankedRows(query, run.doc[order], rank, *_tie_groups(score, starts_new), order, rules.ties)
+    return RankedRows(query, run.doc[order], rank, *_tie_groups(score, starts_new), order, score, rules.ties)
 
 
 def _scores(run: Run, rules: Rules) -> npt.NDArray[Any]:
@@ -124,7 +125,7 @@ def _scores(run: Run, rules: Rules) -> npt.NDArray[Any]:
         raise RulesError(f"run {run.name!r} has no rank column; {setting} needs one.")
     score = -run.rank.astype(np.float64) if rules.order == "rank" and run.rank is not None else run.score
     with np.errstate(over="ignore"):  # huge doubles become infinite floats, as in trec_eval 9
-        return score.astype(np.float32) if rules.scores == "float32" else score
+        return score if rules.scores == "float64" else score.astype(np.float32)
 
 
 def _row_order(run: Run, query: Integers, score: npt.NDArray[Any], rules: Rules) -> Integers:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.errors import AssayError, InputError, MeasureError, ParameterError
-from assay.evaluation import combined, has_relevant, ranking_of, values_under
+from assay.evaluation import combined, has_relevant, ranking_of, rounded, values_under
 from assay.formats import as_qrels, as_run
 from assay.formats.reading import QrelsLike, RunLike
 from assay.judged import JudgedRanking
@@ -47,8 +47,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "multiple": (1.0,),
 }
 _FOR_GRADES = ("rel", "gain")  # parameters that only matter where a grade is above 1
+_NOT_TRIED = ("strict", "error", "float32-positive")  # two that change no value, and one that only torchmetrics has
 _RULES = {
-    name: [choice for choice in RULE_CHOICES[name] if choice not in (getattr(Rules(), name), "strict")]
+    name: [choice for choice in RULE_CHOICES[name] if choice not in (getattr(Rules(), name), *_NOT_TRIED)]
     for name in ("queries", "scores", "ties", "undefined", "order")
 }
 
@@ -136,22 +137,24 @@ class _Files:
             return None
         judged, mark = found
         ranking = ranking_of(judged)
+        if way.convention.problem(way.asked, ranking, way.rules):
+            return None
         # There are many combinations of rules: those that change nothing on these files must cost nothing.
         expected = way.rules.ties == "expected" and bool((ranking.hit_tie_first < ranking.hit_tie_last).any())
         left_out = way.rules.undefined == "nan" and not has_relevant(ranking, way.computed).all()
-        cell = (way.computed, mark, expected, left_out, way.finish)
+        cell = (way.computed, mark, expected, left_out, way.finish, way.convention.query_decimals)
         if cell not in self._values:
             try:
                 values = values_under(way.computed, judged, way.rules)
                 if way.finish:
                     judgments, _ = self._judgments(whole_grades, way.computed.definition.needs)
                     values = finished(way.finish, Given(way.computed, judged, judgments, self._run), values)
+                values = way.convention.reported(values)
                 self._values[cell] = combined(way.computed, values)
             except AssayError as error:  # such as a measure without expected values
                 self.problem = self.problem or error
                 self._values[cell] = math.nan
-        value = self._values[cell]
-        return value if way.convention.decimals is None else round(value, way.convention.decimals)
+        return rounded(self._values[cell], way.convention.mean_decimals(way.asked))
 
     def _ranking(
         self, rules: Rules, whole_grades: bool, measure: Measure
@@ -200,7 +203,7 @@ def reproduce(
     number above 1 that nothing gives is read as a percentage. `measures` narrows the search: "nDCG@10" tries both gains,
     "nDCG" all cutoffs as well. `duplicates` is our rule for documents that appear twice.
 
-    >>> found = reproduce("0.63", {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["nDCG", "AP"])
+    >>> found = reproduce("0.6309", {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["nDCG", "AP"])
     >>> found.matches, found.candidates[0].measure, found.candidates[0].conventions[:2]
     (1, 'nDCG', ('assay', 'trec_eval-9'))
     """
@@ -341,7 +344,8 @@ def _add(heads: list[Candidate], candidate: Candidate) -> None:
         if candidate.rules:
             known, named = head.rules in ({}, candidate.rules), head.rules == candidate.rules
         else:
-            known = named = head.convention in candidate.conventions and {*candidate.conventions} <= {*head.conventions}
+            # Some tools have measures only with a cutoff: that they give the value too is no other explanation.
+            known = named = head.convention in candidate.conventions
         if known:
             heads[place] = replace(head, same=(*head.same, candidate.measure)) if named else head
             return

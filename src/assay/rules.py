@@ -11,8 +11,8 @@ from msgspec.structs import asdict
 from assay.errors import RulesError, did_you_mean
 
 Order = Literal["score", "rank"]
-Ties = Literal["doc-desc", "doc-asc", "input", "rank-column", "ranx", "expected"]
-Scores = Literal["float64", "float32"]
+Ties = Literal["doc-desc", "doc-asc", "input", "rank-column", "ranx", "expected", "error"]
+Scores = Literal["float64", "float32", "float32-positive"]
 QuerySet = Literal["judged", "both", "strict"]
 Duplicates = Literal["error", "first", "best"]
 SelfMatch = Literal["keep", "drop"]
@@ -27,8 +27,10 @@ class Rules(Struct, frozen=True):
     """
 
     order: Order = "score"  # rank: order by the rank column (MS MARCO)
-    ties: Ties = "doc-desc"  # by document id, descending, as bytes (trec_eval); expected: mean over all orders
-    scores: Scores = "float64"  # float32: the false ties of trec_eval 9
+    ties: Ties = "doc-desc"  # by document id, descending, as bytes (trec_eval); expected: mean over all orders; error: no value may depend on it
+    scores: Scores = (
+        "float64"  # float32: the false ties of trec_eval 9; positive: only scores above 0 count (torchmetrics)
+    )
     queries: QuerySet = "judged"  # judged: a missing query counts as 0 (trec_eval -c); strict: error
     duplicates: Duplicates = "error"
     self_match: SelfMatch = "keep"  # BEIR drops documents whose id equals the query id
@@ -43,9 +45,9 @@ class Rules(Struct, frozen=True):
                 raise RulesError(f"rule {name} cannot be {value!r}{hint}")
         if self.depth is not None and (type(self.depth) is not int or not 0 <= self.depth < 2**62):
             raise RulesError(f"rule depth cannot be {self.depth!r}; it takes a whole number of documents, or None.")
-        if self.depth is not None and self.ties == "expected":
+        if self.depth is not None and self.ties in ("expected", "error"):
             raise RulesError(
-                "`ties='expected'` does not work with `depth=`; use measures with a cutoff, such as nDCG@10."
+                f"`ties='{self.ties}'` does not work with `depth=`; use measures with a cutoff, such as nDCG@10."
             )
 
     def changed(self) -> dict[str, Any]:
@@ -70,7 +72,8 @@ RULES_IN_WORDS = {
     ),
     "ties": RuleTexts(
         "--ties",
-        "Order of documents with equal scores; expected averages each measure over all orders.",
+        "Order of documents with equal scores; expected averages each measure over all orders, error refuses ties that "
+        "change a value.",
         {
             "doc-desc": "ties broken by document id, descending",
             "doc-asc": "ties broken by document id, ascending",
@@ -78,12 +81,18 @@ RULES_IN_WORDS = {
             "rank-column": "ties broken by the file's rank column",
             "ranx": "ties in the order of ranx's sort",
             "expected": "values averaged over all orders of tied documents",
+            "error": "ties that change a value are refused",
         },
     ),
     "scores": RuleTexts(
         "--score-type",
-        "Precision of scores; float32 reproduces the false ties of trec_eval 9.",
-        {"float64": "", "float32": "scores as 32-bit floats"},
+        "Precision of scores; float32 reproduces the false ties of trec_eval 9, float32-positive also counts documents "
+        "with a score of 0 or less as not relevant (as torchmetrics does).",
+        {
+            "float64": "",
+            "float32": "scores as 32-bit floats",
+            "float32-positive": "scores as 32-bit floats; documents with a score of 0 or less count as not relevant",
+        },
     ),
     "queries": RuleTexts(
         "--query-set",

@@ -31,7 +31,7 @@ def test_what_gives_the_number_comes_first():
     assert (0, "") == (done.returncode, done.stderr)
     assert lines[0].startswith("1 explanation for 0.5959; ")
     assert lines[0].endswith(" combinations of measure, tool and rules were tried.")
-    assert ["0.5959", "=", "nDCG@10", "trec_eval-9,", "beir"] == lines[4].split()
+    assert ["0.5959", "=", "nDCG@10", "trec_eval-9,", "beir,", "mteb"] == lines[4].split()
     assert f"assay evaluate {QRELS} {KEYWORD} -m nDCG@10 --like trec_eval-9" == lines[5].strip()
 
 
@@ -87,7 +87,7 @@ def test_markdown_is_a_table():
     lines = assay("reproduce", "0.5959", QRELS, KEYWORD, "-m", "nDCG@10", "--format", "markdown").stdout.splitlines()
 
     assert "| value | distance | measure | given by | command |" == lines[2]
-    assert lines[4].startswith("| 0.5959 | = | nDCG@10 | trec\\_eval-9, beir | assay evaluate ")
+    assert lines[4].startswith("| 0.5959 | = | nDCG@10 | trec\\_eval-9, beir, mteb | assay evaluate ")
 
 
 @pytest.mark.parametrize(

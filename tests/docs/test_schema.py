@@ -53,7 +53,7 @@ def test_the_schema_knows_the_rules_and_its_own_name():
     ("path", "to", "problem"),
     [
         (("schema",), "assay/evaluation/2", "$.schema: 'assay/evaluation/1' was expected"),
-        (("rules", "ties"), "random", "$.rules.ties: 'random' is not one of ['doc-desc', 'doc-asc', 'input', 'rank-column', 'ranx', 'expected']"),
+        (("rules", "ties"), "random", "$.rules.ties: 'random' is not one of ['doc-desc', 'doc-asc', 'input', 'rank-column', 'ranx', 'expected', 'error']"),
         (("rules", "depth"), "3", "$.rules.depth: '3' is not of type 'integer', 'null'"),
         (("runs",), [], "$.runs: [] should be non-empty"),
         (("runs", 0, "mean", "AP"), "0.5", "$.runs[0].mean.AP: '0.5' is not of type 'number', 'null'"),

@@ -165,6 +165,123 @@ def test_msmarco_by_its_documented_rules(ranked, scored):
         evaluate(grades, parse_run("\n".join(rows)), ["nDCG@10"], like="msmarco")
 
 
+# z and d are not retrieved, a and y are tied, b has a negative score, q2 has nothing relevant, and q3 no results.
+SMALL = {"q1": {"a": 2, "b": 1, "z": 1}, "q2": {"c": 0, "e": 0}, "q3": {"d": 1}}
+TIED = {"q1": {"x": 3.0, "a": 2.0, "y": 2.0, "b": -1.0}, "q2": {"c": 1.0, "e": 0.5}}
+NOT_TIED = {"q1": {"x": 3.0, "a": 2.0, "y": 1.0, "b": -1.0}, "q2": {"c": 1.0, "e": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("like", "scores", "by_the_tool"),
+    [
+        (
+            "mteb",
+            TIED,
+            {
+                "nDCG@5": 0.22847,
+                "AP@5": 0.13889,
+                "R@5": 0.33333,
+                "P@5": 0.2,
+                "RR@5": 0.16666666666666666,
+                "Success@5": 0.5,
+            },
+        ),
+        (
+            "beir",
+            TIED,
+            {
+                "nDCG@5": 0.22847,
+                "AP@5": 0.13889,
+                "R@5": 0.33333,
+                "P@5": 0.2,
+                "RR@5": 0.16667,
+                "Success@5": 0.33333,
+                "Hole@5": 0.13333,
+            },
+        ),
+        (
+            "sentence-transformers",
+            TIED,
+            {
+                "nDCG@5": 0.24909462873320642,
+                "AP@5": 0.16666666666666666,
+                "RR@5": 0.25,
+                "P@5": 0.2,
+                "R@5": 0.3333333333333333,
+                "Success@5": 0.5,
+            },
+        ),
+        ("sklearn", TIED, {"nDCG@1": 0.0, "nDCG@3": 0.18060605676020097, "DCG@3": 0.5654648767857287}),
+        ("torchmetrics", TIED, {"nDCG": 0.29677844047546387, "nDCG@1": 0.0, "nDCG@5": 0.29677844047546387}),
+        (
+            "torchmetrics",
+            NOT_TIED,
+            {
+                "AP": 0.25,
+                "RR": 0.25,
+                "nDCG": 0.32166123390197754,
+                "P@5": 0.1,
+                "P@100": 0.005,
+                "R@5": 0.25,
+                "Success@5": 0.5,
+                "P(rel=2)@5": 0.1,
+            },
+        ),
+    ],
+    ids=["mteb", "beir", "sentence-transformers", "sklearn", "torchmetrics", "torchmetrics without ties"],
+)
+def test_small_cases_as_the_tools_compute_them(like, scores, by_the_tool):
+    """By MTEB 2.26.24, BEIR 2.2.0, sentence-transformers 6.2.0, scikit-learn 1.9.1 and torchmetrics 1.9.0 (32 bits).
+
+    tests/conventions has a thousand cases for each, and runs the tools: `make test-conventions`.
+    """
+    found = evaluate(SMALL, scores, list(by_the_tool), like=like).mean()
+
+    assert list(by_the_tool.values()) == pytest.approx(
+        list(found.values()), abs=1e-7 if like == "torchmetrics" else 1e-12
+    )
+
+
+def test_recall_in_torchmetrics_by_hand():
+    """Of a, b and z only a and b are retrieved, and b has a negative score: 1 of 2 in q1, 0 in q2, q3 is left out."""
+    assert {"R@5": 0.25} == evaluate(SMALL, NOT_TIED, ["R@5"], like="torchmetrics").mean()
+    assert evaluate(SMALL, NOT_TIED, ["R@5"]).mean()["R@5"] == pytest.approx((2 / 3 + 0 + 0) / 3)
+
+
+def opensearch(grades: dict[str, float], docs: list[str], k: int) -> dict[str, float]:
+    """The workbench's documented formulas for one query; each value is rounded to two decimals, halves up."""
+
+    def dcg(gains: list[float]) -> float:
+        return sum((2**gain - 1) / np.log2(place + 2) for place, gain in enumerate(gains[:k]))
+
+    shown = [grades.get(doc, 0) for doc in docs[:k]]
+    hits = [place for place, grade in enumerate(shown) if grade > 0]
+    ideal = dcg(sorted(grades.values(), reverse=True))
+    relevant = sum(grade > 0 for grade in grades.values())
+    values = {
+        "Judged": sum(doc in grades for doc in docs[:k]) / len(shown) if shown else 0.0,
+        "P": len(hits) / len(shown) if shown else 0.0,
+        "AP": sum((n + 1) / (place + 1) for n, place in enumerate(hits)) / relevant if relevant else 0.0,
+        "nDCG": dcg(shown) / ideal if ideal else 0.0,
+    }
+    return {f"{name}@{k}": int(value * 100 + 0.5) / 100 for name, value in values.items()}
+
+
+@settings(max_examples=100)
+@given(cases(grades=st.sampled_from([0, 0.25, 1, 2, 3]), scores=CLOSE))
+def test_opensearch_by_its_documented_formulas(case):
+    """OpenSearch itself was not run. Documents come in the order of their scores, ties in that of the input."""
+    names = ["Judged@5", "P@5", "AP@5", "nDCG@5"]
+    theirs = []
+    for query, grades in case.grades.items():
+        docs = case.scores.get(query, {})
+        theirs.append(opensearch(grades, sorted(docs, key=lambda doc: -docs[doc]), 5))
+    found = evaluate(case.grades, case.scores, names, like="opensearch", unmatched="zero").mean()
+
+    for name in names:
+        assert np.mean([row[name] for row in theirs]) == pytest.approx(found[name], abs=1e-12), name
+
+
 @pytest.mark.parametrize("convention", CONVENTIONS.values(), ids=lambda convention: convention.name)
 def test_every_convention_names_a_test_that_exists(convention):
     from pathlib import Path

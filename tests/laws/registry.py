@@ -8,9 +8,12 @@ from assay.measures.core import Definition
 SETTINGS = {"cutoff": (1, 3, 10), "recall": (0.0, 0.35, 1.0), "multiple": (0.4, 2.0)}
 VARIANTS = {
     "rel": (2,),
-    "gain": ("exp", {1: 3, 2: 9, 3: 4.5}),
+    "gain": ("exp", "binary", {1: 3, 2: 9, 3: 4.5}),
     "judged_only": (True,),
     "norm": ("cutoff",),
+    "ideal": ("retrieved",),
+    "among": ("retrieved",),
+    "filled": (False,),
     "alpha": (0.0, 0.3, 1.0),
     "beta": (0.8,),
     "p": (0.5,),

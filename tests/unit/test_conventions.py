@@ -55,7 +55,10 @@ def test_every_row_of_rr_is_checked_by_hand():
     ir_measures   nothing: it does not read 0.9 and 1.9
     ranx          ties of up to 15 documents in the order of the input: a first, the same
     beir          the order of the input, and q3 is dropped: good is first -> (1 + 1 + 1 + 1) / 4
+    mteb          as trec_eval-9
     msmarco       by the rank column: right is second -> (1/2 + 1 + 1/2 + 1) / 4
+    sentence-transformers  ids ascending, a first -> (1 + 1 + 1/2 + 1) / 4
+    torchmetrics  refuses: a and b are equal
     """
     found = rows("RR@10")
 
@@ -63,11 +66,16 @@ def test_every_row_of_rr_is_checked_by_hand():
         "assay": 0.75,
         "trec_eval-9": 0.75,
         "trec_eval-10": 0.75,
-        "ir_measures": None,
         "ranx": 0.875,
         "beir": 1.0,
+        "mteb": 0.75,
         "msmarco": 0.75,
-    } == {name: row.value for name, row in found.items()}
+        "sentence-transformers": 0.875,
+    } == {name: row.value for name, row in found.items() if row.value is not None}
+    assert found["torchmetrics"].note == (
+        "gives no number: torch does not define the order of equal scores, which changes the value in 1 of 4 queries (q2)"
+    )
+    assert [True, True] == [found[name].lacking for name in ("sklearn", "opensearch")]
     assert "reports nothing: it reads only whole grades, not 0.9" == found["ir_measures"].note
     assert (RANX_TIES,) == texts(found["ranx"])
     assert (
@@ -104,7 +112,7 @@ def test_a_run_on_which_all_seven_differ():
     beir          1, 1 (q3 is dropped), 0, 1, 1/3 (b, c, a, d)
     msmarco       1/3 (rank column), 1/2, 0, 1, 1/3 (rank column)
     """
-    found = rows("MRR@10", SEVEN_RUN, SEVEN_QRELS)
+    rows_of_all = rows("MRR@10", SEVEN_RUN, SEVEN_QRELS)
     by_hand = {
         "assay": 1 + 1 / 2 + 0 + 1 + 1 / 4,
         "trec_eval-9": 1 + 1 / 2 + 1 / 11 + 1 / 2 + 1 / 4,
@@ -115,6 +123,7 @@ def test_a_run_on_which_all_seven_differ():
         "msmarco": 1 / 3 + 1 / 2 + 0 + 1 + 1 / 3,
     }
 
+    found = {name: rows_of_all[name] for name in by_hand}
     assert {name: total / 5 for name, total in by_hand.items()} == pytest.approx(
         {name: row.value for name, row in found.items()}, abs=0.00001
     )
@@ -185,11 +194,12 @@ def test_where_a_tool_divides_by_0_it_reports_nothing():
 
 
 def test_queries_without_results_are_a_reason():
-    """q5 has no results: left out by trec_eval-9, refused by trec_eval-10 and ranx, 0 for the others."""
+    """q5 has no results: left out by trec_eval-9, refused by trec_eval-10 and ranx, 0 for others; see each tool's rules."""
     qrels = parse_qrels("q1 0 right 1\nq5 0 lost 1\n")
     found = rows("nDCG@10", parse_run("q1 Q0 right 1 9 t\n"), qrels)
 
-    assert {"assay": 0.5, "trec_eval-9": 1.0, "ir_measures": 0.5, "beir": 1.0} == {
+    left_out = dict.fromkeys(["trec_eval-9", "beir", "mteb", "torchmetrics"], 1.0)
+    assert left_out | dict.fromkeys(["assay", "ir_measures", "sentence-transformers", "opensearch"], 0.5) == {
         name: row.value for name, row in found.items() if row.value is not None
     }
     assert ("1 query without results is left out: the mean is over 1, not 2",) == texts(found["trec_eval-9"])
@@ -239,6 +249,15 @@ def test_a_rule_of_a_dict_wins_even_if_it_is_our_default():
             ("beir", "RR(rel=2)@5"),
         ),
         *(("msmarco", "RR(rel=2)@10"), ("ir_measures", "NumRel(rel=2)")),
+        *(("mteb", "R_cap@10"), ("mteb", "nDCG"), ("mteb", "P(rel=2)@5"), ("mteb", "Accuracy@1")),
+        *(("sentence-transformers", "Rprec"), ("sentence-transformers", "AP"), ("sentence-transformers", "Accuracy@1")),
+        *(
+            ("sklearn", "AP"),
+            ("sklearn", "RR"),
+            ("torchmetrics", "Rprec"),
+            ("torchmetrics", "nDCG(judged_only=True)@5"),
+        ),
+        *(("opensearch", "RR@10"), ("opensearch", "P(rel=2)@5")),
     ],
 )
 def test_a_tool_reports_only_what_it_has(name, measure):
@@ -261,7 +280,7 @@ GRADES = [-1, 3, 2, 1, 0, 3, 2, 0, 0, 3, 2, 1, 0, 3]  # of every third document
     ids=["four scores", "one score", "fifteen documents", "sixteen documents"],
 )
 def test_ties_under_ranx_are_where_its_sort_leaves_them(scores, by_ranx):
-    """The values are from ranx 0.3.21; tests/extra/test_ranx.py has a thousand more lists."""
+    """The values are from ranx 0.3.21; tests/conventions/test_ranx.py has a thousand more lists."""
     run = dict(zip(DOCS, scores, strict=False))
     lines = parse_run("".join(f"q Q0 {doc} 1 {score} t\n" for doc, score in run.items()))
     names = ["AP", "nDCG@10", "RBP(p=0.5)", "Bpref"]
@@ -333,7 +352,7 @@ def test_judgments_by_subtopic_and_duplicates_have_conventions_too():
 
     assert found["assay"].value == found["ir_measures"].value
     twice = parse_run("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t\n")
-    assert 7 == len(compare_conventions({"q1": {"a": 1}}, twice, ["RR"], duplicates="first"))
+    assert len(CONVENTIONS) == len(compare_conventions({"q1": {"a": 1}}, twice, ["RR"], duplicates="first"))
 
 
 def test_measures_of_one_table_may_be_over_different_queries():
@@ -342,6 +361,13 @@ def test_measures_of_one_table_may_be_over_different_queries():
     result = evaluate(qrels, run, ["nDCG@10", "RR@10"], like="beir")
 
     assert (1, 0) == tuple(int(count) for count in result.undefined().values())
+
+
+def test_a_tool_that_has_a_measure_only_with_a_cutoff_says_so():
+    with pytest.raises(MeasureError) as error:
+        evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["AP"], like="mteb")
+
+    assert "mteb does not report AP: it has AP only with a cutoff, such as AP@10." == str(error.value)
 
 
 def test_an_unknown_convention_gets_a_hint():

@@ -258,7 +258,7 @@ def test_unknown_names_get_a_hint(written, message):
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("nDCG(cut=5)", "nDCG has no parameter 'cut'; it takes cutoff, gain, judged_only."),
+        ("nDCG(cut=5)", "nDCG has no parameter 'cut'; it takes cutoff, gain, ideal, judged_only."),
         ("NumQ(rel=1)", "NumQ has no parameter 'rel'; it takes no parameters."),
         ("P", "P needs a cutoff: write P@10, or SetP for everything retrieved."),
         ("IPrec", "IPrec needs a recall: write IPrec@0.1."),
@@ -282,7 +282,7 @@ def test_unknown_names_get_a_hint(written, message):
         ("ndcg.1", "ndcg.1: parameters must be pairs such as 1=3,2=9."),
         (
             "nDCG(gain='cubic')",
-            "nDCG: gain cannot be 'cubic'; it takes 'linear', 'exp' or a map from grades to gains such as {1: 3, 2: 9}.",
+            "nDCG: gain cannot be 'cubic'; it takes 'linear', 'exp', 'binary' or a map from grades to gains such as {1: 3, 2: 9}.",
         ),
         (
             "AP(rel=open('x'))",

@@ -75,6 +75,36 @@ def test_the_ideal_is_made_of_all_judged_documents_and_cut_as_well():
     assert 2 / (2 + 2 / np.log2(3)) == pytest.approx(value("nDCG@2", [2], [2, 2]))
 
 
+# Two of four relevant documents are retrieved, at ranks 2 and 3 of three; a has grade 2.
+KNOWN = ({"q": {"a": 2, "b": 1, "c": 3, "d": 1}}, {"q": {"x": 3.0, "a": 2.0, "b": 1.0}})
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("nDCG(ideal='retrieved')", (2 / np.log2(3) + 1 / 2) / (2 + 1 / np.log2(3))),  # a and b are the ideal
+        ("nDCG(ideal='retrieved')@1", 0.0),
+        ("nDCG(ideal='retrieved')@2", (2 / np.log2(3)) / (2 + 1 / np.log2(3))),
+        ("nDCG(gain='binary')@3", (1 / np.log2(3) + 1 / 2) / (1 + 1 / np.log2(3) + 1 / 2)),
+        ("R(among='retrieved')@2", 1 / 2),
+        ("R(among='retrieved', rel=2)@5", 1 / 1),
+        ("P(filled=False)@5", 2 / 3),
+        ("P(filled=False)@2", 1 / 2),
+    ],
+)
+def test_measures_of_tools_that_know_only_what_was_retrieved(name, expected):
+    qrels, run = KNOWN
+
+    assert expected == pytest.approx(evaluate(qrels, run, [name]).mean()[name], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["nDCG(ideal='retrieved')", "R(among='retrieved')@5", "P(filled=False)@5"])
+def test_they_are_0_where_nothing_was_retrieved(name):
+    qrels = {"q": {"a": 1}, "empty": {"b": 1}, "zero": {"b": 0}}
+
+    assert [0.0, 0.0] == evaluate(qrels, {"q": {"a": 1.0}}, [name]).values[[0, 2], 0].tolist()
+
+
 def test_negative_grades_gain_nothing_and_are_not_judged():
     assert value("nDCG", [None, 1]) == value("nDCG", [-2, 1])
     assert 1.0 == value("Bpref", [-1, 1, 0])

@@ -133,7 +133,7 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
         rows = places_of(ranking.queries, self.queries)
         labelled = _only(ranking, ~np.isnan(grade))
         pool = pool if isinstance(rows, slice) else pool.select(rows)
-        return replace(labelled, hit_rel=grade[labelled.hit_judgment], pool=pool)
+        return replace(labelled, hit_rel=grade[labelled.hit_judgment], grades=None, pool=pool)
 
     def _pool(self, grade: Floats) -> Pool:
         known = ~np.isnan(grade)

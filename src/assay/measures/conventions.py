@@ -6,21 +6,27 @@ that the tool computes under that name (`adapt`). Each entry cites the test that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from assay.errors import MeasureError, did_you_mean
+from assay.errors import MeasureError, did_you_mean, some_of
+from assay.judged import JudgedRanking
 from assay.measures.bundles import FAMILIES
 from assay.measures.core import Measure, trec_stems
 from assay.rules import Rules
 from assay.tables import Floats
+from assay.words import plural
+
+if TYPE_CHECKING:
+    from assay.tables import Booleans
 
 Adapt = Callable[[Measure], Measure]
+Problem = Callable[[Measure, JudgedRanking, Rules], str]
 
 
 class Departure(Struct, frozen=True, eq=False):
@@ -32,6 +38,9 @@ class Departure(Struct, frozen=True, eq=False):
     finish: str = ""  # what the tool does with the values, by its name in edges.py
     why: str = ""  # what the tool computes instead
     reports: bool = True  # False: the tool has no such measure
+    problem: Problem = lambda *_: ""  # why the tool gives no number for these files; empty if it does
+    advice: str = ""  # what to do about it
+    exact: bool = False  # the mean is not rounded, unlike the tool's others
 
 
 class Convention(Struct, frozen=True, eq=False):
@@ -47,11 +56,19 @@ class Convention(Struct, frozen=True, eq=False):
     whole_grades: bool = False  # grades are truncated to whole numbers
     refuses_fractions: bool = False  # grades that are not whole numbers are an error
     decimals: int | None = None  # means are rounded
+    query_decimals: int | None = None  # the values of queries are rounded, halves up
 
     def case_of(self, measure: Measure) -> Departure:
         """The case that applies to this measure."""
         if not self.knows(measure):
-            return Departure(lambda _: True, reports=False, why=f"{self.name} has no such measure")
+            cut = None if measure.definition.at != "cutoff" or measure.param("cutoff") else measure(cutoff=10)
+            only_cut = cut is not None and self.knows(cut)
+            why = (
+                f"it has {measure.name} only with a cutoff, such as {cut}"
+                if only_cut
+                else f"{self.name} has no such measure"
+            )
+            return Departure(lambda _: True, reports=False, why=why)
         return next((case for case in self.cases if case.when(measure)), Departure(lambda _: True))
 
     def rules_for(self, measure: Measure, base: Rules = Rules()) -> Rules:
@@ -74,6 +91,21 @@ class Convention(Struct, frozen=True, eq=False):
         if why := self.refusal(measure, label):
             raise MeasureError(f"{self.name} does not report {label or measure}: {why}.")
         return self.case_of(measure).adapt(measure)
+
+    def problem(self, measure: Measure, judged: JudgedRanking, rules: Rules) -> str:
+        """Why the tool gives no number for this measure on these files; empty if it does."""
+        return self.case_of(measure).problem(measure, judged, rules)
+
+    def reported(self, values: Floats) -> Floats:
+        """The values of queries as the tool rounds them."""
+        if self.query_decimals is None:
+            return values
+        scale = 10.0**self.query_decimals
+        return np.asarray(np.floor(values * scale + 0.5) / scale)
+
+    def mean_decimals(self, measure: Measure) -> int | None:
+        """The number of decimals to which the tool rounds the mean of this measure."""
+        return None if self.case_of(measure).exact else self.decimals
 
 
 def named(*names: str, cut: bool | None = None) -> Callable[[Measure], bool]:
@@ -192,7 +224,65 @@ _TREC_CASES = (
         why="it sorts gains as whole numbers",
     ),
 )
+_OF_BEIR = {"scores": "float64", "queries": "judged", "ties": "input"}  # BEIR's own code, not pytrec_eval's
 _INPUT_ORDER = {"scores": "float64", "ties": "input"}  # cwl_eval keeps tied documents in input order
+
+
+_CHOOSE_TIES = "Break the ties in the run, or choose an order with `ties=`."
+_ABOVE_0 = 1e-9  # the lowest grade of a relevant document, where every grade above 0 is
+
+
+def _takes(params: Mapping[str, str], *, cut: bool = False) -> Callable[[Measure], bool]:
+    """Whether a measure is among the names, with no parameters but these; `cut`: it must have a cutoff."""
+    table = {name: set(taken.split()) for names, taken in params.items() for name in names.split()}
+
+    def known(measure: Measure) -> bool:
+        given = {name for name, _ in measure.params}
+        return measure.name in table and given <= table[measure.name] and (not cut or "cutoff" in given)
+
+    return known
+
+
+def _queries(judged: JudgedRanking, chosen: Booleans) -> str:
+    return _listed(judged, [judged.queries[place] for place in np.flatnonzero(chosen).tolist()])
+
+
+def _listed(judged: JudgedRanking, queries: Sequence[str]) -> str:
+    """Queries for a message, such as '2 of 8 queries (q1, q2)'; empty if there are none."""
+    share = f"{len(queries)} of {len(judged)} {plural('{query|queries}', len(judged))}"
+    return f"{share} ({some_of(queries)})" if queries else ""
+
+
+def _torch_ties(measure: Measure, judged: JudgedRanking, rules: Rules) -> str:
+    from assay.measures.ties import undecided
+
+    where = _listed(judged, undecided(measure, judged) if rules.ties == "error" else ())
+    return where and f"torch does not define the order of equal scores, which changes the value in {where}"
+
+
+def _negative_grades(_: Measure, judged: JudgedRanking, rules: Rules) -> str:
+    lowest = np.full(len(judged), np.inf)
+    np.minimum.at(lowest, judged.pool.query, judged.pool.grade)
+    where = _queries(judged, lowest < 0)
+    return where and f"it has no rule for grades below 0, which are in {where}"
+
+
+def _beyond_the_list(measure: Measure, judged: JudgedRanking, rules: Rules) -> str:
+    """scikit-learn ranks all documents that it is given, so those that were not retrieved would follow the others."""
+    cutoff, above_0 = measure.param("cutoff"), np.nextafter(0, 1)
+    missed = judged.num_rel(above_0) > judged.num_found(above_0)
+    short = _queries(judged, missed if cutoff is None else missed & (judged.retrieved < cutoff))
+    single = _queries(judged, judged.retrieved + np.diff(judged.pool.start) - np.diff(judged.hit_start) < 2)
+    if short:
+        return f"it needs a score for every relevant document, but the list ends before the cutoff in {short}"
+    return _negative_grades(measure, judged, rules) or (single and f"it needs two documents, but has one in {single}")
+
+
+def _without_relevant(_: Measure, judged: JudgedRanking, rules: Rules) -> str:
+    missing = set(judged.missing)
+    answered = np.array([query not in missing for query in judged.queries])
+    where = _queries(judged, answered & (judged.num_rel(1) == 0))
+    return where and f"it divides by the number of relevant documents, which is 0 in {where}"
 
 
 def _within_1000(measure: Measure) -> Measure:
@@ -366,7 +456,7 @@ CONVENTIONS: dict[str, Convention] = {
         Convention(
             "ranx",
             "ties in the order of its sort; whole grades; fails if the run lacks a judged query",
-            "tests/extra/test_ranx.py",
+            "tests/conventions/test_ranx.py",
             rules={"ties": "ranx", "queries": "strict"},
             knows=_in_ranx,
             cases=(
@@ -387,13 +477,28 @@ CONVENTIONS: dict[str, Convention] = {
             rules={"scores": "float32", "queries": "both", "self_match": "drop"},
             knows=_has("nDCG AP R P RR R_cap Hole Success", "rel", "norm", "judged_only"),
             cases=(
+                Departure(named("R_cap"), rules=_OF_BEIR, problem=_without_relevant, why="BEIR's own code: see RR"),
                 Departure(
-                    named("RR", "R_cap", "Hole", "Success"),
-                    rules={"scores": "float64", "queries": "judged", "ties": "input"},
+                    named("RR", "Hole", "Success"),
+                    rules=_OF_BEIR,
                     why="BEIR's own code: ties in input order, mean over all judged queries",
                 ),
                 Departure(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
             ),
+            decimals=5,
+        ),
+        Convention(
+            "mteb",
+            "as trec_eval-9, and MRR with 64-bit scores; means are rounded",
+            "tests/conventions/test_mteb.py",
+            rules={"scores": "float32", "queries": "both"},
+            knows=_takes({"nDCG": "cutoff gain", "AP R P Success RR": "cutoff"}, cut=True),
+            cases=(
+                Departure(named("RR"), rules={"scores": "float64"}, exact=True),
+                Departure(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
+            ),
+            other_meanings={"accuracy": "its accuracy is R@1"},
+            whole_grades=True,
             decimals=5,
         ),
         Convention(
@@ -409,6 +514,82 @@ CONVENTIONS: dict[str, Convention] = {
                 ),
                 Departure(named("RR", cut=False), adapt=_with(cutoff=10), why="MRR is cut at 10"),
             ),
+        ),
+        Convention(
+            "sentence-transformers",
+            "binary relevance, ids ascending; queries without relevant documents are left out",
+            "tests/conventions/test_sentence_transformers.py",
+            rules={"scores": "float32", "ties": "doc-asc", "undefined": "nan"},
+            knows=_takes({"nDCG": "cutoff gain", "AP": "cutoff rel norm", "RR R P Success": "cutoff rel"}, cut=True),
+            cases=(
+                Departure(named("AP"), adapt=_with(norm="cutoff"), why="the sum is divided by min(relevant, k)"),
+                Departure(named("nDCG"), adapt=_with(gain="binary"), why="every relevant document gains 1"),
+            ),
+            other_meanings={"accuracy": "its accuracy@k is Success@k"},
+        ),
+        Convention(
+            "sklearn",
+            "nDCG and DCG averaged over all orders of ties; queries in both files",
+            "tests/conventions/test_sklearn.py",
+            rules={"ties": "expected", "queries": "both"},
+            knows=_takes({"nDCG DCG": "cutoff gain", "AP": "cutoff rel"}),
+            cases=(
+                Departure(
+                    named("AP"),
+                    reports=False,
+                    why="its average_precision_score needs a score for every relevant document",
+                ),
+                Departure(named("nDCG", "DCG"), problem=_beyond_the_list),
+            ),
+        ),
+        Convention(
+            "torchmetrics",
+            "knows only the retrieved documents; scores of 0 or less are not relevant",
+            "tests/conventions/test_torchmetrics.py",
+            rules={"scores": "float32-positive", "ties": "error", "queries": "both"},
+            knows=_takes({"nDCG": "cutoff gain", "AP RR R P Success": "cutoff rel"}),
+            cases=(
+                Departure(
+                    named("nDCG"),
+                    rules={"scores": "float32", "ties": "expected"},
+                    adapt=_with(ideal="retrieved"),
+                    why="the ideal ranking has only the retrieved documents",
+                    problem=_negative_grades,
+                ),
+                Departure(
+                    named("AP"),
+                    adapt=lambda measure: Measure("ContextPrecision", measure.params),
+                    why="the sum is divided by the relevant documents found",
+                    problem=_torch_ties,
+                    advice=_CHOOSE_TIES,
+                ),
+                Departure(
+                    named("R"),
+                    adapt=_with(among="retrieved"),
+                    why="only the relevant documents that were retrieved count",
+                    problem=_torch_ties,
+                    advice=_CHOOSE_TIES,
+                ),
+                Departure(named("Success"), rules={"scores": "float32"}, problem=_torch_ties, advice=_CHOOSE_TIES),
+                Departure(named("RR", "P"), problem=_torch_ties, advice=_CHOOSE_TIES),
+            ),
+        ),
+        Convention(
+            "opensearch",
+            "by its documented formulas, not run; the values of queries have 2 decimals",
+            "tests/golden/test_conventions.py::test_opensearch_by_its_documented_formulas",
+            rules={"ties": "input"},
+            knows=_takes({"nDCG": "cutoff gain", "P AP Judged": "cutoff"}, cut=True),
+            cases=(
+                Departure(named("nDCG"), adapt=_with(gain="exp"), why="gain is exponential", problem=_negative_grades),
+                Departure(
+                    named("P"),
+                    adapt=_with(filled=False, rel=_ABOVE_0),
+                    why="a short list is divided by its length; every grade above 0 is relevant",
+                ),
+                Departure(named("AP"), adapt=_with(rel=_ABOVE_0), why="every grade above 0 is relevant"),
+            ),
+            query_decimals=2,
         ),
     )
 }

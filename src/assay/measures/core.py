@@ -465,11 +465,11 @@ def boolean(value: Any) -> bool:
 
 
 def _gain(value: Any) -> Any:
-    if value in ("linear", "exp"):
+    if value in ("linear", "exp", "binary"):
         return value
     pairs = dict(value).items() if isinstance(value, (dict, tuple)) else ()
     if not pairs:
-        raise ValueError("'linear', 'exp' or a map from grades to gains such as {1: 3, 2: 9}")
+        raise ValueError("'linear', 'exp', 'binary' or a map from grades to gains such as {1: 3, 2: 9}")
     return tuple(sorted((_number(grade), _number(gain)) for grade, gain in pairs))
 
 
@@ -478,7 +478,8 @@ PARAMETERS: dict[str, Parameter] = {
     "rel": Parameter("the lowest grade that counts as relevant", _number),
     "judged_only": Parameter("remove unjudged documents from the ranking first (trec_eval -J)", boolean),
     "gain": Parameter(
-        "the gain of a grade: 'linear' (the grade itself), 'exp' (2**grade - 1) or a map such as {1: 3, 2: 9}; "
+        "the gain of a grade: 'linear' (the grade itself), 'exp' (2**grade - 1), 'binary' (1 from grade 1 on) or a map "
+        "such as {1: 3, 2: 9}; "
         "a grade that is not in the map gains itself",
         _gain,
     ),

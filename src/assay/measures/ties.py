@@ -17,9 +17,10 @@ from assay.errors import MeasureError
 from assay.judged import ARRANGEMENTS, JudgedRanking
 from assay.measures.arithmetic import discount, powers, ratio, running
 from assay.measures.core import Kernel, Measure, PerQuery
-from assay.measures.families.graded import Gain, gain_of, ideal_dcg
+from assay.measures.families.binary import num_to_find
+from assay.measures.families.graded import Gain, gain_of, ideal_dcg_of
 from assay.measures.families.utility import gain_share
-from assay.tables import Floats, Integers
+from assay.tables import Booleans, Floats, Integers
 from assay.topics import JudgedTopics
 
 EXPECTED: dict[str, Kernel] = {}  # measure -> the function that computes its expected value
@@ -68,6 +69,35 @@ def bounds(measure: Measure, judged: JudgedRanking | JudgedTopics) -> tuple[PerQ
     return np.minimum.reduce(ranges), np.maximum.reduce(ranges)
 
 
+def undecided(measure: Measure, judged: JudgedRanking | JudgedTopics) -> tuple[str, ...]:
+    """The queries in which the order of tied documents changes the value.
+
+    Where the bounds are not exact: those in which documents of different grades are tied within the cutoff.
+    """
+    ranking = judged.ranking if isinstance(judged, JudgedTopics) else judged
+    if measure.name in EXPECTED.keys() | ORDER_FREE:
+        low, high = bounds(measure, judged)
+        found = np.flatnonzero(low < high)
+    else:
+        cutoff = measure.param("cutoff")
+        reached = ranking.hit_tie_first < ranking.hit_tie_last
+        reached &= True if cutoff is None else ranking.hit_tie_first <= cutoff
+        found = np.unique(ranking.hit_query[reached & (_is_mixed(ranking, measure) | isinstance(judged, JudgedTopics))])
+    return tuple(ranking.queries[place] for place in found.tolist())
+
+
+def _is_mixed(judged: JudgedRanking, measure: Measure) -> Booleans:
+    """For each hit, whether the measure distinguishes the documents of its tie group."""
+    group, size, rel = judged.hit_group, judged.hit_tie_last - judged.hit_tie_first + 1, measure.param("rel")
+    if rel is not None:
+        relevant = np.bincount(group, weights=judged.hit_rel >= rel)[group]
+        return np.asarray((relevant > 0) & (relevant < size))
+    lowest, highest = np.full((2, int(group.max(initial=-1)) + 1), [[np.inf], [-np.inf]])
+    np.minimum.at(lowest, group, judged.hit_rel)
+    np.maximum.at(highest, group, judged.hit_rel)
+    return np.asarray((lowest < highest)[group] | (np.bincount(group)[group] < size))
+
+
 def _share_within(judged: JudgedRanking, cutoff: Integers | int) -> Floats:
     """For each hit, the probability of being within the cutoff: the share of its tie group that is."""
     limit = cutoff if isinstance(cutoff, int) else cutoff[judged.hit_query]
@@ -80,13 +110,14 @@ def _expected_found(judged: JudgedRanking, cutoff: Integers | int, rel: float) -
 
 
 @expected("P")
-def _precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
-    return _expected_found(judged, cutoff, rel) / cutoff
+def _precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1, filled: bool = True) -> PerQuery:
+    found = _expected_found(judged, cutoff, rel)
+    return found / cutoff if filled else ratio(found, np.minimum(judged.retrieved, cutoff))
 
 
 @expected("R")
-def _recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
-    return ratio(_expected_found(judged, cutoff, rel), judged.num_rel(rel))
+def _recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1, among: str = "judged") -> PerQuery:
+    return ratio(_expected_found(judged, cutoff, rel), num_to_find(judged, rel, among))
 
 
 @expected("R_cap")
@@ -138,8 +169,10 @@ def _dcg(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "line
 
 
 @expected("nDCG")
-def _ndcg(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
-    return ratio(_dcg(judged, cutoff=cutoff, gain=gain), ideal_dcg(judged, gain, cutoff))
+def _ndcg(
+    judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear", ideal: str = "judged"
+) -> PerQuery:
+    return ratio(_dcg(judged, cutoff=cutoff, gain=gain), ideal_dcg_of(judged, gain, cutoff, ideal))
 
 
 @expected("RBP")

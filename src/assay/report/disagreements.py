@@ -10,23 +10,39 @@ from itertools import groupby
 
 from assay.disagreements import ConventionRow
 from assay.report.drawing.markdown import escape
+from assay.report.drawing.terminal import terminal_width
 
 SCHEMA = "assay/conventions/1"
-_WIDTH = 118
 
 
 def conventions_as_text(rows: Sequence[ConventionRow]) -> str:
-    """A block per measure: convention, value, difference from ours, and the reasons for it."""
+    """A block per measure: convention, value, difference from ours, and the reasons for it.
+
+    A row with the value and reasons of an earlier one only names it. Tools without the measure share the last line.
+    """
     lines: list[str] = []
-    for measure, members in groupby(rows, key=lambda row: row.measure):
-        lines += [f"{measure:<14}{'value':>9}{'difference':>12}  reason", "─" * 64]
+    names = max((len(row.convention) for row in rows), default=0)
+    width = terminal_width() - 2
+    for measure, group in groupby(rows, key=lambda row: row.measure):
+        members = list(group)
+        lines += [f"{measure:<{names}}{'value':>8}{'difference':>12}  reason", "─" * min(width, names + 50)]
+        shown: dict[str, str] = {}  # value and reasons -> the first convention with them
         for row in members:
-            head = f"{row.convention:<14}{_value(row.value):>9}{_signed(row.difference):>12}  "
-            lines += textwrap.wrap(
-                head + "; ".join(_reasons(row)), _WIDTH, subsequent_indent=" " * len(head), drop_whitespace=False
-            ) or [head]
+            if not row.lacking:
+                values, text = f"{_value(row.value):>8}{_signed(row.difference):>12}", "; ".join(_reasons(row))
+                first = shown.setdefault(values + text, row.convention)
+                text = f"as {first}" if text and first != row.convention else text
+                lines += _wrapped(f"{row.convention:<{names}}{values}  ", text, width)
+        if lacking := [row.convention for row in members if row.lacking]:
+            lines += _wrapped(f"No {measure} in ", ", ".join(lacking), width)
         lines.append("")
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _wrapped(head: str, text: str, width: int) -> list[str]:
+    """The text beside the head; words are not broken at hyphens, so names of tools stay whole."""
+    first, *others = textwrap.wrap(text, width - len(head), break_on_hyphens=False) or [""]
+    return [head + first, *(" " * len(head) + line for line in others)]
 
 
 def conventions_as_markdown(rows: Sequence[ConventionRow]) -> str:

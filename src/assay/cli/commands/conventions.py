@@ -43,8 +43,9 @@ def command(
     if qrels is not None and run is None:
         raise click.UsageError("Missing argument 'RUN'.")
     if qrels is None or run is None:
+        width = max(map(len, CONVENTIONS)) + 2
         for convention in CONVENTIONS.values():
-            write(f"{convention.name:<14}{convention.about}\n")
+            write(f"{convention.name:<{width}}{convention.about}\n")
         return
     judgments, (table,) = read_input(qrels, (run,), readings)
     write(

@@ -10,23 +10,26 @@ from assay.arrays import changes
 from assay.judged import JudgedRanking
 from assay.measures.arithmetic import highest, log, log2_of_integers, ratio
 from assay.measures.bundles import RECALLS
-from assay.measures.core import Parameter, PerQuery, measure, number_between, one_of
+from assay.measures.core import Parameter, PerQuery, boolean, measure, number_between, one_of
 from assay.tables import Floats, Integers
+
+FILLED = Parameter("whether a ranking shorter than k is divided by k; False: by its own length (OpenSearch)", boolean)
 
 
 @measure(
     "P",
     aliases={"Precision": {}},
     trec={"P": "cutoff"},
+    parameters={"filled": FILLED},
     elsewhere={"ir_measures": "P@k", "ranx": "precision@k", "BEIR": "P@k", "MTEB": "precision_at_k"},
 )
-def P(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
+def P(judged: JudgedRanking, *, cutoff: int, rel: float = 1, filled: bool = True) -> PerQuery:
     """Share of the first k documents that are relevant.
 
     Formula: relevant documents among the first k, divided by k.
 
-    Edges: A ranking shorter than k is still divided by k, as if filled up with documents that are not relevant.
-    Unjudged documents count as not relevant. With fewer than k relevant documents, the highest value is below 1.
+    Edges: A ranking shorter than k is still divided by k, as if filled up with documents that are not relevant;
+    filled=False divides by its length. Unjudged documents count as not relevant. With fewer than k relevant documents, the highest value is below 1.
 
     Answers: How many of the results that people see are good?
 
@@ -37,13 +40,21 @@ def P(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Example: documents 2 and 3 of the first 4 are relevant: P@4 = 2 / 4 = 0.5.
     """
-    return judged.num_found(rel, cutoff) / cutoff
+    found = judged.num_found(rel, cutoff)
+    return found / cutoff if filled else ratio(found, np.minimum(judged.retrieved, cutoff))
+
+
+AMONG = Parameter(
+    "the relevant documents to find: all that are 'judged', or the 'retrieved' ones alone (torchmetrics)",
+    one_of("judged", "retrieved"),
+)
 
 
 @measure(
     "R",
     aliases={"Recall": {}, "ContextRecall": {}},
     trec={"recall": "cutoff"},
+    parameters={"among": AMONG},
     elsewhere={
         "ir_measures": "R@k",
         "ranx": "recall@k",
@@ -56,13 +67,13 @@ def P(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
         "RAGAS by a language model counts the statements of the reference answer that the context supports."
     },
 )
-def R(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
+def R(judged: JudgedRanking, *, cutoff: int, rel: float = 1, among: str = "judged") -> PerQuery:
     """Share of the relevant documents that are among the first k.
 
     Formula: relevant documents among the first k, divided by all relevant documents of the query.
 
     Edges: 0 if the query has no relevant document. With more than k relevant documents, the highest value is below 1:
-    see R_cap.
+    see R_cap. among='retrieved' is the recall of tools that know only the retrieved documents: it cannot see misses.
 
     Answers: How many of the relevant documents were found?
 
@@ -73,7 +84,12 @@ def R(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Example: 2 of the 5 relevant documents are among the first 4: R@4 = 2 / 5 = 0.4.
     """
-    return ratio(judged.num_found(rel, cutoff), judged.num_rel(rel))
+    return ratio(judged.num_found(rel, cutoff), num_to_find(judged, rel, among))
+
+
+def num_to_find(judged: JudgedRanking, rel: float, among: str) -> Integers:
+    """The number of relevant documents of each query, among all judged ones or those retrieved."""
+    return judged.num_rel(rel) if among == "judged" else judged.num_retrieved(rel)
 
 
 @measure(

@@ -14,14 +14,14 @@ from assay.errors import MeasureError
 from assay.judged import JudgedRanking
 from assay.judgments import Pool
 from assay.measures.arithmetic import discount, log2, ratio, running
-from assay.measures.core import Parameter, PerQuery, measure, number_between
+from assay.measures.core import Parameter, PerQuery, measure, number_between, one_of
 from assay.tables import Floats, Integers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 Number = TypeVar("Number", np.float64, np.int64)
-Gain = Any  # "linear", "exp" or ((grade, gain), ...)
+Gain = Any  # "linear", "exp", "binary" or ((grade, gain), ...)
 
 _DCG = {"log2": "linear", "exp-log2": "exp"}
 
@@ -44,6 +44,8 @@ def gain_of(grade: Floats, gain: Gain) -> Floats:
                 f"grade {grade.max():g} is too high for gain='exp', which supports grades up to 60; use gain='linear'."
             )
         return np.exp2(np.maximum(grade, 0.0)) - 1.0
+    if gain == "binary":
+        return (grade >= 1).astype(np.float64)
     worth = np.maximum(grade, 0.0)
     for level, value in gain:
         worth[grade == level] = value
@@ -114,6 +116,16 @@ def ideal_dcg(judged: JudgedRanking, gain: Gain, cutoff: int | None = None) -> F
     return pool.remember(("ideal dcg", gain, cutoff), lambda: compute(pool, gain, cutoff))
 
 
+def ideal_dcg_of(judged: JudgedRanking, gain: Gain, cutoff: int | None, ideal: str) -> Floats:
+    """Discounted gain of the best order of all judged documents, or of those that were retrieved."""
+    if ideal == "judged":
+        return ideal_dcg(judged, gain, cutoff)
+    worth = gain_of(judged.hit_rel, gain)
+    worth = worth[np.lexsort((-worth, judged.hit_query))]
+    place = np.arange(1, len(worth) + 1) - judged.hit_start[:-1][judged.hit_query]
+    return judged.total(worth / discount(place) * (True if cutoff is None else place <= cutoff))
+
+
 def _ideal_dcg(pool: Pool, gain: Gain, cutoff: int | None) -> Floats:
     return ideal_ranking(pool, gain).dcg(cutoff)
 
@@ -182,9 +194,16 @@ def iDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "line
     return ideal_dcg(judged, gain, cutoff)
 
 
+IDEAL = Parameter(
+    "the documents of the ideal ranking: all that are 'judged', or the 'retrieved' ones alone (torchmetrics)",
+    one_of("judged", "retrieved"),
+)
+
+
 @measure(
     "nDCG",
     aliases={"NDCG": {}, "nDCG_burges": {"gain": "exp"}},
+    parameters={"ideal": IDEAL},
     trec={"ndcg": "gain", "ndcg_cut": "cutoff"},
     same_as=SAME_AS,
     elsewhere={
@@ -195,14 +214,15 @@ def iDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "line
     },
     paper=f"{_JARVELIN}; gain='exp': Burges et al. 2005, Learning to rank using gradient descent",
 )
-def nDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear") -> PerQuery:
+def nDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear", ideal: str = "judged") -> PerQuery:
     """Discounted gain of the ranking, divided by that of the best possible ranking.
 
     Formula: DCG / iDCG; DCG is the sum of gain / log2(rank + 1), iDCG the same for all judged documents, best first.
 
     Edges: The ideal ranking contains all judged documents, retrieved or not, and is also cut at k. Unjudged documents
     and those with negative grades gain nothing. 0 if no document has a gain. gain='exp' (2**grade - 1) rewards high
-    grades more; the two gains give different numbers, so say which one you used.
+    grades more; the two gains give different numbers, so say which one you used. ideal='retrieved' is the nDCG of tools
+    that know only the retrieved documents: it cannot see misses.
 
     Answers: Are the best documents at the top?
 
@@ -212,7 +232,7 @@ def nDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "line
 
     Example: nDCG = DCG / iDCG = 3.9921 / 6.0794 = 0.6567.
     """
-    return ratio(discounted_gain(judged, gain, cutoff), ideal_dcg(judged, gain, cutoff))
+    return ratio(discounted_gain(judged, gain, cutoff), ideal_dcg_of(judged, gain, cutoff, ideal))
 
 
 @measure("nDCG_rel", trec={"ndcg_rel": "gain"}, same_as=SAME_AS, bounds=None)

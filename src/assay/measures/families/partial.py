@@ -8,7 +8,7 @@ from assay.errors import MeasureError, some_of
 from assay.judged import JudgedRanking
 from assay.measures.arithmetic import ratio
 from assay.measures.core import Parameter, PerQuery, measure, one_of
-from assay.tables import Floats
+from assay.tables import Booleans, Floats
 from assay.words import plural
 
 _BUCKLEY = "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information"
@@ -30,8 +30,8 @@ def Bpref(judged: JudgedRanking, *, rel: float = 1, edges: str = "trec_eval") ->
     R of them counted; R is the number of judged relevant documents and N the number judged not relevant.
 
     Edges: A relevant document that is not found adds 0. Documents with negative grades are in neither count. If nothing
-    is judged not relevant, it is the share of the relevant documents that were found; ranx divides 0 by 0, which
-    edges='ranx' refuses.
+    is judged not relevant, it is the share of the relevant documents that were found; ranx divides 0 by 0, there and
+    where nothing is relevant, and edges='ranx' refuses both.
 
     Answers: Do relevant documents come before those judged not relevant?
 
@@ -44,15 +44,20 @@ def Bpref(judged: JudgedRanking, *, rel: float = 1, edges: str = "trec_eval") ->
     """
     if edges == "trec_eval":
         return _bpref(judged, rel)
-    undefined = (judged.num_found(rel) > 0) & (judged.num_rel(rel) == judged.num_rel(-np.inf))
+    relevant = judged.num_rel(rel)
+    _refuse_in_ranx(judged, (judged.num_found(rel) > 0) & (relevant == judged.num_rel(-np.inf)), "judged not relevant")
+    _refuse_in_ranx(judged, relevant == 0, "judged relevant")  # it stops there: queries after it get 0 as well
+    return _bpref(judged, rel, lowest=-np.inf)
+
+
+def _refuse_in_ranx(judged: JudgedRanking, undefined: Booleans, what: str) -> None:
     if undefined.any():
         queries = [judged.queries[place] for place in np.flatnonzero(undefined).tolist()]
         raise MeasureError(
             f"ranx gives no number for Bpref: {len(queries)} of {len(judged)} queries {plural('{has|have}', len(queries))} no "
-            f"document judged not relevant ({some_of(queries)}), and it divides 0 by 0. Judge such documents, or use another "
+            f"document {what} ({some_of(queries)}), and it divides 0 by 0. Judge such documents, or use another "
             "measure or convention."
         )
-    return _bpref(judged, rel, lowest=-np.inf)
 
 
 def _bpref(judged: JudgedRanking, rel: float, lowest: float = 0) -> Floats:

@@ -1,4 +1,4 @@
-"""Fusion against ranx itself, in an environment of its own because of its size: `make test-ranx`.
+"""Fusion against ranx itself, in an environment of its own because of its size: `make test-conventions TOOL=ranx`.
 
 Condorcet is left out: ranx sorts by votes in which a draw counts against the first of two documents.
 """
@@ -10,7 +10,9 @@ import pytest
 
 from assay import Run, fuse
 
-ranx = pytest.importorskip("ranx", reason="needs ranx, which has an environment of its own: make test-ranx")
+ranx = pytest.importorskip(
+    "ranx", reason="needs ranx, which has an environment of its own: make test-conventions TOOL=ranx"
+)
 
 METHODS = {  # ours -> theirs, their parameters
     "combsum": ("sum", None),
