@@ -23,7 +23,7 @@ from assay.judgments import Judgments, index_judgments
 from assay.marking import judge
 from assay.measures import Measure, Request, parse_measures
 from assay.measures.conventions import CONVENTIONS, Convention
-from assay.rules import Duplicates, Rules
+from assay.rules import Duplicates, Judges, Rules
 from assay.tables import Floats, Qrels, Run
 from assay.topics import JudgedTopics, index_topics, judge_topics
 from assay.words import plural
@@ -67,11 +67,10 @@ class _Result(Struct, frozen=True, eq=False):
 class _Files:
     """The qrels and the run, evaluated under any state; results are cached."""
 
-    def __init__(self, qrels: Qrels, run: Run, duplicates: Duplicates) -> None:
+    def __init__(self, qrels: Qrels, run: Run, ours: Rules) -> None:
         self.run = run
-        self.ours = Rules(duplicates=duplicates)
-        self._tables = {False: qrels, True: qrels.whole_grades()}
-        self._duplicates = duplicates
+        self.ours = ours
+        self._qrels = qrels
         self._judgments: dict[bool, Judgments] = {}
         self._results: dict[_State, _Result] = {}
         self._rankings: dict[tuple[Rules, bool, str], JudgedRanking | JudgedTopics] = {}
@@ -90,22 +89,31 @@ class _Files:
         needs = state.measure.definition.needs
         key = (state.rules, state.whole_grades, needs)
         if key not in self._rankings:
-            table = self._tables[state.whole_grades]
+            judges, whole = self.ours.judges, state.whole_grades
             if needs == "topics":
-                self._rankings[key] = judge_topics(index_topics(table, self._duplicates), self.run, state.rules)
+                topics = index_topics(self._qrels, judges, whole_grades=whole)
+                self._rankings[key] = judge_topics(topics, self.run, state.rules)
             else:
-                if state.whole_grades not in self._judgments:
-                    self._judgments[state.whole_grades] = index_judgments(table, self._duplicates)
-                judgments = self._judgments[state.whole_grades]
+                if whole not in self._judgments:
+                    self._judgments[whole] = index_judgments(self._qrels, judges, whole_grades=whole)
+                judgments = self._judgments[whole]
                 self._rankings[key] = judge(judgments, self.run, state.rules, strays=needs == "strays")
         return self._rankings[key]
 
 
 def compare_conventions(
-    qrels: QrelsLike, run: RunLike, measures: Iterable[str | Measure], *, duplicates: Duplicates = "error"
+    qrels: QrelsLike,
+    run: RunLike,
+    measures: Iterable[str | Measure],
+    *,
+    duplicates: Duplicates = "error",
+    judges: Judges = "error",
 ) -> list[ConventionRow]:
-    """One row per measure and named convention. `duplicates` is our rule for documents that appear twice."""
-    files = _Files(as_qrels(qrels), as_run(run), duplicates)
+    """One row per measure and named convention.
+
+    `duplicates` and `judges` are our rules for documents that are retrieved twice or judged several times.
+    """
+    files = _Files(as_qrels(qrels), as_run(run), Rules(duplicates=duplicates, judges=judges))
     requests = parse_measures(measures)
     return [_row(files, request, convention) for request in requests for convention in CONVENTIONS.values()]
 

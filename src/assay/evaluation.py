@@ -36,6 +36,7 @@ from assay.tables import Floats, Integers, Qrels, as_bytes, in_byte_order
 from assay.words import plural
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
+    from assay.judges import Agreement
     from assay.topics import JudgedTopics, TopicJudgments
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
@@ -60,6 +61,7 @@ class Coverage(Struct, frozen=True):
     tied: int  # queries where a judged document is tied with another document
     longest: int  # documents of the query that has most
     only_relevant: bool = False  # the qrels list relevant documents only, so the shares say nothing about the run
+    agreement: Agreement | None = None  # of the judges; None if no document has several judgments
 
 
 class Scores(Mapping[str, float]):
@@ -250,25 +252,25 @@ class Evaluator:
         self._read_qrels(qrels, reading)
 
     def _read_qrels(self, qrels: QrelsLike, reading: Reading) -> None:
-        duplicates, whole_grades = self.rules.duplicates, self.like.whole_grades
+        judges, whole_grades = self.rules.judges, self.like.whole_grades
         needs = {plan.measure.definition.needs for plan in self.plans}
         self.topics: TopicJudgments | None = None
         self.doubt = ""
         if "topics" not in needs:
-            self.judgments = read_judgments(qrels, reading, duplicates=duplicates, whole_grades=whole_grades)
+            self.judgments = read_judgments(qrels, reading, judges=judges, whole_grades=whole_grades)
             return
         table = as_qrels(qrels, reading)
-        table = table.whole_grades() if whole_grades else table
         self.topics = self._index_topics(table)
         self.doubt = self._doubt(self.topics)
-        # For other measures, a document judged for several subtopics is a duplicate.
+        # For other measures, a document judged for several subtopics has several judgments.
         only_topics = needs == {"topics"}
-        self.judgments = self.topics.judgments if only_topics else index_judgments(table, duplicates)
+        plain = self.topics.judgments if only_topics else index_judgments(table, judges, whole_grades=whole_grades)
+        self.judgments = plain
 
     def _index_topics(self, qrels: Qrels) -> TopicJudgments:
         from assay.topics import index_topics
 
-        return index_topics(qrels, self.rules.duplicates)
+        return index_topics(qrels, self.rules.judges, whole_grades=self.like.whole_grades)
 
     def _doubt(self, topics: TopicJudgments) -> str:
         from assay.topics import doubt_about_subtopics
@@ -466,6 +468,7 @@ def coverage_of(judgments: Judgments, judged: JudgedRanking, cutoffs: tuple[int,
         tied=_queries_of(judged, tied),
         longest=int(judged.retrieved.max(initial=0)),
         only_relevant=bool(len(judgments.rel)) and bool((judgments.rel > 0).all()),
+        agreement=judgments.agreement,
     )
 
 
@@ -529,4 +532,5 @@ def _added(parts: Sequence[Coverage], judged: set[str]) -> Coverage:
         tied=sum(part.tied for part in parts),
         longest=max(part.longest for part in parts),
         only_relevant=all(part.only_relevant for part in parts),
+        agreement=parts[0].agreement,  # of all queries, whichever the part has
     )

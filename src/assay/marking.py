@@ -76,7 +76,7 @@ def judge(
     >>> judge(qrels, Run.from_columns(["q", "q"], ["a", "b"], [2.0, 1.0])).hit_rank.tolist()
     [2]
     """
-    judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.duplicates)
+    judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.judges)
     by_kernel = native.enabled() and not strays and rules.ties != "ranx"  # the kernel can do neither
     ranking = _judged_by_kernel(judgments, run, rules, threads) if by_kernel else None
     if ranking is None:

@@ -13,7 +13,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from assay.comparison.intervals import CONFIDENCE, mean_interval
-from assay.describing import conventions_in_words, coverage_in_words
+from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words
 from assay.errors import some_of
 from assay.evaluation import GEOMETRIC_FLOOR, Coverage, Evaluation
 from assay.measures import Request
@@ -66,7 +66,7 @@ def build_report(
         targets=None if targets is None else as_text(hide(targets.profile)),
         status=None if targets is None else targets.status,
         coverage=_coverage(coverage),
-        coverage_words=coverage_in_words(coverage, evaluation.rules, evaluation.requests),
+        coverage_words=_coverage_words(evaluation),
         complete=not because,
         incomplete_because=because,
         findings=tuple(_hidden(finding, hide) for finding in findings),
@@ -198,6 +198,12 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         "unjudged": len(coverage.unjudged),
         **by_cutoff,
     }
+
+
+def _coverage_words(evaluation: Evaluation) -> str:
+    coverage = evaluation.coverage
+    words = coverage_in_words(coverage, evaluation.rules, evaluation.requests)
+    return words if coverage.agreement is None else f"{words} Judges: {agreement_in_words(coverage.agreement)}"
 
 
 def _incomplete_because(evaluation: Evaluation, findings: Sequence[FindingRecord]) -> Iterator[str]:
