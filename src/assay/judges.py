@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
@@ -132,14 +134,15 @@ def _grades(grade: Floats, document: Integers, judges: Judges) -> Floats:
     grade = grade[np.lexsort((grade, document))]
     count = np.bincount(document)
     document = np.repeat(np.arange(len(count)), count)
-    lowest = starts(count)[:-1]
-    highest = lowest + count - 1
+    start = starts(count)[:-1]
+    lowest, highest = grade[start], grade[start + count - 1]
     if judges == "best":
-        return grade[highest]
+        return highest
     if judges == "mean":  # rounding must not put it outside the grades: 0.1, 0.1 and 0.1 have the mean 0.1
-        return np.clip(np.bincount(document, grade) / count, grade[lowest], grade[highest])
+        return np.minimum(np.maximum(np.bincount(document, grade) / count, lowest), highest)
     if judges == "median":
-        return grade[lowest + (count - 1) // 2] / 2 + grade[lowest + count // 2] / 2
+        lower, upper = grade[start + (count - 1) // 2], grade[start + count // 2]
+        return lower / 2 + upper / 2
     begin, size = _equal_grades(document, grade)
     most_frequent_first = np.lexsort((grade[begin], -size, document[begin]))
     return grade[begin[most_frequent_first[changes(document[begin])]]]
@@ -156,35 +159,41 @@ def _error(qrels: Qrels, document: Integers, first: Integers, by_subtopic: bool)
     repeated = np.flatnonzero(first[document] != np.arange(len(qrels)))
     pairs = [(qrels.queries[qrels.query[row]], str(qrels.doc[row])) for row in repeated.tolist()]
     rows = np.flatnonzero(document == document[repeated[0]]).tolist()
-    query, doc = pairs[0]
     found = agreement_of(qrels.rel, document)
-    parts = [f"document {show_id(doc)} is judged {len(rows)} times for query {show_id(query)}"]
-    if by_subtopic and qrels.iteration is not None:
-        parts.append(f", subtopic {show_id(str(qrels.iteration[rows[0]]))}")
-    parts.append(f", with {_listed(qrels, rows)}")
-    if found.several > 1:
-        judged = f"{found.several:,} documents have several judgments"
-        parts.append(f". In all, {judged}, {f'{found.disputed:,} of them with' if found.disputed else 'never with'} ")
-        parts.append("different grades")
-    parts.append(". ")
-    values = [] if by_subtopic or qrels.iteration is None else list(dict.fromkeys(map(str, qrels.iteration[rows])))
-    if len(values) > 1:
-        parts.append(
-            f"Column 2 differs ({some_of(values)}); if it holds subtopics, use measures such as alpha_nDCG. "
-        )
-    parts.append(
-        "Choose which grade counts: `judges='mean'`, median, majority, best or first."
-        if found.disputed
-        else "Remove the repeated rows, or keep the first (`judges='first'`)."
+    return DuplicateError(
+        " ".join(_sentences(qrels, rows, found, by_subtopic)),
+        pairs=pairs,
+        source=qrels.source,
+        line=None if qrels.lines is None else int(qrels.lines[rows[1]]),
     )
-    line = None if qrels.lines is None else int(qrels.lines[int(repeated[0])])
-    return DuplicateError("".join(parts), pairs=pairs, source=qrels.source, line=line)
+
+
+def _sentences(qrels: Qrels, rows: list[int], found: Agreement, by_subtopic: bool) -> Iterator[str]:
+    query, doc = show_id(qrels.queries[qrels.query[rows[0]]]), show_id(str(qrels.doc[rows[0]]))
+    times = "twice" if len(rows) == 2 else f"{len(rows):,} times"
+    column_2 = [] if qrels.iteration is None else list(dict.fromkeys(map(str, qrels.iteration[rows])))
+    subtopic = f", subtopic {show_id(column_2[0])}" if by_subtopic and column_2 else ""
+    yield f"document {doc} is judged {times} for query {query}{subtopic}, with {_listed(qrels, rows)}."
+    if found.several > 1:
+        disputed = f"{found.disputed:,} of them" if found.disputed else "never"
+        yield f"In all, {found.several:,} documents have several judgments, {disputed} with different grades."
+    if len(column_2) > 1:
+        yield f"Column 2 differs ({some_of(column_2)}); if it holds subtopics, use measures such as alpha_nDCG."
+    if found.disputed:
+        yield "Choose which grade counts: `judges='mean'`, median, majority, best or first."
+    else:
+        yield "Remove the repeated rows, or keep the first (`judges='first'`)."
 
 
 def _listed(qrels: Qrels, rows: list[int]) -> str:
     """'grades 2, 0 (lines 1, 4)', or 'grade 1 each time (lines 1, 4)'."""
     grades = [f"{grade:g}" for grade in qrels.rel[rows].tolist()]
-    lines = "" if qrels.lines is None else f" (lines {some_of([str(qrels.lines[row]) for row in rows], SHOWN)})"
-    if len(set(grades)) == 1:
+    lines = "" if qrels.lines is None else f" (lines {_first_few([str(qrels.lines[row]) for row in rows])})"
+    if len(set(qrels.rel[rows].tolist())) == 1:
         return f"grade {grades[0]} each time{lines}"
-    return f"grades {some_of(grades, SHOWN)}{lines}"
+    return f"grades {_first_few(grades)}{lines}"
+
+
+def _first_few(items: list[str]) -> str:
+    more = f" and {len(items) - SHOWN:,} more" if len(items) > SHOWN else ""
+    return ", ".join(items[:SHOWN]) + more

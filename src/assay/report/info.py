@@ -91,7 +91,7 @@ def _qrels_lines(info: QrelsInfo) -> Lines:
 def _judges(agreement: Agreement, iterations: Names | None) -> str:
     words = agreement_in_words(agreement).removesuffix(".")
     several = iterations is not None and iterations.count > 1
-    return f"{words}; or these are subtopics, if the iterations below are" if several else words
+    return f"{words}; if the iterations are subtopics, these are not several judges" if several else words
 
 
 def _per_query(spread: Spread) -> str:
