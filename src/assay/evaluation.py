@@ -25,6 +25,7 @@ from assay.formats.reading import QrelsLike, RunLike
 from assay.formats.readings import Reading
 from assay.formats.unread import open_run, read_judgments
 from assay.judged import JudgedRanking
+from assay.judges import Agreement
 from assay.judgments import Judgments, index_judgments
 from assay.marking import OpenedRun, judge
 from assay.measures import Measure, Request, parse_measure, parse_measures
@@ -36,7 +37,6 @@ from assay.tables import Floats, Integers, Qrels, as_bytes, in_byte_order
 from assay.words import plural
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
-    from assay.judges import Agreement
     from assay.topics import JudgedTopics, TopicJudgments
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")

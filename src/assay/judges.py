@@ -135,14 +135,16 @@ def _grades(grade: Floats, document: Integers, judges: Judges) -> Floats:
     count = np.bincount(document)
     document = np.repeat(np.arange(len(count)), count)
     start = starts(count)[:-1]
-    lowest, highest = grade[start], grade[start + count - 1]
+    lowest: Floats = grade[start]
+    highest: Floats = grade[start + count - 1]
     if judges == "best":
         return highest
     if judges == "mean":  # rounding must not put it outside the grades: 0.1, 0.1 and 0.1 have the mean 0.1
-        return np.minimum(np.maximum(np.bincount(document, grade) / count, lowest), highest)
+        mean: Floats = np.minimum(np.maximum(np.bincount(document, grade) / count, lowest), highest)
+        return mean
     if judges == "median":
-        lower, upper = grade[start + (count - 1) // 2], grade[start + count // 2]
-        return lower / 2 + upper / 2
+        median: Floats = grade[start + (count - 1) // 2] / 2 + grade[start + count // 2] / 2
+        return median
     begin, size = _equal_grades(document, grade)
     most_frequent_first = np.lexsort((grade[begin], -size, document[begin]))
     return grade[begin[most_frequent_first[changes(document[begin])]]]

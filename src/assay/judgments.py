@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.arrays import Remembers, count_per_segment, starts
+from assay.judges import Agreement, merge_judges
 from assay.native import index as kernel
 from assay.native.index import Index, Layout
 from assay.rules import Judges
 from assay.tables import Floats, Ids, Integers, Qrels, as_ids
-
-if TYPE_CHECKING:  # rarely needed: imported on demand
-    from assay.judges import Agreement
 
 
 class Pool(Remembers, frozen=True, eq=False):
@@ -140,8 +138,6 @@ def index_judgments(qrels: Qrels, judges: Judges = "error", *, whole_grades: boo
     """
     agreement = None
     if _has_repeats(qrels):
-        from assay.judges import merge_judges
-
         merged = merge_judges(qrels, judges)
         qrels, agreement = merged.qrels, merged.agreement
     qrels = qrels.whole_grades() if whole_grades else qrels

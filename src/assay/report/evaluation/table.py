@@ -11,12 +11,12 @@ from msgspec import Struct, field
 from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words
 from assay.errors import show_id
 from assay.evaluation import Coverage, Evaluation
+from assay.judges import Agreement
 from assay.measures import Request
 from assay.rules import Rules
 from assay.words import noun_for, sentence
 
 if TYPE_CHECKING:  # not needed at run time without targets
-    from assay.judges import Agreement
     from assay.records.targets import TargetOutcome
 
 ALL = "all"  # in place of a query id, in the row with a run's means
