@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay import Qrels, Rules, Run, judge, parse_run
+from assay import Rules, Run, judge, parse_run
 from assay.errors import DuplicateError, QuerySetError, RulesError
 from assay.marking import no_query_in_common
 from strategies import qrels_of, run_of
