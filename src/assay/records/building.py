@@ -28,6 +28,7 @@ from assay.words import noun_for, plural
 
 SHALLOW = 0.5  # with a smaller share of judged documents, a report counts as incomplete
 LOOKED_AT = 10  # ranks that most users look at
+SETTLED_BY = {"judges": ("QRL020", "QRL021"), "duplicates": ("RUN020",)}  # errors that a rule has dealt with
 Hide = Callable[[str], str]
 _NOT_TEXT = re.compile(r"[\\\ud800-\udfff]")
 
@@ -218,7 +219,9 @@ def _incomplete_because(evaluation: Evaluation, findings: Sequence[FindingRecord
             f"{missing} of {coverage.judged} judged {noun_for(coverage.judged, 'query')} {plural('{is|are}', missing)} "
             f"missing from the run ({some_of(coverage.missing)}) {plural(consequence, missing)}."
         )
-    errors = list(dict.fromkeys(finding.code for finding in findings if finding.severity == "error"))
+    settled = {code for rule in rules.changed() for code in SETTLED_BY.get(rule, ())}
+    codes = dict.fromkeys(finding.code for finding in findings if finding.severity == "error")
+    errors = [code for code in codes if code not in settled]
     if errors:
         yield f"validation found errors: {', '.join(errors)}."
     cutoff = _cutoff_looked_at(coverage)
