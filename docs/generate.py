@@ -30,6 +30,7 @@ from assay.compat.trec_eval import usage
 from assay.diagnosis.model import Diagnosis
 from assay.diagnosis.registry import all_looks
 from assay.evaluation import Coverage, Scores
+from assay.judges import Agreement, Merged
 from assay.measures import Request, definitions
 from assay.measures.core import exported
 from assay.measures.explain import page
@@ -350,7 +351,7 @@ def _python_parts() -> Iterator[str]:
     yield _fenced(">>> from assay import *\n>>> from assay.evaluation import Request, Scores", "python")
     for name in sorted(assay.__all__, key=str.casefold):
         yield from _public_parts(name, getattr(assay, name))
-    for part in (Coverage, Scores, Request):
+    for part in (Coverage, Agreement, Merged, Scores, Request):
         yield f"## `{part.__name__}`"
         yield f"`{part.__module__}.{part.__name__}`, part of a result."
         yield from _class_parts(part.__name__, part)

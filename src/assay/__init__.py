@@ -26,6 +26,7 @@ _EXPORTS = {
     "assay.formats.writing": ("write_qrels", "write_run"),
     "assay.fusion": ("collapse", "fuse"),
     "assay.judged": ("JudgedRanking",),
+    "assay.judges": ("merge_judges",),
     "assay.marking": ("judge",),
     "assay.measures": ("Measure", "measure", "parse_measure"),
     "assay.reproducing": ("reproduce",),

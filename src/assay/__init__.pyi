@@ -33,6 +33,7 @@ from assay.formats.writing import write_run as write_run
 from assay.fusion import collapse as collapse
 from assay.fusion import fuse as fuse
 from assay.judged import JudgedRanking as JudgedRanking
+from assay.judges import merge_judges as merge_judges
 from assay.marking import judge as judge
 from assay.measures import Measure as Measure
 from assay.measures import measure as measure

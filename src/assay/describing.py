@@ -8,6 +8,7 @@ from msgspec import to_builtins
 
 from assay.errors import some_of
 from assay.evaluation import Coverage
+from assay.judges import Agreement
 from assay.measures import Request
 from assay.rules import RULES_IN_WORDS, Rules
 from assay.words import noun_for, number_of, plural
@@ -39,6 +40,20 @@ def coverage_in_words(coverage: Coverage, rules: Rules, requests: Sequence[Reque
     parts.append(_ties(coverage))
     parts += filter(None, [shortness_in_words(coverage, requests)])
     return "; ".join(parts) + "."
+
+
+def agreement_in_words(agreement: Agreement) -> str:
+    """How far the judges agree about documents with several judgments, in one sentence.
+
+    >>> agreement_in_words(Agreement(documents=3, several=2, disputed=1, judgments=4, equal_pairs=0.5, alpha=0.625))
+    "2 of 3 judged documents have several judgments; 50% of pairs agree (Krippendorff's alpha, ordinal: 0.625)."
+    """
+    several = plural("{has|have} several judgments", agreement.several)
+    alpha = "" if agreement.alpha is None else f" (Krippendorff's alpha, ordinal: {agreement.alpha:.3f})"
+    return (
+        f"{agreement.several:,} of {number_of(agreement.documents, 'judged document')} {several}; "
+        f"{agreement.equal_pairs:.0%} of pairs agree{alpha}."
+    )
 
 
 def shortness_in_words(coverage: Coverage, requests: Sequence[Request]) -> str:

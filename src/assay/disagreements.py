@@ -24,7 +24,7 @@ from assay.marking import judge
 from assay.measures import Measure, Request, parse_measures
 from assay.measures.conventions import CONVENTIONS, Convention
 from assay.measures.edges import Given, finished
-from assay.rules import Duplicates, Rules
+from assay.rules import Duplicates, Judges, Rules
 from assay.tables import Floats, Qrels, Run
 from assay.topics import JudgedTopics, TopicJudgments, by_topics, index_topics
 from assay.words import plural
@@ -75,12 +75,10 @@ class _Result(Struct, frozen=True, eq=False):
 class _Files:
     """The qrels and the run, evaluated under any state; results are cached."""
 
-    def __init__(self, qrels: Qrels, run: Run, duplicates: Duplicates) -> None:
+    def __init__(self, qrels: Qrels, run: Run, ours: Rules) -> None:
         self.run = run
-        self.grades = qrels.rel
-        self.ours = Rules(duplicates=duplicates)
-        self._tables = {False: qrels, True: qrels.whole_grades()}
-        self._duplicates = duplicates
+        self.ours = ours
+        self._qrels = qrels
         self._indexed: dict[tuple[bool, bool], Judgments | TopicJudgments] = {}
         self._results: dict[_State, _Result] = {}
         self._rankings: dict[tuple[Rules, bool, str], JudgedRanking | JudgedTopics] = {}
@@ -108,21 +106,33 @@ class _Files:
             self._rankings[key] = by_topics(topics, ranking) if isinstance(topics, TopicJudgments) else ranking
         return self._rankings[key]
 
+    def grades(self, measure: Measure) -> Floats:
+        """The grades of the judgments, before a tool truncates them."""
+        return self._judgments_of(_State(measure, self.ours)).rel
+
     def _judgments_of(self, state: _State) -> Judgments:
         """The judgments under a state, indexed once."""
         key = (state.whole_grades, state.measure.definition.needs == "topics")
         if key not in self._indexed:
             index = index_topics if key[1] else index_judgments
-            self._indexed[key] = index(self._tables[state.whole_grades], self._duplicates)
+            self._indexed[key] = index(self._qrels, self.ours.judges, whole_grades=state.whole_grades)
         found = self._indexed[key]
         return found.judgments if isinstance(found, TopicJudgments) else found
 
 
 def compare_conventions(
-    qrels: QrelsLike, run: RunLike, measures: Iterable[str | Measure], *, duplicates: Duplicates = "error"
+    qrels: QrelsLike,
+    run: RunLike,
+    measures: Iterable[str | Measure],
+    *,
+    duplicates: Duplicates = "error",
+    judges: Judges = "error",
 ) -> list[ConventionRow]:
-    """One row per measure and named convention. `duplicates` is our rule for documents that appear twice."""
-    files = _Files(as_qrels(qrels), as_run(run), duplicates)
+    """One row per measure and named convention.
+
+    `duplicates` and `judges` are our rules for documents that are retrieved twice or judged several times.
+    """
+    files = _Files(as_qrels(qrels), as_run(run), Rules(duplicates=duplicates, judges=judges))
     requests = parse_measures(measures)
     return [_row(files, request, convention) for request in requests for convention in CONVENTIONS.values()]
 
@@ -130,7 +140,9 @@ def compare_conventions(
 def _row(files: _Files, request: Request, convention: Convention) -> ConventionRow:
     ours = _State(request.measure, files.ours)
     start = files.result(ours).value
-    note = convention.refusal(request.measure, request.label) or convention.refusal_of_grades(files.grades)
+    note = convention.refusal(request.measure, request.label) or convention.refusal_of_grades(
+        files.grades(request.measure)
+    )
     if note:
         return ConventionRow(convention.name, request.label, None, None, (), f"reports nothing: {note}")
     reasons: list[Reason] = []

@@ -26,6 +26,7 @@ from assay.formats.reading import QrelsLike, RunLike
 from assay.formats.readings import Reading
 from assay.formats.unread import open_run, read_judgments
 from assay.judged import JudgedRanking
+from assay.judges import Agreement
 from assay.judgments import Judgments, index_judgments
 from assay.marking import OpenedRun, judge
 from assay.measures import Measure, Request, parse_measure, parse_measures
@@ -61,6 +62,7 @@ class Coverage(Struct, frozen=True):
     tied: int  # queries where a judged document is tied with another document
     longest: int  # documents of the query that has most
     only_relevant: bool = False  # the qrels list relevant documents only, so the shares say nothing about the run
+    agreement: Agreement | None = None  # of the judges; None if no document has several judgments
 
 
 class Scores(Mapping[str, float]):
@@ -258,22 +260,22 @@ class Evaluator:
         self._read_qrels(qrels, reading)
 
     def _read_qrels(self, qrels: QrelsLike, reading: Reading) -> None:
-        duplicates, whole_grades = self.rules.duplicates, self.like.whole_grades
+        judges, whole_grades = self.rules.judges, self.like.whole_grades
         needs = {plan.measure.definition.needs for plan in self.plans}
         self.topics: TopicJudgments | None = None
         self.doubt = ""
         if "topics" not in needs:
-            self.judgments = read_judgments(qrels, reading, duplicates=duplicates, whole_grades=whole_grades)
+            self.judgments = read_judgments(qrels, reading, judges=judges, whole_grades=whole_grades)
             self._check_grades(self.judgments.rel)
             return
         table = as_qrels(qrels, reading)
-        self._check_grades(table.rel)
-        table = table.whole_grades() if whole_grades else table
         self.topics = self._index_topics(table)
+        self._check_grades(self.topics.judgments.rel)
         self.doubt = self._doubt(self.topics)
-        # For other measures, a document judged for several subtopics is a duplicate.
+        # For other measures, a document judged for several subtopics has several judgments.
         only_topics = needs == {"topics"}
-        self.judgments = self.topics.judgments if only_topics else index_judgments(table, duplicates)
+        plain = self.topics.judgments if only_topics else index_judgments(table, judges, whole_grades=whole_grades)
+        self.judgments = plain
 
     def _check_grades(self, grades: Floats) -> None:
         if why := self.like.refusal_of_grades(grades):
@@ -282,7 +284,7 @@ class Evaluator:
     def _index_topics(self, qrels: Qrels) -> TopicJudgments:
         from assay.topics import index_topics
 
-        return index_topics(qrels, self.rules.duplicates)
+        return index_topics(qrels, self.rules.judges, whole_grades=self.like.whole_grades)
 
     def _doubt(self, topics: TopicJudgments) -> str:
         from assay.topics import doubt_about_subtopics
@@ -515,6 +517,7 @@ def coverage_of(judgments: Judgments, judged: JudgedRanking, cutoffs: tuple[int,
         tied=_queries_of(judged, tied),
         longest=int(judged.retrieved.max(initial=0)),
         only_relevant=bool(len(judgments.rel)) and bool((judgments.rel > 0).all()),
+        agreement=judgments.agreement,
     )
 
 
@@ -578,4 +581,5 @@ def _added(parts: Sequence[Coverage], judged: set[str]) -> Coverage:
         tied=sum(part.tied for part in parts),
         longest=max(part.longest for part in parts),
         only_relevant=all(part.only_relevant for part in parts),
+        agreement=parts[0].agreement,  # of all queries, whichever the part has
     )

@@ -11,11 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.arrays import Remembers, count_per_segment, starts
-from assay.errors import DuplicateError, show_id
+from assay.judges import Agreement, merge_judges
 from assay.native import index as kernel
 from assay.native.index import Index, Layout
-from assay.rules import Duplicates
-from assay.tables import Floats, Ids, Integers, Qrels, Run, as_ids
+from assay.rules import Judges
+from assay.tables import Floats, Ids, Integers, Qrels, as_ids
 
 
 class Pool(Remembers, frozen=True, eq=False):
@@ -65,10 +65,12 @@ class Judgments(Struct, frozen=True, eq=False, dict=True):
     source: str
     kept_docs: Ids | None = None
     kept_index: Index | None = None
+    agreement: Agreement | None = None  # of the judges, if documents had several judgments; also that of all queries
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the documents; the kernel's index is rebuilt in the other process."""
-        return Judgments, (self.queries, self.rel, self.pool, self.top_grade, self.source, self.docs)
+        columns = (self.queries, self.rel, self.pool, self.top_grade, self.source, self.docs)
+        return Judgments, (*columns, None, self.agreement)
 
     @cached_property
     def docs(self) -> Ids:
@@ -129,16 +131,22 @@ class Lookup:
         return np.where((code >= 0) & (self._key[place] == key), self._order[place], -1)
 
 
-def index_judgments(qrels: Qrels, duplicates: Duplicates = "error") -> Judgments:
-    """Index judgments: sorted by query, with the grades of each query best first."""
+def index_judgments(qrels: Qrels, judges: Judges = "error", *, whole_grades: bool = False) -> Judgments:
+    """Index judgments: sorted by query, with the grades of each query best first.
+
+    `whole_grades` truncates grades to whole numbers, after the grades of several judges have become one.
+    """
+    agreement = None
+    if _has_repeats(qrels):
+        merged = merge_judges(qrels, judges)
+        qrels, agreement = merged.qrels, merged.agreement
+    qrels = qrels.whole_grades() if whole_grades else qrels
     order = np.argsort(qrels.query, kind="stable")
-    repeated = _repeated(qrels, order)
-    if len(repeated):
-        order = _without_repeats(qrels, order, repeated, duplicates)
     query, rel = qrels.query[order], qrels.rel[order]
     start = np.searchsorted(query, np.arange(len(qrels.queries) + 1))
     pool = Pool(rel[np.lexsort((-rel, query))], start)
-    return Judgments(qrels.queries, rel, pool, float(rel.max(initial=0)), qrels.source, qrels.doc[order])
+    top_grade = float(rel.max(initial=0))
+    return Judgments(qrels.queries, rel, pool, top_grade, qrels.source, qrels.doc[order], agreement=agreement)
 
 
 def read_plain_judgments(read: Callable[[int], bytes], layout: Layout, source: str) -> Judgments | None:
@@ -150,37 +158,9 @@ def read_plain_judgments(read: Callable[[int], bytes], layout: Layout, source: s
     return Judgments(queries, rel, Pool(pool, start), float(pool.max(initial=0)), source, kept_index=kept)
 
 
-def _repeated(qrels: Qrels, order: Integers) -> Integers:
-    """Positions in `order`, ascending, that repeat an earlier query and document."""
+def _has_repeats(qrels: Qrels) -> bool:
+    """Whether a document is judged more than once for a query."""
     code: dict[str, int] = {}
     codes = np.fromiter((code.setdefault(doc, len(code)) for doc in qrels.doc), np.int64, len(qrels))
-    key = (qrels.query * len(code) + codes)[order]
-    by_key = np.argsort(key, kind="stable")
-    return np.sort(by_key[1:][np.diff(key[by_key]) == 0])
-
-
-def _without_repeats(qrels: Qrels, order: Integers, repeated: Integers, duplicates: Duplicates) -> Integers:
-    """`order` with one judgment per query and document."""
-    if duplicates == "error":
-        raise duplicate_error(qrels, np.sort(order[repeated]), "judged", "the higher grade")
-    kept: dict[tuple[int, str], int] = {}  # in order of first occurrence
-    for row in order.tolist():
-        pair = (int(qrels.query[row]), str(qrels.doc[row]))
-        first = kept.setdefault(pair, row)
-        if duplicates == "best" and qrels.rel[row] > qrels.rel[first]:
-            kept[pair] = row
-    return np.array(list(kept.values()), np.int64)
-
-
-def duplicate_error(table: Qrels | Run, rows: Integers, verb: str, better: str, of: str = "") -> DuplicateError:
-    """The error for rows that repeat a query and document; `of` names what else they have in common."""
-    pairs = [(table.queries[table.query[row]], str(table.doc[row])) for row in rows.tolist()]
-    query, doc = pairs[0]
-    return DuplicateError(
-        f"document {show_id(doc)} is {verb} more than once for query {show_id(query)}{of} "
-        f"({len(pairs)} duplicate row{'s' if len(pairs) > 1 else ''} in total). Remove the duplicates, keep the first "
-        f"(`duplicates='first'`), or keep {better} (`duplicates='best'`).",
-        pairs=pairs,
-        source=table.source,
-        line=None if table.lines is None else int(table.lines[int(rows[0])]),
-    )
+    key = np.sort(qrels.query * len(code) + codes, kind="stable")
+    return bool((key[1:] == key[:-1]).any())

@@ -76,7 +76,7 @@ def judge(
     >>> judge(qrels, Run.from_columns(["q", "q"], ["a", "b"], [2.0, 1.0])).hit_rank.tolist()
     [2]
     """
-    judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.duplicates)
+    judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.judges)
     beyond_kernel = strays or rules.ties == "ranx" or rules.scores == "float32-positive"
     ranking = _judged_by_kernel(judgments, run, rules, threads) if native.enabled() and not beyond_kernel else None
     if ranking is None:

@@ -8,8 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from assay.arrays import changes
-from assay.errors import RulesError
-from assay.judgments import duplicate_error
+from assay.errors import DuplicateError, RulesError, show_id
 from assay.rules import Rules, Ties
 from assay.sorting import SHORT, unstable_order
 from assay.tables import Booleans, Ids, Integers, Run, encode_ids, in_byte_order
@@ -159,8 +158,22 @@ def _without_duplicates(run: Run, order: Integers, query: Integers, rules: Rules
             seen[pair] = position if earlier else other
             extra.append(other if earlier else position)
     if extra and rules.duplicates == "error":
-        raise duplicate_error(run, np.sort(order[extra]), "retrieved", "the higher score")
+        raise _duplicate_error(run, np.sort(order[extra]))
     return np.delete(order, extra) if extra else order
+
+
+def _duplicate_error(run: Run, rows: Integers) -> DuplicateError:
+    """The error for rows that repeat a query and document."""
+    pairs = [(run.queries[run.query[row]], str(run.doc[row])) for row in rows.tolist()]
+    query, doc = pairs[0]
+    return DuplicateError(
+        f"document {show_id(doc)} is retrieved more than once for query {show_id(query)} "
+        f"({len(pairs)} duplicate row{'s' if len(pairs) > 1 else ''} in total). Remove the duplicates, keep the first "
+        f"(`duplicates='first'`), or keep the higher score (`duplicates='best'`).",
+        pairs=pairs,
+        source=run.source,
+        line=None if run.lines is None else int(run.lines[int(rows[0])]),
+    )
 
 
 def _suspects(run: Run, order: Integers, query: Integers) -> Integers:

@@ -27,7 +27,7 @@ from assay.measures import Measure, parse_measures
 from assay.measures.conventions import CONVENTIONS, Convention
 from assay.measures.core import definition_of, exported
 from assay.measures.edges import Given, finished
-from assay.rules import RULE_CHOICES, Duplicates, Rules
+from assay.rules import RULE_CHOICES, Duplicates, Judges, Rules
 from assay.tables import Qrels, Run
 from assay.topics import JudgedTopics, TopicJudgments, by_topics, index_topics
 
@@ -113,11 +113,10 @@ class _Way(Struct, frozen=True):
 class _Files:
     """The qrels and the run under any rules. Each ranking is formed once, and equal rankings share their values."""
 
-    def __init__(self, qrels: Qrels, run: Run, duplicates: Duplicates) -> None:
-        whole = qrels.whole_grades()
-        self._tables = {False: qrels} if np.array_equal(whole.rel, qrels.rel) else {False: qrels, True: whole}
-        self._run = run
-        self._duplicates = duplicates
+    def __init__(self, qrels: Qrels, run: Run, judges: Judges) -> None:
+        self._qrels, self._run, self._judges = qrels, run, judges
+        fractions = judges in ("mean", "median") or not np.array_equal(qrels.whole_grades().rel, qrels.rel)
+        self._truncates = fractions  # else whole grades change nothing
         self._indexed: dict[tuple[bool, bool], Judgments | TopicJudgments] = {}
         self._rankings: dict[tuple[Rules, bool, str], tuple[JudgedRanking | JudgedTopics, int] | None] = {}
         self._marks: dict[tuple[Any, ...], int] = {}
@@ -126,14 +125,9 @@ class _Files:
 
     def value(self, way: _Way) -> float | None:
         """The value of the whole run; None if it cannot be computed."""
-        whole_grades = way.convention.whole_grades and True in self._tables
-        fractions_refused = way.convention.refuses_fractions and True in self._tables
-        found = (
-            None
-            if fractions_refused
-            else self._ranking(replace(way.rules, undefined="zero"), whole_grades, way.computed)
-        )
-        if found is None:
+        whole_grades = way.convention.whole_grades and self._truncates
+        found = self._ranking(replace(way.rules, undefined="zero"), whole_grades, way.computed)
+        if found is None or self._are_refused(way):
             return None
         judged, mark = found
         ranking = ranking_of(judged)
@@ -179,12 +173,17 @@ class _Files:
         mark = self._marks.setdefault(content, len(self._marks))
         return (ranking if topics is None else by_topics(topics, ranking)), mark
 
+    def _are_refused(self, way: _Way) -> bool:
+        """Whether the tool does not read these grades."""
+        judgments, _ = self._judgments(False, way.computed.definition.needs)
+        return bool(way.convention.refusal_of_grades(judgments.rel))
+
     def _judgments(self, whole_grades: bool, needs: str) -> tuple[Judgments, TopicJudgments | None]:
         """The judgments, indexed once; also by subtopic, for measures that need it."""
         known = (whole_grades, needs == "topics")
         if known not in self._indexed:
             index = index_topics if needs == "topics" else index_judgments
-            self._indexed[known] = index(self._tables[whole_grades], self._duplicates)
+            self._indexed[known] = index(self._qrels, self._judges, whole_grades=whole_grades)
         found = self._indexed[known]
         return (found.judgments, found) if isinstance(found, TopicJudgments) else (found, None)
 
@@ -196,12 +195,14 @@ def reproduce(
     measures: Iterable[str | Measure] = (),
     *,
     duplicates: Duplicates = "error",
+    judges: Judges = "error",
 ) -> Reproduction:
     """The tools, measures and rules that give a published number for a run, and those that come nearest.
 
     A value gives the number if it rounds to it, so write the number as it was published: "0.430" has three decimals. A
     number above 1 that nothing gives is read as a percentage. `measures` narrows the search: "nDCG@10" tries both gains,
-    "nDCG" all cutoffs as well. `duplicates` is our rule for documents that appear twice.
+    "nDCG" all cutoffs as well. `duplicates` and `judges` are our rules for documents that are retrieved twice or
+    judged several times.
 
     >>> found = reproduce("0.6309", {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["nDCG", "AP"])
     >>> found.matches, found.candidates[0].measure, found.candidates[0].conventions[:2]
@@ -209,8 +210,8 @@ def reproduce(
     """
     written, sure = _read(number)
     judgments, table = as_qrels(qrels), as_run(run)
-    files = _Files(judgments, table, duplicates)
-    ways = list(_ways(_measures(measures, judgments), Rules(duplicates=duplicates)))
+    files = _Files(judgments, table, judges)
+    ways = list(_ways(_measures(measures, judgments), Rules(duplicates=duplicates, judges=judges)))
     values = [(way, value) for way in ways if (value := files.value(way)) is not None and not math.isnan(value)]
     if not values:
         raise files.problem or MeasureError("no measure can be computed for these files.")

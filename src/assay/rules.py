@@ -15,6 +15,7 @@ Ties = Literal["doc-desc", "doc-asc", "input", "rank-column", "ranx", "expected"
 Scores = Literal["float64", "float32", "float32-positive"]
 QuerySet = Literal["judged", "both", "strict"]
 Duplicates = Literal["error", "first", "best"]
+Judges = Literal["error", "first", "best", "mean", "median", "majority"]
 SelfMatch = Literal["keep", "drop"]
 Undefined = Literal["zero", "nan"]
 
@@ -32,7 +33,8 @@ class Rules(Struct, frozen=True):
         "float64"  # float32: the false ties of trec_eval 9; positive: only scores above 0 count (torchmetrics)
     )
     queries: QuerySet = "judged"  # judged: a missing query counts as 0 (trec_eval -c); strict: error
-    duplicates: Duplicates = "error"
+    duplicates: Duplicates = "error"  # a document retrieved twice for a query
+    judges: Judges = "error"  # a document judged several times for a query
     self_match: SelfMatch = "keep"  # BEIR drops documents whose id equals the query id
     undefined: Undefined = "zero"  # a query without relevant documents; nan: left out of the mean
     depth: int | None = None  # keep only the first documents of each ranking (trec_eval -M)
@@ -105,11 +107,23 @@ RULES_IN_WORDS = {
     ),
     "duplicates": RuleTexts(
         "--duplicates",
-        "What to do with a document listed twice for a query.",
+        "What to do with a document that the run lists twice for a query.",
         {
             "error": "",
             "first": "the first of duplicate documents counts",
             "best": "the best of duplicate documents counts",
+        },
+    ),
+    "judges": RuleTexts(
+        "--judges",
+        "Which grade counts if a document has several judgments for a query.",
+        {
+            "error": "",
+            "first": "of several judgments of a document, the first counts",
+            "best": "of several judgments of a document, the highest counts",
+            "mean": "of several judgments of a document, the mean counts",
+            "median": "of several judgments of a document, the median counts",
+            "majority": "of several judgments of a document, the most frequent counts (the lowest if tied)",
         },
     ),
     "self_match": RuleTexts(

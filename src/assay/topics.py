@@ -16,11 +16,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.arrays import Remembers, starts
-from assay.errors import DuplicateError, show_id, some_of
+from assay.errors import show_id, some_of
 from assay.judged import Arrangement, JudgedRanking
-from assay.judgments import Judgments, duplicate_error, index_judgments
+from assay.judges import merge_judges
+from assay.judgments import Judgments, index_judgments
 from assay.marking import judge
-from assay.rules import Duplicates, Rules
+from assay.rules import Judges, Rules
 from assay.tables import Floats, Ids, Integers, Qrels, Run, as_bytes
 
 
@@ -176,21 +177,22 @@ def members(start: Integers, chosen: Integers) -> tuple[Integers, Integers]:
     return place, np.arange(first[-1]) + (start[chosen] - first[:-1])[place]
 
 
-def index_topics(qrels: Qrels, duplicates: Duplicates = "error") -> TopicJudgments:
+def index_topics(qrels: Qrels, judges: Judges = "error", *, whole_grades: bool = False) -> TopicJudgments:
     """Index judgments by query, document and subtopic. Without subtopics, each query has one.
+
+    `judges` says which grade counts if a document is judged several times for a subtopic.
 
     >>> qrels = Qrels.from_columns(["q", "q", "q"], ["a", "a", "b"], [1, 3, 0], iteration=["1", "2", "1"])
     >>> index_topics(qrels).judgments.rel.tolist()
     [3.0, 0.0]
     """
-    judgments = index_judgments(qrels, "best")
+    merged = merge_judges(qrels, judges, by_subtopic=True)
+    qrels = merged.qrels.whole_grades() if whole_grades else merged.qrels
+    judgments = replace(index_judgments(qrels, "best"), agreement=merged.agreement)
     names, code = _encode_subtopics(qrels)
     row = judgments.lookup.find(qrels.query, judgments.lookup.codes(qrels.doc))
     key = row * len(names) + code
     order = np.argsort(key, kind="stable")
-    repeated = np.flatnonzero(np.diff(key[order]) == 0) + 1
-    if len(repeated):
-        return index_topics(_without_repeats(qrels, order, repeated, duplicates))
     query_subtopic = qrels.query * len(names) + code
     distinct = np.unique(query_subtopic)
     matrix = TopicMatrix(
@@ -239,29 +241,6 @@ def _encode_subtopics(qrels: Qrels) -> tuple[list[str], Integers]:
     return names, np.fromiter(map(place.__getitem__, qrels.iteration), np.int64, len(qrels))
 
 
-def _without_repeats(qrels: Qrels, order: Integers, repeated: Integers, duplicates: Duplicates) -> Qrels:
-    """The qrels with one judgment per query, subtopic and document."""
-    if duplicates == "error":
-        raise _duplicate_error(qrels, np.sort(order[repeated]))
-    if duplicates == "best":
-        group = np.cumsum(~np.isin(np.arange(len(order)), repeated))
-        order = order[np.lexsort((-qrels.rel[order], group))]
-    kept = np.sort(np.delete(order, repeated))
-    return replace(
-        qrels,
-        query=qrels.query[kept],
-        doc=qrels.doc[kept],
-        rel=qrels.rel[kept],
-        iteration=None if qrels.iteration is None else qrels.iteration[kept],
-        lines=None,
-    )
-
-
-def _duplicate_error(qrels: Qrels, rows: Integers) -> DuplicateError:
-    subtopic = "" if qrels.iteration is None else f", subtopic {show_id(str(qrels.iteration[int(rows[0])]))}"
-    return duplicate_error(qrels, rows, "judged", "the higher grade", subtopic)
-
-
 def judge_topics(
     qrels: Qrels | TopicJudgments, run: Run, rules: Rules = Rules(), *, strays: bool = False
 ) -> JudgedTopics:
@@ -272,7 +251,7 @@ def judge_topics(
     >>> topics.ranking.hit_rank.tolist(), topics.found(rel=1).subtopic.tolist()
     ([2], [0, 1])
     """
-    topics = qrels if isinstance(qrels, TopicJudgments) else index_topics(qrels, rules.duplicates)
+    topics = qrels if isinstance(qrels, TopicJudgments) else index_topics(qrels, rules.judges)
     return by_topics(topics, judge(topics.judgments, run, rules, strays=strays))
 
 

@@ -34,7 +34,7 @@ def test_conventions_and_coverage_stand_under_the_table():
 
     assert "Conventions: ties broken by document id, descending; mean over all judged queries" in out
     assert (
-        "(order=score, ties=doc-desc, scores=float64, queries=judged, duplicates=error, self_match=keep, undefined=zero)"
+        "(order=score, ties=doc-desc, scores=float64, queries=judged, duplicates=error, judges=error, self_match=keep, undefined=zero)"
         in out
     )
     assert "keyword: 8 queries judged, 7 answered, 1 missing (counted as 0: vegan-gelatine)" in out

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from assay import Evaluator, Rules
+from assay import Evaluator, Qrels, Rules, evaluate
 from assay.example import QRELS, RUNS
 from assay.report.evaluation import RENDERERS, tabulate
 from assay.report.evaluation.json import SCHEMA
@@ -37,6 +37,16 @@ def test_undefined_values_are_null():
     value = printed(rules=Rules(undefined="nan"), measures=("AP(rel=9)",))
 
     assert None is value["runs"][0]["mean"]["AP(rel=9)"]
+    assert [] == list(problems(value, DOCUMENT))
+
+
+@pytest.mark.parametrize("grade", [0, 1])
+def test_the_agreement_of_judges_is_valid(grade):
+    qrels = Qrels.from_columns(["q", "q"], ["a", "a"], [1, grade])
+    evaluation = evaluate(qrels, {"q": {"a": 1.0}}, ["AP"], rules=Rules(judges="best"))
+    value = json.loads(RENDERERS["json"](tabulate([evaluation])))
+
+    assert grade == value["runs"][0]["coverage"]["agreement"]["equal_pairs"]
     assert [] == list(problems(value, DOCUMENT))
 
 

@@ -59,7 +59,7 @@ def outcome(act: Callable[[], Any]) -> Any:
 
 def hits(qrels: Any, run: Any, rules: Rules = Rules(), *, threads: int = 1, input_format: str = "auto") -> Any:
     """The judged ranking of a run, with all its arrays."""
-    judgments = read_judgments(qrels, duplicates=rules.duplicates)
+    judgments = read_judgments(qrels, judges=rules.judges)
     return judging.judge(judgments, open_run(run, Reading(input_format)), rules, threads=threads)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.formats import unread
 from assay.formats.unread import read_judgments
-from assay.rules import Duplicates
+from assay.rules import RULE_CHOICES, Judges
 from native.inputs import BLANKS, DOCS, LINE_ENDS, NO_DATA, QUERIES, DripOrigin
 from native.paths import NEEDS_KERNEL, both_paths, by_numpy
 
@@ -60,12 +60,12 @@ def texts(draw: st.DrawFn) -> bytes:
 
 
 @settings(max_examples=150)
-@given(text=texts(), whole_grades=st.booleans(), duplicates=st.sampled_from(["error", "first", "best"]))
-def test_any_judgments(folder: Path, text: bytes, whole_grades: bool, duplicates: Duplicates) -> None:
+@given(text=texts(), whole_grades=st.booleans(), judges=st.sampled_from(RULE_CHOICES["judges"]))
+def test_any_judgments(folder: Path, text: bytes, whole_grades: bool, judges: Judges) -> None:
     path = folder / "any.qrels"
     path.write_bytes(text)
 
-    native, numpy = both_paths(lambda: judgments(path, whole_grades=whole_grades, duplicates=duplicates))
+    native, numpy = both_paths(lambda: judgments(path, whole_grades=whole_grades, judges=judges))
     assert numpy == native
 
 

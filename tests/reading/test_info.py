@@ -27,6 +27,7 @@ from assay.formats.info import (
     run_info,
 )
 from assay.formats.readings import Reading
+from assay.judges import Agreement
 from assay.report.info import MOST_BARS, info_as_json, info_as_text
 from reading.rows import refusal
 
@@ -98,6 +99,7 @@ def test_qrels(tmp_path: Path) -> None:
         ),
         relevant_per_query=Spread(0, 1.0, 2),
         queries_without_relevant=1,
+        agreement=Agreement(documents=5, several=1, disputed=1, judgments=2, equal_pairs=0.0, alpha=0.0),
         iterations=Names(2, ("1", "2")),
         queries_apart=0,
         first_apart=None,
@@ -194,6 +196,8 @@ judgments       6; 1 to 3 per query, median 2
 documents       5 distinct
 relevant        0 to 2 per query, median 1 (grade above 0)
 none relevant   1 query
+judges          1 of 5 judged documents has several judgments; 0% of pairs agree (Krippendorff's alpha, ordinal: 0.000);
+                if the iterations are subtopics, these are not several judges
 iterations      2: 1, 2
 order           rows are grouped by query
 

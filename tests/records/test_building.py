@@ -172,6 +172,21 @@ def test_errors_of_validation_make_it_incomplete_and_warnings_do_not():
     assert build_report(evaluation, findings=findings[1:2]).complete
 
 
+def test_errors_that_a_rule_has_dealt_with_do_not():
+    findings = [finding("RUN020"), finding("QRL020"), finding("QRL021"), finding("RUN004")]
+    reports = [
+        build_report(evaluate(QRELS, RUN, ["RR"], rules=rules), findings=findings)
+        for rules in ({}, {"judges": "mean"}, {"duplicates": "first"}, {"judges": "best", "duplicates": "best"})
+    ]
+
+    assert [
+        ("validation found errors: RUN020, QRL020, QRL021, RUN004.",),
+        ("validation found errors: RUN020, RUN004.",),
+        ("validation found errors: QRL020, QRL021, RUN004.",),
+        ("validation found errors: RUN004.",),
+    ] == [report.incomplete_because for report in reports]
+
+
 def test_shallow_pools_make_it_incomplete():
     run = {"q1": ranking(["a", *(f"x{number}" for number in range(9))])}
     report = build_report(evaluate({"q1": {"a": 1, "n": 0}}, run, ["RR@10"]))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay import Qrels, Rules, Run, judge, parse_run
+from assay import Rules, Run, judge, parse_run
 from assay.errors import DuplicateError, QuerySetError, RulesError
-from assay.judgments import index_judgments
 from assay.marking import no_query_in_common
 from strategies import qrels_of, run_of
 
@@ -132,16 +131,6 @@ def test_a_document_of_another_query_is_no_duplicate():
     run = run_of({"q": {"b": 1.0}, "q2": {"b": 1.0}})
 
     assert {0: 1} == ranks(QRELS, run)
-
-
-def test_duplicate_judgments_follow_the_same_rule():
-    qrels = Qrels.from_columns(["q", "q"], ["b", "b"], [1, 2])
-    with pytest.raises(DuplicateError, match="document b is judged more than once for query q"):
-        index_judgments(qrels)
-
-    assert [1.0] == index_judgments(qrels, "first").rel.tolist()
-    assert [2.0] == index_judgments(qrels, "best").rel.tolist()
-    assert [2.0] == index_judgments(Qrels.from_columns(["q", "q"], ["b", "b"], [2, 1]), "best").rel.tolist()
 
 
 def test_a_document_with_the_querys_own_id_can_be_dropped():

@@ -92,32 +92,29 @@ def test_a_document_judged_twice_for_a_subtopic_is_refused_with_its_line():
         index_topics(parse_qrels(TEXT))
 
     assert (
-        "<text>:4: document a is judged more than once for query q, subtopic 2 (2 duplicate rows in total). Remove the "
-        "duplicates, keep the first (`duplicates='first'`), or keep the higher grade (`duplicates='best'`)."
-        == str(caught.value)
+        "<text>:4: document a is judged 3 times for query q, subtopic 2, with grades 2, 1, 3 (lines 2, 4, 5). "
+        "Choose which grade counts: `judges='mean'`, median, majority, best or first." == str(caught.value)
     )
     assert (("q", "a"), ("q", "a")) == caught.value.pairs
 
 
 def test_without_subtopics_a_document_judged_twice_is_refused_too():
-    with pytest.raises(
-        DuplicateError, match=r"document a is judged more than once for query q \(1 duplicate row in total\)"
-    ):
+    with pytest.raises(DuplicateError, match="document a is judged twice for query q, with grades 1, 2"):
         index_topics(Qrels.from_columns(["q", "q"], ["a", "a"], [1, 2]))
 
 
-@pytest.mark.parametrize(("duplicates", "grade"), [("first", 2.0), ("best", 3.0)])
-def test_or_repaired_by_the_rule_that_the_user_names(duplicates, grade):
-    topics = index_topics(parse_qrels(TEXT), duplicates)
+@pytest.mark.parametrize(("judges", "grade"), [("first", 2.0), ("best", 3.0), ("mean", 2.0), ("majority", 1.0)])
+def test_or_repaired_by_the_rule_that_the_user_names(judges, grade):
+    topics = index_topics(parse_qrels(TEXT), judges)
 
     assert {"1": 1.0, "2": grade} == row_of(topics, "a")
     assert [grade, 0.0] == topics.judgments.pool.grade.tolist()
 
 
-def test_the_rules_of_the_ranking_say_what_happens_to_duplicates():
+def test_the_rules_of_the_ranking_say_which_grade_counts():
     run = run_of({"q": {"a": 1.0}})
 
-    assert [3.0] == judge_topics(parse_qrels(TEXT), run, Rules(duplicates="best")).ranking.hit_rel.tolist()
+    assert [3.0] == judge_topics(parse_qrels(TEXT), run, Rules(judges="best")).ranking.hit_rel.tolist()
 
 
 def test_nothing_that_is_passed_in_is_changed():

@@ -147,15 +147,17 @@ def out_option(command: Command) -> Command:
     )(command)
 
 
-def duplicates_option(command: Command) -> Command:
-    """The rule `duplicates` by itself, for commands that try all other rules."""
-    return click.option(
-        "--duplicates",
-        type=click.Choice(RULE_CHOICES["duplicates"]),
-        default="error",
-        show_default=True,
-        help=RULES_IN_WORDS["duplicates"].help,
-    )(command)
+def repeats_options(command: Command) -> Command:
+    """The rules `duplicates` and `judges` by themselves, for commands that try all other rules."""
+    for rule in ("judges", "duplicates"):
+        command = click.option(
+            RULES_IN_WORDS[rule].option,
+            type=click.Choice(RULE_CHOICES[rule]),
+            default=getattr(Rules(), rule),
+            show_default=True,
+            help=RULES_IN_WORDS[rule].help,
+        )(command)
+    return command
 
 
 def unmatched_option(command: Command) -> Command:

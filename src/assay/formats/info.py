@@ -14,6 +14,7 @@ from assay.arrays import changes
 from assay.formats.reading import FORMATS, format_name
 from assay.formats.readings import Reading
 from assay.formats.sources import STDIN, Content, Source, open_source
+from assay.judges import Agreement, merge_judges
 from assay.tables import Floats, Integers, Qrels, Run
 
 FIRST_ROWS = 5
@@ -89,6 +90,7 @@ class QrelsInfo(Struct, frozen=True):
     grades: tuple[GradeCount, ...]  # ascending
     relevant_per_query: Spread
     queries_without_relevant: int
+    agreement: Agreement | None  # of the judges; None if no document has several judgments for a query
     iterations: Names | None  # column 2: iterations or subtopics; None if there is no such column
     queries_apart: int  # queries whose rows are not consecutive
     first_apart: str | None
@@ -135,6 +137,7 @@ def qrels_info(source: Source, reading: Reading = Reading()) -> QrelsInfo:
         grades=tuple(map(GradeCount, values.tolist(), counts.tolist())),
         relevant_per_query=_spread(relevant),
         queries_without_relevant=int(np.count_nonzero(relevant == 0)),
+        agreement=merge_judges(qrels, "first").agreement,
         iterations=None if qrels.iteration is None else _names(qrels.iteration),
         queries_apart=len(apart),
         first_apart=next(iter(apart), None),

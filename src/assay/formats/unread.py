@@ -35,7 +35,7 @@ from assay.judged import JudgedRanking
 from assay.judgments import Judgments, index_judgments, read_plain_judgments
 from assay.marking import OpenedRun, UnreadRun, ranking_from_kernel
 from assay.native.index import Interleaved, Layout, RankingRules
-from assay.rules import Duplicates
+from assay.rules import Judges
 from assay.tables import Run
 
 judged_table: Callable[..., JudgedRanking | None] = later("frames.judged_table")
@@ -64,7 +64,7 @@ def read_judgments(
     value: QrelsLike,
     reading: Reading = Reading(),
     *,
-    duplicates: Duplicates = "error",
+    judges: Judges = "error",
     whole_grades: bool = False,
 ) -> Judgments:
     """Judgments from any value that `as_qrels` takes; `whole_grades` truncates grades to whole numbers."""
@@ -78,7 +78,7 @@ def read_judgments(
             qrels = qrels_from_content(content, reading)
     else:
         qrels = as_qrels(value, reading)
-    return index_judgments(qrels.whole_grades() if whole_grades else qrels, duplicates)
+    return index_judgments(qrels, judges, whole_grades=whole_grades)
 
 
 def _plain_judgments(content: Content, reading: Reading, whole_grades: bool) -> Judgments | None:

@@ -13,7 +13,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from assay.comparison.intervals import CONFIDENCE, mean_interval
-from assay.describing import conventions_in_words, coverage_in_words
+from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words
 from assay.errors import some_of
 from assay.evaluation import GEOMETRIC_FLOOR, Coverage, Evaluation
 from assay.measures import Request
@@ -28,6 +28,7 @@ from assay.words import noun_for, plural
 
 SHALLOW = 0.5  # with a smaller share of judged documents, a report counts as incomplete
 LOOKED_AT = 10  # ranks that most users look at
+SETTLED_BY = {"judges": ("QRL020", "QRL021"), "duplicates": ("RUN020",)}  # errors that a rule has dealt with
 Hide = Callable[[str], str]
 _NOT_TEXT = re.compile(r"[\\\ud800-\udfff]")
 
@@ -66,7 +67,7 @@ def build_report(
         targets=None if targets is None else as_text(hide(targets.profile)),
         status=None if targets is None else targets.status,
         coverage=_coverage(coverage),
-        coverage_words=coverage_in_words(coverage, evaluation.rules, evaluation.requests),
+        coverage_words=_coverage_words(evaluation),
         complete=not because,
         incomplete_because=because,
         findings=tuple(_hidden(finding, hide) for finding in findings),
@@ -200,6 +201,12 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
     }
 
 
+def _coverage_words(evaluation: Evaluation) -> str:
+    coverage = evaluation.coverage
+    words = coverage_in_words(coverage, evaluation.rules, evaluation.requests)
+    return words if coverage.agreement is None else f"{words} Judges: {agreement_in_words(coverage.agreement)}"
+
+
 def _incomplete_because(evaluation: Evaluation, findings: Sequence[FindingRecord]) -> Iterator[str]:
     """The reasons why the figures may be unreliable."""
     coverage, rules = evaluation.coverage, evaluation.rules
@@ -212,7 +219,9 @@ def _incomplete_because(evaluation: Evaluation, findings: Sequence[FindingRecord
             f"{missing} of {coverage.judged} judged {noun_for(coverage.judged, 'query')} {plural('{is|are}', missing)} "
             f"missing from the run ({some_of(coverage.missing)}) {plural(consequence, missing)}."
         )
-    errors = list(dict.fromkeys(finding.code for finding in findings if finding.severity == "error"))
+    settled = {code for rule in rules.changed() for code in SETTLED_BY.get(rule, ())}
+    codes = dict.fromkeys(finding.code for finding in findings if finding.severity == "error")
+    errors = [code for code in codes if code not in settled]
     if errors:
         yield f"validation found errors: {', '.join(errors)}."
     cutoff = _cutoff_looked_at(coverage)

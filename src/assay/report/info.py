@@ -8,9 +8,11 @@ from typing import Literal, TypeAlias
 
 from msgspec import to_builtins
 
+from assay.describing import agreement_in_words
 from assay.errors import show_id
 from assay.formats.info import GradeCount, Names, QrelsInfo, RunInfo, Span, Spread
 from assay.formats.sheets import grade_text
+from assay.judges import Agreement
 from assay.report.drawing.terminal import printed, terminal_width
 from assay.words import number_of
 
@@ -78,10 +80,18 @@ def _qrels_lines(info: QrelsInfo) -> Lines:
         ("relevant", f"{_per_query(info.relevant_per_query)} (grade above 0)"),
         ("none relevant", number_of(info.queries_without_relevant, "query")),
     ]
+    if info.agreement is not None:
+        lines.append(("judges", _judges(info.agreement, info.iterations)))
     if info.iterations is not None:
         constant = "all " if info.iterations.count == 1 and any(info.iterations.first) else ""
         lines.append(("iterations", constant + _named(info.iterations)))
     return [*lines, ("order", _order(info))]
+
+
+def _judges(agreement: Agreement, iterations: Names | None) -> str:
+    words = agreement_in_words(agreement).removesuffix(".")
+    several = iterations is not None and iterations.count > 1
+    return f"{words}; if the iterations are subtopics, these are not several judges" if several else words
 
 
 def _per_query(spread: Spread) -> str:

@@ -92,13 +92,14 @@ def repeated_judgments(rows: QueryRows, facts: QrelsFacts) -> list[FindingExampl
     "query",
     "error",
     "{count} {document has|documents have} conflicting judgments",
-    fix="Decide which grade counts (the last assessor's, or the majority's), rebuild the qrels, and document the "
-    "choice.",
+    fix="Choose which grade counts: --judges mean, median, majority, best or first, for an evaluation or for good "
+    "(`assay qrels convert`). `assay qrels info` shows how far the judges agree.",
 )
 def conflicting_judgments(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     """Conflicting judgments.
 
-    Why: The document has two grades for the same query, and tools differ in which one they use.
+    Why: The document has several grades for the same query, often from several judges. Tools differ in which one they
+    use.
     Example: d1 has grade 1 in line 1 and grade 0 in line 9.
     """
     return _repeats(rows, same=False)
@@ -123,19 +124,20 @@ def _repeats(rows: QueryRows, *, same: bool) -> list[FindingExample]:
     "QRL022",
     "file",
     "note",
-    "documents are judged by subtopic",
-    fix="Use diversity measures (alpha_nDCG, ERR_IA). For other measures, choose with --duplicates first or best.",
+    "documents are judged by subtopic, or by several judges",
+    fix="For subtopics, use diversity measures (alpha_nDCG, ERR_IA). For other measures, choose which of several grades "
+    "of a document counts: --judges best, for example.",
 )
 def subtopics(facts: QrelsFacts) -> Iterator[Said]:
-    """Several iterations or subtopics.
+    """Several iterations, subtopics or judges.
 
-    Why: Ad hoc measures reject a document that is judged for several subtopics; diversity measures need these
-    judgments.
+    Why: Ad hoc measures reject a document that is judged for several subtopics or by several judges; diversity measures
+    need the judgments by subtopic.
     Example: Column 2 is 0 in some lines and 1 in others.
     """
     if len(facts.iterations) > 1:
         values = sorted(facts.iterations)
-        yield Said(f"column 2 has {len(values):,} values ({some_of(values)}): iterations or subtopics")
+        yield Said(f"column 2 has {len(values):,} values ({some_of(values)}): iterations, subtopics or judges")
 
 
 # Grades

@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from assay.cli import write
-from assay.cli.options import duplicates_option, measure_options, output_options
+from assay.cli.options import measure_options, output_options, repeats_options
 from assay.cli.reading import input_options, read_input
 from assay.disagreements import compare_conventions
 from assay.formats.readings import Readings
 from assay.measures.conventions import CONVENTIONS
 from assay.report.disagreements import CONVENTION_RENDERERS
-from assay.rules import Duplicates
+from assay.rules import Duplicates, Judges
 
 SECTION = "Measure"
 
@@ -25,7 +25,7 @@ SECTION = "Measure"
 @click.argument("run", required=False)
 @measure_options
 @output_options(CONVENTION_RENDERERS, "How to show the result.")
-@duplicates_option
+@repeats_options
 @input_options
 def command(
     qrels: str | None,
@@ -34,6 +34,7 @@ def command(
     output_format: str,
     output: str | None,
     duplicates: Duplicates,
+    judges: Judges,
     readings: Readings,
 ) -> None:
     """Show what each well-known tool would report for the same files, and why it differs.
@@ -48,7 +49,5 @@ def command(
             write(f"{convention.name:<{width}}{convention.about}\n")
         return
     judgments, (table,) = read_input(qrels, (run,), readings)
-    write(
-        CONVENTION_RENDERERS[output_format](compare_conventions(judgments, table, measures, duplicates=duplicates)),
-        output,
-    )
+    rows = compare_conventions(judgments, table, measures, duplicates=duplicates, judges=judges)
+    write(CONVENTION_RENDERERS[output_format](rows), output)

@@ -9,12 +9,12 @@ import click
 
 from assay.cli import write
 from assay.cli.commands.evaluate import command as evaluate
-from assay.cli.options import duplicates_option, output_options
+from assay.cli.options import output_options, repeats_options
 from assay.cli.reading import input_options, read_input, words_given
 from assay.formats.readings import Readings
 from assay.report.reproducing import REPRODUCTION_RENDERERS
 from assay.reproducing import Candidate, reproduce
-from assay.rules import RULES_IN_WORDS, Duplicates
+from assay.rules import RULES_IN_WORDS, Duplicates, Judges
 
 SECTION = "Measure"
 
@@ -35,7 +35,7 @@ SECTION = "Measure"
     help="Try only this measure; repeatable. nDCG tries all cutoffs and gains, nDCG@10 both gains.  [default: all]",
 )
 @output_options(REPRODUCTION_RENDERERS, "How to show the result.")
-@duplicates_option
+@repeats_options
 @input_options
 def command(
     number: str,
@@ -45,6 +45,7 @@ def command(
     output_format: str,
     output: str | None,
     duplicates: Duplicates,
+    judges: Judges,
     readings: Readings,
 ) -> None:
     """Find the tool, measure and rules that give NUMBER for RUN and QRELS.
@@ -56,8 +57,8 @@ def command(
     Exit status: 0 something gives the number, 1 nothing does, 2 wrong usage or unusable input.
     """
     judgments, (table,) = read_input(qrels, (run,), readings)
-    found = reproduce(number, judgments, table, measures, duplicates=duplicates)
-    given = words_given("input_format", "qrels_format", "run_format", "grades", "duplicates")
+    found = reproduce(number, judgments, table, measures, duplicates=duplicates, judges=judges)
+    given = words_given("input_format", "qrels_format", "run_format", "grades", "duplicates", "judges")
 
     def again(candidate: Candidate) -> str:
         like = {} if candidate.convention == "assay" else {"like": candidate.convention}

@@ -15,7 +15,7 @@ from assay.comparison.moves import Move, Moves, Place
 from assay.comparison.paired import Significance
 from assay.comparison.pairs import PairResult, Study, higher_is_better
 from assay.comparison.segments import Interaction, Paradox, SegmentComparison
-from assay.describing import conventions_in_words, coverage_in_words
+from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words
 from assay.errors import show_id, some_of
 from assay.words import noun_for, plural, sentence, show_p
 
@@ -243,6 +243,8 @@ def _conditions(comparison: Comparison) -> Iterator[str]:
     if comparison.evaluations:
         first = comparison.evaluations[0]
         yield conventions_in_words(first.rules, first.like)
+        if first.coverage.agreement is not None:
+            yield f"Judges: {agreement_in_words(first.coverage.agreement)}"
         if first.doubt:
             yield sentence(first.doubt)
         for evaluation in comparison.evaluations:

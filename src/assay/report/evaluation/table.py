@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from assay.describing import conventions_in_words, coverage_in_words
+from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words
 from assay.errors import show_id
 from assay.evaluation import Coverage, Evaluation
+from assay.judges import Agreement
 from assay.measures import Request
 from assay.rules import Rules
 from assay.words import noun_for, sentence
@@ -82,10 +83,15 @@ class ResultTable(Struct, frozen=True):
         """All statuses that occur."""
         return {result.status for outcome in self.targets.values() for result in outcome.results.values()}
 
+    def _agreements(self) -> set[Agreement]:
+        """How far the judges agree: the same for all runs, or nothing."""
+        return {coverage.agreement for coverage in self.coverage.values() if coverage.agreement is not None}
+
     def notes(self) -> list[str]:
         """The targets, conventions and coverage in words."""
         lines = [f"{show_id(run)}: {targets_in_words(outcome)}" for run, outcome in self.targets.items()]
         lines.append(conventions_in_words(self.rules, self.like))
+        lines += [f"Judges: {agreement_in_words(found)}" for found in self._agreements()]
         lines += filter(None, [sentence(self.doubt)])
         if not self.comparable:
             lines.append("The runs are averaged over different queries, so no value is marked as best.")
