@@ -16,7 +16,7 @@ from assay.files import refuse_overwrite
 from assay.formats import read_run
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed, run_as_bytes
 from assay.records.identity import file_digest, is_file, refuse_changed, stamps
-from assay.records.ir_metadata import render_metadata
+from assay.formats.ir_metadata import render_metadata
 from assay.tables import Run
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -17,7 +17,7 @@ from assay.formats.sources import STDIN
 from assay.records.building import as_text, build_report, queries_of_run
 from assay.records.curves import NO_CURVES, curves_of
 from assay.records.identity import Stamp, file_digest, identity_of, name_of, refuse_changed, stamps, unread_identity
-from assay.records.ir_metadata import Metadata
+from assay.formats.ir_metadata import Metadata
 from assay.records.manifest import (
     DeclaredSettings,
     build_manifest,

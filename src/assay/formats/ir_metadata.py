@@ -82,7 +82,7 @@ def parse_metadata(text: str) -> Metadata:
     {'raw': 'method: *bm25', 'why': 'line 1: anchors and aliases are not supported'}
     """
     try:
-        from assay.records.header_yaml import Refused, load_header
+        from assay.formats.header_yaml import Refused, load_header
     except ImportError:
         return {"raw": text, "why": str(MissingExtraError("reading the header of a run", "metadata"))}
     try:
