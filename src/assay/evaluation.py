@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from assay import native
 from assay.errors import (
     AssayError,
-    DocumentSetError,
     MeasureError,
     MissingExtraError,
     RulesError,
@@ -313,11 +312,11 @@ class Evaluator:
 
         anyway = copy(self)
         anyway.unmatched = "zero"
-        message = unmatched_documents(
+        error = unmatched_documents(
             self.judgments.doc_list, run.table, lambda table: first_of(anyway.evaluate(table))
         )
-        if message is not None:
-            raise DocumentSetError(message)
+        if error is not None:
+            raise error
 
     def evaluate(self, run: RunLike | Ranked, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
         """Evaluate one run; with `tie_bounds`, also compute the lowest and highest mean that ties allow."""

@@ -142,6 +142,7 @@ def build_manifest(
     runs: Sequence[str],
     inputs: Sequence[Digest],
     metadata: Mapping[str, Any],
+    qrels_metadata: dict[str, Any] | None = None,
 ) -> ExperimentManifest:
     """The manifest without the digests of the outputs, which `storing` adds when it writes them.
 
@@ -166,6 +167,7 @@ def build_manifest(
         inputs=tuple(inputs),
         outputs=(),
         metadata=dict(metadata),
+        qrels_metadata=qrels_metadata,
         notes=settings.notes,
     )
 
@@ -184,7 +186,7 @@ def packages_in_use() -> dict[str, str]:
 
 
 def metadata_of(paths: Mapping[str, str]) -> dict[str, Metadata]:
-    """The metadata in the headers of run files, by run."""
+    """The metadata in the headers of files, by name."""
     found = {name: read_metadata(path) for name, path in paths.items() if is_file(path)}
     return {name: said for name, said in found.items() if said is not None}
 

@@ -212,7 +212,8 @@ def record_experiment(
     `outcomes` and `findings` are by run. A secret found in one place is hidden everywhere.
     """
     metadata = metadata_of({each.evaluation.run: each.path for each in measured if each.path in plan.before})
-    secrets = _learnt(plan, metadata)
+    of_qrels = metadata_of({_QRELS: plan.qrels} if plan.qrels in plan.before else {})
+    secrets = _learnt(plan, (metadata, of_qrels))
     command = secrets.hide_command(plan.command)
     settings = hidden_settings(plan.settings, secrets)
     config = _config(plan, evaluator, baseline, secrets)
@@ -241,17 +242,19 @@ def record_experiment(
         runs=[report.run.name for report in reports],
         inputs=_inputs(reports, baseline, secrets),
         metadata=hidden_metadata(metadata, secrets),
+        qrels_metadata=hidden_metadata(of_qrels, secrets).get(_QRELS),
     )
     refuse_changed(dict(plan.before))
     return write_reports(plan.folder or "", reports, manifest, render)
 
 
-def _learnt(plan: Experiment, metadata: Mapping[str, Metadata]) -> Secrets:
+def _learnt(plan: Experiment, metadata: Iterable[Mapping[str, Metadata]]) -> Secrets:
     """All secrets in the experiment's texts, collected before anything is written."""
     secrets = Secrets()
     secrets.hide_command(plan.command)
     hidden_settings(plan.settings, secrets)
-    hidden_metadata(metadata, secrets)
+    for each in metadata:
+        hidden_metadata(each, secrets)
     return secrets
 
 
