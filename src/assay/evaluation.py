@@ -312,9 +312,7 @@ class Evaluator:
 
         anyway = copy(self)
         anyway.unmatched = "zero"
-        error = unmatched_documents(
-            self.judgments.doc_list, run.table, lambda table: first_of(anyway.evaluate(table))
-        )
+        error = unmatched_documents(self.judgments.doc_list, run.table, lambda table: first_of(anyway.evaluate(table)))
         if error is not None:
             raise error
 

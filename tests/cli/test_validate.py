@@ -35,7 +35,8 @@ def test_a_page_of_findings(write, tmp_path):
         "error    1 document is listed more than once for a query [RUN020]\n"
         "         - line 7, query 3: a with score 1; already in line 6 with score 2\n"
         "         List each document once per query. If the rows are passages of the same document, collapse\n"
-        "         them first (`assay runs collapse`). --fix removes duplicates with the same score.\n"
+        "         them first (`assay runs collapse`). --fix removes duplicates with the same score; with\n"
+        "         --policy duplicates=best, it keeps the best of the others too.\n"
     ) == done.stdout
 
 

@@ -14,9 +14,9 @@ from assay.cli.options import metadata_option, out_option
 from assay.errors import InputError
 from assay.files import refuse_overwrite
 from assay.formats import read_run
+from assay.formats.ir_metadata import render_metadata
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed, run_as_bytes
 from assay.records.identity import file_digest, is_file, refuse_changed, stamps
-from assay.formats.ir_metadata import render_metadata
 from assay.tables import Run
 
 Command = TypeVar("Command", bound=Callable[..., Any])

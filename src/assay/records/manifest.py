@@ -15,11 +15,11 @@ from msgspec import Struct
 from assay._version import __version__
 from assay.errors import InputError, did_you_mean
 from assay.evaluation import Evaluator
+from assay.formats.ir_metadata import Metadata, is_raw, read_metadata
 from assay.formats.readings import Readings
 from assay.native import path_in_use
 from assay.records.building import as_text, timestamp
 from assay.records.identity import is_file
-from assay.formats.ir_metadata import Metadata, is_raw, read_metadata
 from assay.records.model import Baseline, Config, Digest, ExperimentManifest, Targets
 from assay.records.secrets import Secrets
 

@@ -49,7 +49,7 @@ class Compared(Struct, frozen=True):
         """The codes of findings that are no longer needed: about ids missing, extra, and nothing in common."""
         if not self.matches:
             return []
-        kept = {missing: self.missing, extra: self.extra, apart: self.missing and self.extra or not self.apart}
+        kept = {missing: self.missing, extra: self.extra, apart: (self.missing and self.extra) or not self.apart}
         return [code for code, rest in kept.items() if code is not None and not rest]
 
 

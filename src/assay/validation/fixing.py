@@ -111,7 +111,13 @@ class _Task:
     """The repair of one file."""
 
     def __init__(
-        self, kind: Kind, source: Source, output: str, policies: tuple[Chosen, ...], others: Ids | None, reading: Reading
+        self,
+        kind: Kind,
+        source: Source,
+        output: str,
+        policies: tuple[Chosen, ...],
+        others: Ids | None,
+        reading: Reading,
     ) -> None:
         _refuse_output(source, output)
         self._kind, self._source, self._output, self._policies = kind, source, output, policies
@@ -120,7 +126,9 @@ class _Task:
             self._form = _format(content, kind, reading)
         self._layout = LAYOUTS[kind][self._form]
         if any(each.name == "ranks" for each in policies) and "rank" not in self._layout:
-            raise InputError(f"policy 'ranks' needs a rank column, and {self._form} runs have none.", source=str(source))
+            raise InputError(
+                f"policy 'ranks' needs a rank column, and {self._form} runs have none.", source=str(source)
+            )
         self._columns = self._columns_to_rewrite(others)
 
     def run(self, score: Score | None, *, metadata: bool) -> Repairs:
@@ -165,9 +173,7 @@ class _Task:
         return path
 
     def _columns_to_rewrite(self, others: Ids | None) -> dict[str, list[str]]:
-        """The columns that each policy about ids changes: all or, if there is something to compare them with, those in
-        which more ids then match.
-        """
+        """The columns that each policy about ids changes: all, or those in which more ids then match the other files."""
         asked = [each for each in self._policies if each.name == "ids"]
         if others is None or not asked:
             return {each.label: list(ID_WORDS) for each in asked}

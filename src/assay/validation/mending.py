@@ -363,7 +363,9 @@ class Mender:
         column = self._place["rank"]
         old = {row.number: place for place, row in enumerate(self._open)}
         slots = [old[row.number] for row in rows]
-        for rank, (slot, row) in enumerate(zip(slots, (rows[place] for place in self._order(rows) or ()), strict=True), 1):
+        for rank, (slot, row) in enumerate(
+            zip(slots, (rows[place] for place in self._order(rows) or ()), strict=True), 1
+        ):
             if row.tokens[column] != str(rank).encode():
                 row.set(column, str(rank).encode())
                 self._note(policy.label, row.number)

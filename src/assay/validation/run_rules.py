@@ -132,7 +132,8 @@ def beyond_float32(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "error",
     "{count} {document is|documents are} listed more than once for a query",
     fix="List each document once per query. If the rows are passages of the same document, collapse them first "
-    "(`assay runs collapse`). --fix removes duplicates with the same score, --policy duplicates=best all but the best.",
+    "(`assay runs collapse`). --fix removes duplicates with the same score; with --policy "
+    "duplicates=best, it keeps the best of the others too.",
 )
 def repeated_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Duplicate document in a query.
