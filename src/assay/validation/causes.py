@@ -45,12 +45,10 @@ class Compared(Struct, frozen=True):
     extra: frozenset[str]  # in this file only
     apart: bool  # the files have no id in common
 
-    def explained(self, missing: str, extra: str, apart: str | None = None) -> list[str]:
-        """The codes of findings that are no longer needed: about ids missing, extra, and nothing in common."""
-        if not self.matches:
-            return []
-        kept = {missing: self.missing, extra: self.extra, apart: (self.missing and self.extra) or not self.apart}
-        return [code for code, rest in kept.items() if code is not None and not rest]
+    def explained(self, missing: str, extra: str, apart: str = "") -> list[str]:
+        """The codes of findings that ids written differently make superfluous: about ids missing, extra, none in common."""
+        left = {missing: bool(self.missing), extra: bool(self.extra), apart: not self.apart}
+        return [code for code, stays in left.items() if code and self.matches and not stays]
 
 
 def compared(ours: frozenset[str], theirs: frozenset[str]) -> Compared:
