@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -349,3 +352,27 @@ def test_every_policy_says_what_it_does() -> None:
             (chosen,) = chosen_policies({policy.name: samples.get(value, value)}, policy.kinds[0])
             assert chosen.what
             assert chosen.label.startswith(f"{policy.name}=")
+
+
+# At any moment
+
+
+@pytest.mark.slow
+def test_a_process_killed_at_any_moment_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
+    old, new, whole = (tmp_path / name for name in ("old.run", "new.run", "whole.run"))
+    old.write_text("".join(f"{query:03} Q0 d{n} {n} {300 - n} x\n" for query in range(200) for n in range(1, 201)))
+    fix_run(old, whole, policies={"ids": "strip-zeros", "cut": 100}, metadata=False)
+    new.write_text("what was there")
+    code = "import sys, assay; print(flush=True); assay.fix_run(*sys.argv[1:], policies={policies}, metadata=False)"
+    code = code.format(policies={"ids": "strip-zeros", "cut": 100})
+    left = set()
+    for delay in (0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6):
+        with subprocess.Popen([sys.executable, "-c", code, old, new], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(delay)
+            process.kill()
+        left.add(new.read_bytes())
+
+    assert {b"what was there", whole.read_bytes()} >= left
+    assert b"what was there" in left
