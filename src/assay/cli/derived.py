@@ -35,7 +35,7 @@ class Inputs(Struct, frozen=True):
 def derived_run_options(command: Command) -> Command:
     """-o, --to, --tag and --no-metadata."""
     for option in (
-        metadata_option,
+        metadata_option("a TREC file"),
         click.option("--tag", help="Run tag to write instead of the default."),
         click.option(
             "--to", type=click.Choice(OUTPUT_FORMATS), help="Output format; by default, from the ending of OUT."

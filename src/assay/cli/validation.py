@@ -27,28 +27,35 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 WORTH_A_BAR = 20_000_000  # bytes
 
 
-def validation_options(command: Command) -> Command:
-    """--queries, --fix, --metadata, --strict, --format and -o."""
-    for option in (
-        output_options(RENDERERS, "Output format; github prints annotations for GitHub Actions."),
-        click.option("--strict", is_flag=True, help="Treat warnings as errors."),
-        metadata_option,
-        click.option(
-            "--fix",
-            type=click.Path(dir_okay=False),
-            is_eager=True,  # read before --policy, which needs it
-            metavar="OUT",
-            help="Write a repaired copy to OUT.",
-        ),
-        click.option(
-            "--queries", type=click.Path(dir_okay=False), help="Topics: TSV, JSONL, TREC topics, or one id per line."
-        ),
-    ):
-        command = option(command)
-    return command
+def validation_options(kind: Kind) -> Callable[[Command], Command]:
+    """--queries, --fix, --policy, --metadata, --strict, --format and -o."""
+
+    def decorate(command: Command) -> Command:
+        for option in (
+            output_options(RENDERERS, "Output format; github prints annotations for GitHub Actions."),
+            click.option("--strict", is_flag=True, help="Treat warnings as errors."),
+            metadata_option("a copy made by a policy"),
+            _policy_option(kind),
+            click.option(
+                "--fix",
+                type=click.Path(dir_okay=False),
+                is_eager=True,  # read before --policy, which needs it
+                metavar="OUT",
+                help="Write a repaired copy to OUT.",
+            ),
+            click.option(
+                "--queries",
+                type=click.Path(dir_okay=False),
+                help="Topics: TSV, JSONL, TREC topics, or one id per line.",
+            ),
+        ):
+            command = option(command)
+        return command
+
+    return decorate
 
 
-def policy_option(kind: Kind) -> Callable[[Command], Command]:
+def _policy_option(kind: Kind) -> Callable[[Command], Command]:
     """--policy, as `policies`: what --fix may change in this kind of file."""
     choices = ", ".join(policy.choices for policy in policies_of(kind))
 

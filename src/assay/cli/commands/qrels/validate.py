@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from assay.cli.reading import reading_options
-from assay.cli.validation import finish, policy_option, progress_bar, refuse_stdin, validation_options
+from assay.cli.validation import finish, progress_bar, refuse_stdin, validation_options
 from assay.formats.readings import Reading
 from assay.validation.findings import Validation
 from assay.validation.fixing import fix_qrels
@@ -21,8 +21,7 @@ from assay.validation.validating import validate_qrels
 )
 @click.argument("qrels")
 @reading_options("qrels")
-@policy_option("qrels")
-@validation_options
+@validation_options("qrels")
 def command(
     qrels: str,
     queries: str | None,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from assay.cli.reading import reading_options
-from assay.cli.validation import finish, policy_option, progress_bar, refuse_stdin, validation_options
+from assay.cli.validation import finish, progress_bar, refuse_stdin, validation_options
 from assay.formats.readings import Reading
 from assay.validation.findings import Validation
 from assay.validation.fixing import fix_run
@@ -29,8 +29,7 @@ from assay.validation.validating import validate_run
     help="Track requirements to check. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
 )
 @reading_options("run")
-@policy_option("run")
-@validation_options
+@validation_options("run")
 def command(
     run: str,
     qrels: str | None,
