@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from assay import Rules, evaluate, fix_qrels, fix_run, validate_qrels, validate_
 from assay.errors import InputError
 from assay.formats.ir_metadata import read_metadata
 from assay.validation.policies import POLICIES, chosen_policies
+from golden.trec import trec_eval
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "data"
 
 RUN = "1 Q0 a 1 9.5 x\n1 Q0 b 2 8.0 x\n1 Q0 c 3 7.5 x\n2 Q0 d 1 4.0 x\n"
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 d 2\n"
@@ -134,6 +138,21 @@ def test_a_repaired_run_has_the_values_of_the_rules(tmp_path_factory, policies, 
         by_rank = Rules(order="rank")
         assert expected.mean() == evaluate(qrels, new, measures, rules=by_rank, unmatched="zero").mean()
         assert not {"RUN022", "RUN023", "RUN024", "RUN025"} & set(validate_run(new).codes())
+
+
+@pytest.mark.parametrize("version", ["9.0.8", "10.0"])
+def test_a_cut_run_gives_every_line_that_trec_eval_prints_with_max_num_docs(tmp_path: Path, version: str) -> None:
+    """The run has ties and interleaved queries; here, its ids have a prefix that the judgments lack."""
+    run, qrels = GOLDEN / "binary_deep.run", GOLDEN / "binary_deep.qrels"
+    expected = gzip.decompress((GOLDEN / f"binary_deep.M10.trec_eval-{version}.txt.gz").read_bytes()).decode()
+    prefixed = (line.split() for line in run.read_text().splitlines())
+    (tmp_path / "a.run").write_text("".join(f"t:{q} {q0} t:{d} {' '.join(rest)}\n" for q, q0, d, *rest in prefixed))
+    policies = {"ids": "strip-prefix=t:", "cut": 10, "ranks": "renumber"}
+    fix_run(tmp_path / "a.run", tmp_path / "b.run", policies=policies, qrels=qrels, metadata=version == "10.0")
+
+    code, out, _ = trec_eval("--as", version, "-m", "all_trec", "-q", "-c", qrels, tmp_path / "b.run")
+    assert 0 == code
+    assert expected.splitlines() == [line for line in out.splitlines() if not line.startswith("runid")]
 
 
 @given(
