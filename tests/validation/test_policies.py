@@ -249,6 +249,15 @@ def test_two_ids_are_not_merged_unless_one_says_what_to_keep(tmp_path: Path, mon
     assert "RUN020" not in validate_run("b.run").codes()
 
 
+def test_a_row_does_not_become_a_comment(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text("x#1 Q0 a 1 9 x\n")
+
+    with pytest.raises(
+        InputError, match=r"a.run:1: the policies turn the query id 'x#1' into one that starts with '#', "
+    ):
+        fix_run(tmp_path / "a.run", tmp_path / "b.run", policies={"ids": "strip-prefix=x"})
+
+
 def test_queries_that_become_one_are_one_ranking(fixed) -> None:
     text = "1 Q0 a 1 9 x\n1 Q0 b 2 8 x\n2 Q0 a 1 5 x\n01 Q0 c 1 8.5 x\n01 Q0 a 2 7 x\n"
     new, _ = fixed(text, {"ids": "strip-zeros", "duplicates": "best", "ranks": "renumber"})

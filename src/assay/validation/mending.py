@@ -214,6 +214,13 @@ class Mender:
             if rewriting is not None:
                 columns = [self._place[role] for role in self._columns.get(label, ())]
                 self._replace(row, label, columns, rewriting.write)
+        if row.raw.startswith(b"#"):
+            old = show_id(decoded(row.was[0]))
+            raise InputError(
+                f"the policies turn the query id '{old}' into one that starts with '#', which makes the line a comment.",
+                source=self._file,
+                line=row.number,
+            )
 
     def _replace(self, row: _Line, label: str, columns: Iterable[int], write: Callable[[str], str]) -> None:
         changed = False

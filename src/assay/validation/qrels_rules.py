@@ -353,7 +353,8 @@ def judged_without_topic(facts: QrelsFacts) -> Iterator[Said]:
     "file",
     "error",
     "{count} query {id|ids} would match a topic if written the same way",
-    fix="Write query ids the same way in the topics and the judgments.",
+    fix="Write query ids the same way in the topics and the judgments. --fix OUT with --policy ids=strip-zeros, "
+    "ids=strip-prefix=X or ids=lower rewrites them.",
 )
 def near_topics(facts: QrelsFacts) -> Iterator[Said]:
     """Query id written differently.

@@ -505,7 +505,8 @@ def unknown_topics(facts: RunFacts) -> Iterator[Said]:
     "file",
     "error",
     "{count} query {id|ids} would match if written the same way",
-    fix="Write query ids the same way in the run, the judgments and the topics.",
+    fix="Write query ids the same way in the run, the judgments and the topics. --fix OUT with --policy ids=strip-zeros, "
+    "ids=strip-prefix=X or ids=lower rewrites them.",
 )
 def near_queries(facts: RunFacts) -> Iterator[Said]:
     """Query id written differently.
@@ -526,7 +527,8 @@ def near_queries(facts: RunFacts) -> Iterator[Said]:
     "query",
     "warning",
     "{count} retrieved {document|documents} would match a judged one if the ids were written the same way",
-    fix="Write document ids the same way in the run and the judgments: those written differently count as not retrieved.",
+    fix="Write document ids the same way in the run and the judgments: those written differently count as not retrieved. "
+    "--fix OUT with --policy ids=strip-zeros, ids=strip-prefix=X or ids=lower rewrites them.",
 )
 def near_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Document id written differently.
