@@ -132,7 +132,7 @@ class Mender:
     def _lines(self, content: Content) -> Iterator[tuple[int, bytes, bytes]]:
         """Number, text and line end of each line."""
         self._file, line = content.name, 0
-        for data in whole_lines(self._blocks(content)):
+        for data in whole_lines(self._blocks(content), content.name):
             for raw in lines_of(self._start(data) if line == 0 else data):
                 line += 1
                 yield line, raw.removesuffix(b"\r"), b"\r\n" if raw.endswith(b"\r") else b"\n"
