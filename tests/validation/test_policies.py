@@ -98,6 +98,15 @@ def test_policies_are_applied_in_one_order_however_they_are_given(fixed) -> None
     assert ["ids=strip-zeros", "duplicates=best", "cut=2"] == list(counts)
 
 
+def test_a_query_with_a_row_that_cannot_be_read_is_not_cut(fixed) -> None:
+    """Its rank is unknown. The ids are rewritten all the same."""
+    text = "01 Q0 a 1 9 x\n01 Q0 b 2 8 x\n01 Q0 c 3\n02 Q0 a 1 9 x\n02 Q0 b 2 8 x\n"
+    new, counts = fixed(text, {"ids": "strip-zeros", "cut": 1})
+
+    assert "1 Q0 a 1 9 x\n1 Q0 b 2 8 x\n01 Q0 c 3\n2 Q0 a 1 9 x\n" == new
+    assert {"ids=strip-zeros": 4, "cut=1": 1} == counts
+
+
 def test_safe_repairs_are_made_too(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("\n" + RUN)
     repairs = fix_run(tmp_path / "a.run", tmp_path / "b.run", policies={"cut": 2})

@@ -175,7 +175,7 @@ class Mender:
         is_row = len(tokens) == self._width
         if is_row:
             self._rewrite(row)
-        query = row.tokens[0]
+        query = row.tokens[0] if is_row else self._rewritten_query(tokens[0])
         yield from self._turn_to(query)
         if not is_row:
             self._spoilt.add(query)
@@ -221,6 +221,14 @@ class Mender:
                 source=self._file,
                 line=row.number,
             )
+
+    def _rewritten_query(self, token: bytes) -> bytes:
+        """The query of a line whose other columns cannot be told."""
+        query = trimmed(decoded(token)) if "blanks" in self._policies else decoded(token)
+        for label, rewriting in self._rewritings:
+            if rewriting is not None and "query" in self._columns.get(label, ()):
+                query = rewriting.write(query)
+        return query.encode("utf-8", "surrogateescape")
 
     def _replace(self, row: _Line, label: str, columns: Iterable[int], write: Callable[[str], str]) -> None:
         changed = False
