@@ -82,6 +82,10 @@ def test_ranks_of_a_query_in_two_parts_are_ranks_of_one_query(fixed) -> None:
     assert (text, {"duplicate rows removed": 1}) == fixed(text + "1 Q0 a 3 9 x\n")
 
 
+def test_a_row_does_not_become_a_comment(fixed) -> None:
+    assert (" #1 Q0 a 1 9 x\n", {"whitespace around lines removed": 1}) == fixed(" #1 Q0 a 1 9 x \n")
+
+
 def test_comments_stay(fixed) -> None:
     assert ("# ir_metadata\n" + GOOD_RUN, {}) == fixed("# ir_metadata\n" + GOOD_RUN)
 

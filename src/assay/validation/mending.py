@@ -170,7 +170,9 @@ class Mender:
             return
         self._width = self._width or max(len(tokens), len(self._layout))
         cut_off = self._exhausted and self._cut_off
-        stripped = raw.strip()
+        stripped = (
+            raw.rstrip() if tokens[0].startswith(b"#") else raw.strip()
+        )  # without its blank, it would be a comment
         row = _Line(line, stripped, tokens, end)
         is_row = len(tokens) == self._width
         if is_row:
