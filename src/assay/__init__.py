@@ -34,6 +34,7 @@ _EXPORTS = {
     "assay.scoring": ("score", "score_many"),
     "assay.tables": ("Qrels", "Run"),
     "assay.validation.findings": ("Finding", "Validation"),
+    "assay.validation.fixing": ("fix_qrels", "fix_run"),
     "assay.validation.validating": ("validate_qrels", "validate_run"),
 }
 _MODULES = ("compat", "errors", "evaluation", "formats", "judged", "measures", "native", "tables", "topics")

@@ -46,5 +46,7 @@ from assay.tables import Qrels as Qrels
 from assay.tables import Run as Run
 from assay.validation.findings import Finding as Finding
 from assay.validation.findings import Validation as Validation
+from assay.validation.fixing import fix_qrels as fix_qrels
+from assay.validation.fixing import fix_run as fix_run
 from assay.validation.validating import validate_qrels as validate_qrels
 from assay.validation.validating import validate_run as validate_run

@@ -71,7 +71,12 @@ class QuerySetError(AssayError):
 
 
 class DocumentSetError(AssayError):
-    """No document of the run occurs in the qrels."""
+    """No document of the run occurs in the qrels: the problem and, if it is known, how the ids differ and what to do."""
+
+    def __init__(self, problem: str, fix: str = "") -> None:
+        self.problem, self.fix = problem, fix
+        usual = "Check that the run belongs to these qrels and writes ids in the same way."
+        super().__init__(f"{problem}. {fix or usual} To score the run anyway, use `unmatched='zero'`.")
 
 
 class MeasureError(AssayError):

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from assay import native
 from assay.errors import (
     AssayError,
-    DocumentSetError,
     InputError,
     MeasureError,
     MissingExtraError,
@@ -330,11 +329,9 @@ class Evaluator:
 
         anyway = copy(self)
         anyway.unmatched = "zero"
-        message = unmatched_documents(
-            self.judgments.doc_list, run.table, lambda table: first_of(anyway.evaluate(table))
-        )
-        if message is not None:
-            raise DocumentSetError(message)
+        error = unmatched_documents(self.judgments.doc_list, run.table, lambda table: first_of(anyway.evaluate(table)))
+        if error is not None:
+            raise error
 
     def evaluate(self, run: RunLike | Ranked, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
         """Evaluate one run; with `tie_bounds`, also compute the lowest and highest mean that ties allow."""

@@ -232,9 +232,17 @@ def no_query_in_common(judged: tuple[str, ...], answered: tuple[str, ...], run_n
         answered[0],
         judged[0] if judged else "",
     )
+    from assay.ids import policy_commands, rewriting_between
+
+    found = rewriting_between(*examples)
+    fix = (
+        f"Check that run {run_name!r} belongs to these qrels and uses the same query ids."
+        if found is None
+        else f"They differ in {found[0].what}. Rewrite them: {policy_commands(found[0].policy, 'run', 'qrels', found[1])}."
+    )
     return (
         f"0 of {len(judged)} query ids match: the run has {show_id(examples[0])!r}, the qrels have "
-        f"{show_id(examples[1])!r}. Check that run {run_name!r} belongs to these qrels and uses the same query ids."
+        f"{show_id(examples[1])!r}. {fix}"
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import takewhile
 
 from msgspec import Struct
 
-from assay.errors import show_id
+from assay.errors import DocumentSetError, show_id
 from assay.fusion import collapse
+from assay.ids import REWRITINGS, Rewriting, Side, common_prefix, policy_commands, side_of, without_prefix
 from assay.tables import Run
 
 TRIED = 10_000  # documents of the run: enough to see how its ids are written
@@ -21,79 +21,81 @@ SUFFIXES = (r"(.+)#\d+", r"(.+)_chunk_?\d+", r"(.+):\d+-\d+", r"(.+)[#_:.-](?:ch
 Score = Callable[[Run], tuple[str, float]]  # a run -> the first measure and its mean
 
 
-class Rewriting(Struct, frozen=True):
-    """A way to write the ids of a run so that they match those of the judgments."""
+class Difference(Struct, frozen=True):
+    """How the ids of a run differ from those of the judgments, and how to remove the difference."""
 
-    what: str  # the difference, in words
-    documents: Mapping[str, str]  # id in the run -> id in the judgments
-    regex: str = ""  # for `assay runs collapse`, if one does it
+    what: str  # in words: "The run's ids have a suffix"
+    fix: str
+    matched: Mapping[str, str]  # id in the run -> id in the judgments, of the documents tried
+    write: Callable[[str], str]  # an id of the run as the judgments write it
 
 
-def unmatched_documents(judged: Iterable[str], run: Run, score: Score) -> str | None:
-    """The message for a run that has no document in common with the judgments; None if it has one, or if either is empty.
+def unmatched_documents(judged: Iterable[str], run: Run, score: Score) -> DocumentSetError | None:
+    """The error for a run that has no document in common with the judgments; None if it has one, or if either is empty.
 
-    `score` evaluates a run whose ids have been rewritten, so that the message can say what that is worth.
+    `score` evaluates a run whose ids have been rewritten, so that the error can say what that is worth.
     """
     known, docs = set(judged), list(dict.fromkeys(run.doc.tolist()))
     if not known or not docs or not known.isdisjoint(docs):
         return None
-    found = max(_rewritings(docs[:TRIED], known), key=lambda each: len(each.documents), default=None)
-    ours, theirs = next(iter(found.documents.items())) if found else (docs[0], min(known))
+    found = max(_differences(docs[:TRIED], known), key=lambda each: len(each.matched), default=None)
+    ours, theirs = next(iter(found.matched.items())) if found else (docs[0], min(known))
     problem = (
         f"0 of {len(docs):,} document ids of run {run.name!r} occur in the qrels; the run has {show_id(ours)!r}, the qrels "
-        f"have {show_id(theirs)!r}. "
+        f"have {show_id(theirs)!r}"
     )
-    fix = (
-        _fix(found, run, score)
-        if found
-        else "Check that the run belongs to these qrels and writes ids in the same way."
-    )
-    return f"{problem}{fix} To score the run anyway, use `unmatched='zero'`."
+    return DocumentSetError(problem, _fix(found, run, score) if found else "")
 
 
-def _rewritings(docs: list[str], known: set[str]) -> Iterator[Rewriting]:
-    """The ways that give at least one judged document."""
+def _fix(found: Difference, run: Run, score: Score) -> str:
+    written = {doc: found.write(doc) for doc in run.doc.tolist()}
+    before, after = score(run), score(collapse(run, written))
+    return f"{found.what}; without, {before[0]} would be {after[1]:.4f} instead of {before[1]:.4f}. {found.fix}."
+
+
+def _differences(docs: list[str], known: set[str]) -> Iterator[Difference]:
+    """The differences that explain at least one judged document."""
     for regex in SUFFIXES:
-        yield from _by_regex("a suffix", regex, docs, known)
-    prefix = _common_prefix(docs)
+        yield from _suffix(regex, docs, known)
+    for rewriting in REWRITINGS:
+        yield from _rewritten(rewriting, f"The ids differ in {rewriting.what}", "Rewrite them", docs, known)
+    yield from _prefix("run", common_prefix(docs), docs, known)
+    yield from _prefix("qrels", common_prefix(known), docs, known)
+
+
+def _suffix(regex: str, docs: list[str], known: set[str]) -> Iterator[Difference]:
+    def write(doc: str) -> str:
+        match = pattern.fullmatch(doc)
+        return match[1] if match else doc
+
+    pattern = re.compile(regex)
+    matched = {doc: write(doc) for doc in docs if write(doc) in known}
+    if matched:
+        shown = shlex.quote(show_id(f"^{regex}$", 200))
+        fix = f"Remove it: assay runs collapse RUN --regex {shown} --by max -o DOCUMENTS.run"
+        yield Difference("The run's ids have a suffix", fix, matched, write)
+
+
+def _prefix(kind: str, prefix: str, docs: list[str], known: set[str]) -> Iterator[Difference]:
+    """The longest part of what all ids of one file begin with that the other file does without."""
+    whose = "The run's ids have" if kind == "run" else "The qrels' ids have"
     for end in range(len(prefix), 0, -1):
-        found = list(_by_regex(f"the prefix {show_id(prefix[:end])!r}", re.escape(prefix[:end]) + "(.+)", docs, known))
+        rewriting = without_prefix(prefix[:end])
+        found = list(_rewritten(rewriting, f"{whose} {rewriting.what}", "Remove it", docs, known))
         if found:
             yield from found
-            break
-    folded = {doc.casefold(): doc for doc in known}
-    by_case = {doc: folded[doc.casefold()] for doc in docs if doc.casefold() in folded}
-    if by_case:
-        yield Rewriting("letter case", by_case)
+            return
 
 
-def _common_prefix(docs: list[str]) -> str:
-    """What all ids begin with; of a single id, all but its last character."""
-    first, last = min(docs), max(docs)
-    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first[:-1], last, strict=False)))
+def _rewritten(rewriting: Rewriting, what: str, do: str, docs: list[str], known: set[str]) -> Iterator[Difference]:
+    """The difference that a policy removes, if it is one."""
+    as_judged = {rewriting.write(doc): doc for doc in known}
 
+    def write(doc: str) -> str:
+        return as_judged.get(rewriting.write(doc), doc)
 
-def _by_regex(what: str, regex: str, docs: list[str], known: set[str]) -> Iterator[Rewriting]:
-    pattern = re.compile(regex)
-    matches = ((doc, pattern.fullmatch(doc)) for doc in docs)
-    documents = {doc: match[1] for doc, match in matches if match and match[1] in known}
-    if documents:
-        yield Rewriting(what, documents, regex)
-
-
-def _fix(found: Rewriting, run: Run, score: Score) -> str:
-    docs = run.doc.tolist()
-    pattern = re.compile(found.regex) if found.regex else None
-    rewritten = {doc: _rewritten(doc, pattern, found.documents) for doc in docs}
-    before, after = score(run), score(collapse(run, rewritten))
-    gain = f"without, {before[0]} would be {after[1]:.4f} instead of {before[1]:.4f}"
-    if pattern is None:
-        return f"The ids differ in {found.what}; {gain}. Write them as the qrels do."
-    regex = shlex.quote(show_id(f"^{found.regex}$", 200))
-    command = f"assay runs collapse RUN --regex {regex} --by max -o DOCUMENTS.run"
-    return f"The run's ids have {found.what}; {gain}. Remove it: {command}."
-
-
-def _rewritten(doc: str, pattern: re.Pattern[str] | None, documents: Mapping[str, str]) -> str:
-    match = pattern.fullmatch(doc) if pattern else None
-    return match[1] if match else documents.get(doc, doc)
+    matched = {doc: write(doc) for doc in docs if write(doc) in known}
+    if matched:
+        sides = {side_of(rewriting, ours, theirs) for ours, theirs in matched.items()}
+        side: Side = "ours" if sides == {"ours"} else "theirs" if sides == {"theirs"} else "both"
+        yield Difference(what, f"{do}: {policy_commands(rewriting.policy, 'run', 'qrels', side)}", matched, write)

@@ -9,8 +9,8 @@ import pytest
 
 from assay import fuse, read_run
 from assay.example import RUNS
+from assay.formats.ir_metadata import read_metadata
 from assay.fusion import METHODS, NORMALISATIONS
-from assay.records.ir_metadata import read_metadata
 from cli.command import assay
 from cli.test_hostile_ids import HOSTILE, NOT_UTF8
 

@@ -35,7 +35,8 @@ def test_a_page_of_findings(write, tmp_path):
         "error    1 document is listed more than once for a query [RUN020]\n"
         "         - line 7, query 3: a with score 1; already in line 6 with score 2\n"
         "         List each document once per query. If the rows are passages of the same document, collapse\n"
-        "         them first (`assay runs collapse`). --fix removes duplicates with the same score.\n"
+        "         them first (`assay runs collapse`). --fix removes duplicates with the same score; with\n"
+        "         --policy duplicates=best, it keeps the best of the others too.\n"
     ) == done.stdout
 
 
@@ -120,6 +121,118 @@ def test_a_repaired_copy(write, tmp_path):
     assert "b.run: 5 repairs\n  - blank lines removed (lines 2, 4, 6, 8, 10)\n" in done.stdout
     assert "The repaired copy is not valid (1 error, 0 warnings, 0 notes)." in done.stdout
     assert GOOD_RUN + "3 Q0 a 1\n" == (tmp_path / "b.run").read_text()
+
+
+PADDED = GOOD_RUN.replace("1 Q0", "001 Q0").replace("2 Q0", "002 Q0")
+
+
+def test_policies_with_what_they_touched_and_what_they_are_worth(write, tmp_path):
+    write("a.run", PADDED)
+    write("q.txt", GOOD_QRELS)
+    options = ("--policy", "ids=strip-zeros", "--policy", "cut=1", "--fix", "b.run")  # in any order
+
+    done = assay("runs", "validate", "a.run", "--qrels", "q.txt", *options, cwd=tmp_path)
+
+    assert 1 == done.returncode  # the file itself is not valid
+    assert (
+        "error    leading zeros: 2 query ids would match if written the same way [RUN054]\n"
+        "         - query 001: '001' here, '1' in the other file (leading zeros)\n"
+        "         - query 002: '002' here, '2' in the other file (leading zeros)\n"
+        "         This explains 3 more findings: RUN050, RUN051, RUN056.\n"
+        "         Rewrite them: assay runs validate RUN --qrels QRELS --fix OUT --policy ids=strip-zeros.\n"
+    ) in done.stdout
+    assert (
+        "b.run: 8 repairs\n"
+        "  - ids=strip-zeros: leading zeros of query ids removed (lines 1, 2, 3, 4, 5); nDCG@10 is 0.8801;\n"
+        "    before, the run could not be scored\n"
+        "  - cut=1: documents below rank 1 removed (lines 2, 3, 5); nDCG@10 stays at 0.8801\n"
+        "The repaired copy is valid"
+    ) in done.stdout
+    assert (tmp_path / "b.run").read_text().endswith("# ir_metadata.end\n1 Q0 a 1 9.5 x\n2 Q0 d 1 4.0 x\n")
+    again = assay("runs", "validate", "a.run", *options, "--no-metadata", cwd=tmp_path)
+    assert "before" not in again.stdout  # without judgments, there is no measure
+    assert "1 Q0 a 1 9.5 x\n2 Q0 d 1 4.0 x\n" == (tmp_path / "b.run").read_text()
+
+
+def test_policies_as_json(write, tmp_path, schema):
+    run, qrels = write("a.run", PADDED), write("q.txt", GOOD_QRELS)
+    options = ("--fix", tmp_path / "b.run", "--policy", "ids=strip-zeros", "--format", "json")
+
+    found = json.loads(assay("runs", "validate", run, "--qrels", qrels, *options).stdout)
+
+    assert [] == list(problems(found, schema))
+    assert [("RUN054", "ids=strip-zeros", ["RUN050", "RUN051", "RUN056"])] == [
+        (each["code"], each["policy"], each["explains"]) for each in found["findings"]
+    ]
+    (policy,) = found["policies"]
+    assert ("ids=strip-zeros", 5, "nDCG@10", None) == tuple(policy[k] for k in ("policy", "count", "measure", "before"))
+    assert (True, []) == (found["left"]["valid"], [code for code in found["left"]["codes"] if code == "RUN054"])
+
+
+@pytest.mark.parametrize("output_format", ["github", "sarif"])
+def test_what_a_finding_explains_is_said_but_not_listed(write, output_format):
+    options = ("--qrels", write("q.txt", GOOD_QRELS), "--format", output_format)
+
+    done = assay("runs", "validate", write("a.run", PADDED), *options)
+
+    assert "This explains 3 more findings: RUN050, RUN051, RUN056." in done.stdout
+    assert "Judged query missing" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "message"),
+    [
+        ("runs", ["--policy", "cut=1"], "--policy says what to repair, so it needs --fix OUT for the repaired copy."),
+        ("runs", ["--fix", "b", "--policy", "cot=1"], "no policy called 'cot'; did you mean 'cut'? --policy takes blanks=trim, "),
+        ("runs", ["--fix", "b", "--policy", "cut"], "policy 'cut' needs a value. --policy takes cut=N, where N is a whole number"),
+        ("runs", ["--fix", "b", "--policy", "grades=clip"], "policy 'grades' is for judgments, and this file holds a run."),
+        ("qrels", ["--fix", "b", "--policy", "cut=1"], "policy 'cut' is for runs, and this file holds judgments."),
+        ("runs", ["--fix", "b", "--policy", "ids=lwoer"], "policy 'ids' cannot be 'lwoer'; did you mean 'lower'? --policy takes ids="),
+    ],
+)  # fmt: skip
+def test_policies_that_cannot_be_used(write, tmp_path, command, options, message):
+    write("a", GOOD_RUN if command == "runs" else GOOD_QRELS)
+
+    done = assay(command, "validate", "a", *options, cwd=tmp_path)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert done.stderr.startswith(f"Error: {message}")
+    assert ["a"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_ids_that_become_one_name_the_flag(write, tmp_path):
+    write("a.run", "1 Q0 01 1 9 x\n1 Q0 1 2 8 x\n")
+
+    done = assay("runs", "validate", "a.run", "--fix", "b.run", "--policy", "ids=strip-zeros", cwd=tmp_path)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert "a.run:2: the policies turn the document ids '01' and '1' of query 1 into one." in done.stderr
+    assert "listed twice: --policy duplicates=best, or 'first'." in done.stderr
+
+
+def test_standard_input_cannot_be_repaired(tmp_path):
+    done = assay("runs", "validate", "-", "--fix", "b.run", stdin=GOOD_RUN.encode(), cwd=tmp_path)
+
+    assert (2, "Error: --fix needs a file: standard input (-) can be read only once.\n") == (
+        done.returncode,
+        done.stderr,
+    )
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_the_manifest_of_a_report_says_how_its_files_were_repaired(write, tmp_path):
+    write("a.run", PADDED)
+    write("q.txt", GOOD_QRELS + "2 0 f 2\n")
+    assay("runs", "validate", "a.run", "--fix", "b.run", "--policy", "ids=strip-zeros", cwd=tmp_path)
+    assay("qrels", "validate", "q.txt", "--fix", "r.txt", "--policy", "duplicates=best", cwd=tmp_path)
+
+    done = assay("evaluate", "r.txt", "b.run", "--report", "report", cwd=tmp_path)
+    manifest = json.loads((tmp_path / "report" / "ExperimentManifest.json").read_text())
+
+    assert 0 == done.returncode
+    assert [{"policy": "ids=strip-zeros", "lines": 5}] == manifest["metadata"]["b"]["repairs"][0]["policies"]
+    assert [{"policy": "duplicates=best", "lines": 1}] == manifest["qrels_metadata"]["repairs"][0]["policies"]
+    assert 0 == assay("verify", "report", cwd=tmp_path).returncode
 
 
 def test_judgments(write):

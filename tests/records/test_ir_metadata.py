@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.evaluation import evaluate
-from assay.records.ir_metadata import (
+from assay.formats.ir_metadata import (
     header_text,
     parse_metadata,
     read_metadata,
@@ -81,7 +81,7 @@ def test_a_header_that_cannot_be_read_is_kept_as_it_is_with_the_reason():
 
 def test_without_pyyaml_headers_are_kept_as_text_with_the_way_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
-    monkeypatch.delitem(sys.modules, "assay.records.header_yaml", raising=False)
+    monkeypatch.delitem(sys.modules, "assay.formats.header_yaml", raising=False)
 
     assert {
         "raw": "tag: bm25",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.records.ir_metadata import read_metadata
+from assay.formats.ir_metadata import read_metadata
 from assay.records.recording import find_baseline
 from assay.records.storing import read_manifest, read_report
 from assay.records.verifying import verify

@@ -30,12 +30,9 @@ def refusal(given, **options) -> str:
         ("{}_chunk2", "d2_chunk2", "a suffix", r"^(.+)_chunk_?\d+$"),
         ("{}:0-512", "d2:0-512", "a suffix", r"^(.+):\d+-\d+$"),
         ("{}-p7", "d2-p7", "a suffix", r"^(.+)[#_:.-](?:chunk|passage|part|p)?[-_]?\d+$"),
-        ("docs/{}", "docs/d2", "the prefix 'docs/'", r"^docs/(.+)$"),
     ],
 )
-def test_a_suffix_or_prefix_is_named_with_the_command_that_removes_it_and_what_that_is_worth(
-    write, example, what, regex
-):
+def test_a_suffix_is_named_with_the_command_that_removes_it_and_what_that_is_worth(write, example, what, regex):
     given = run(write.format)
 
     assert (
@@ -53,11 +50,48 @@ def columns(given):
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def test_letter_case():
-    assert (
-        "the run has 'D2', the qrels have 'd2'. The ids differ in letter case; without, RR would be 0.7500 instead of 0.0000. "
-        "Write them as the qrels do."
-    ) in refusal(run(str.upper))
+FIX_RUN = "assay runs validate RUN --qrels QRELS --fix OUT --policy"
+FIX_QRELS = "assay qrels validate QRELS --fix OUT --policy"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "what", "command"),
+    [
+        ("docs/{}", "{}", "The run's ids have the prefix 'docs/'", f"Remove it: {FIX_RUN} ids=strip-prefix=docs/"),
+        ("{}", "docs/{}", "The qrels' ids have the prefix 'docs/'", f"Remove it: {FIX_QRELS} ids=strip-prefix=docs/"),
+        ("0{}", "{}", "The ids differ in leading zeros", f"Rewrite them: {FIX_RUN} ids=strip-zeros"),
+        ("{}", "00{}", "The ids differ in leading zeros", f"Rewrite them: {FIX_QRELS} ids=strip-zeros"),
+        ("A{}", "a{}", "The ids differ in letter case", f"Rewrite them: {FIX_RUN} ids=lower"),
+        ("a{}", "A{}", "The ids differ in letter case", f"Rewrite them: {FIX_QRELS} ids=lower"),
+        (
+            "aB{}",
+            "Ab{}",
+            "The ids differ in letter case",
+            f"Rewrite them: assay runs validate RUN --fix OUT --policy ids=lower and {FIX_QRELS} ids=lower",
+        ),
+        ("\u00a0{}", "{}", "The ids differ in surrounding blanks", f"Rewrite them: {FIX_RUN} blanks=trim"),
+    ],
+)
+def test_other_differences_are_named_with_the_policy_that_removes_them(ours, theirs, what, command, tmp_path):
+    """RR is 0.75 when the ids match; the commands are run in the last lines."""
+    qrels = {"q1": {theirs.format(1): 1, theirs.format(2): 0}, "q2": {theirs.format(3): 1}}
+    given = {"q1": {ours.format(2): 2.0, ours.format(1): 1.0}, "q2": {ours.format(3): 1.0}}
+    with pytest.raises(DocumentSetError) as refused:
+        assay.evaluate(qrels, given, ["RR"])
+
+    assert f"{what}; without, RR would be 0.7500 instead of 0.0000. {command}. To score" in str(refused.value)
+    policies = dict([command.rpartition("--policy ")[2].split("=", 1)])
+    (tmp_path / "a.run").write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, ds in given.items() for d, s in ds.items()))
+    (tmp_path / "q.txt").write_text("".join(f"{q} 0 {d} {g}\n" for q, ds in qrels.items() for d, g in ds.items()))
+    run_file, qrels_file = tmp_path / "a.run", tmp_path / "q.txt"
+    if "assay runs" in command:
+        partner = {} if " and " in command else {"qrels": qrels_file}
+        assay.fix_run(run_file, tmp_path / "b.run", policies=policies, **partner)
+        run_file = tmp_path / "b.run"
+    if "assay qrels" in command:
+        assay.fix_qrels(qrels_file, tmp_path / "r.txt", policies=policies)
+        qrels_file = tmp_path / "r.txt"
+    assert {"RR": 0.75} == dict(assay.evaluate(qrels_file, run_file, ["RR"]).mean())
 
 
 def test_ids_that_have_nothing_in_common():
@@ -83,7 +117,7 @@ def test_hostile_ids_are_escaped_in_the_message():
     message = refusal(run("\x1b[31m'$(x)/{}".format))
 
     assert message.isprintable()
-    assert "--regex '^\\" in message
+    assert "--policy 'ids=strip-prefix=\\x1b" in message
 
 
 def test_documents_judged_for_other_queries_are_a_match():

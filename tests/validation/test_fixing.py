@@ -74,6 +74,18 @@ def test_what_has_two_readings_is_left(fixed, line: str) -> None:
     assert (GOOD_RUN + line, {}) == fixed(GOOD_RUN + line)
 
 
+def test_ranks_of_a_query_in_two_parts_are_ranks_of_one_query(fixed) -> None:
+    text = "1 Q0 a 1 9 x\n2 Q0 a 1 9 x\n1 Q0 b 2 8 x\n"
+
+    assert (text, {}) == fixed(text)
+    assert (text, {"ranks renumbered 1, 2, 3": 1}) == fixed(text.replace("b 2", "b 7"))
+    assert (text, {"duplicate rows removed": 1}) == fixed(text + "1 Q0 a 3 9 x\n")
+
+
+def test_a_row_does_not_become_a_comment(fixed) -> None:
+    assert (" #1 Q0 a 1 9 x\n", {"whitespace around lines removed": 1}) == fixed(" #1 Q0 a 1 9 x \n")
+
+
 def test_comments_stay(fixed) -> None:
     assert ("# ir_metadata\n" + GOOD_RUN, {}) == fixed("# ir_metadata\n" + GOOD_RUN)
 

@@ -10,13 +10,13 @@ from msgspec import Struct
 
 from assay._version import __version__
 from assay.cli import write
-from assay.cli.options import out_option
+from assay.cli.options import metadata_option, out_option
 from assay.errors import InputError
 from assay.files import refuse_overwrite
 from assay.formats import read_run
+from assay.formats.ir_metadata import render_metadata
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed, run_as_bytes
 from assay.records.identity import file_digest, is_file, refuse_changed, stamps
-from assay.records.ir_metadata import render_metadata
 from assay.tables import Run
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -35,11 +35,7 @@ class Inputs(Struct, frozen=True):
 def derived_run_options(command: Command) -> Command:
     """-o, --to, --tag and --no-metadata."""
     for option in (
-        click.option(
-            "--metadata/--no-metadata",
-            default=True,
-            help="Start a TREC file with comment lines that record how it was made; trec_eval 9 cannot read them.",
-        ),
+        metadata_option("a TREC file"),
         click.option("--tag", help="Run tag to write instead of the default."),
         click.option(
             "--to", type=click.Choice(OUTPUT_FORMATS), help="Output format; by default, from the ending of OUT."

@@ -134,6 +134,15 @@ def keeps_its_input(command: Command) -> Command:
     return cast("Command", guarded)
 
 
+def metadata_option(file: str) -> Callable[[Command], Command]:
+    """--no-metadata, for a file that is made from others."""
+    return click.option(
+        "--metadata/--no-metadata",
+        default=True,
+        help=f"Start {file} with comment lines that record how it was made; trec_eval 9 cannot read them.",
+    )
+
+
 def out_option(command: Command) -> Command:
     """-o, required."""
     return click.option(

@@ -13,28 +13,73 @@ from msgspec.structs import replace
 from assay.cli import write
 from assay.cli.bars import is_watched
 from assay.cli.flags import with_flags
-from assay.cli.options import output_options
+from assay.cli.options import metadata_option, output_options
+from assay.errors import InputError
+from assay.formats.names import Kind
+from assay.formats.sources import STDIN
 from assay.report.validation import RENDERERS
 from assay.validation.findings import Validation
 from assay.validation.fixing import Repairs
+from assay.validation.policies import chosen_policies, parse_policies, policies_of
 from assay.validation.validating import Progress
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 WORTH_A_BAR = 20_000_000  # bytes
 
 
-def validation_options(command: Command) -> Command:
-    """--queries, --fix, --strict, --format and -o."""
-    for option in (
-        output_options(RENDERERS, "Output format; github prints annotations for GitHub Actions."),
-        click.option("--strict", is_flag=True, help="Treat warnings as errors."),
-        click.option("--fix", type=click.Path(dir_okay=False), metavar="OUT", help="Write a repaired copy to OUT."),
-        click.option(
-            "--queries", type=click.Path(dir_okay=False), help="Topics: TSV, JSONL, TREC topics, or one id per line."
-        ),
-    ):
-        command = option(command)
-    return command
+def validation_options(kind: Kind) -> Callable[[Command], Command]:
+    """--queries, --fix, --policy, --metadata, --strict, --format and -o."""
+
+    def decorate(command: Command) -> Command:
+        for option in (
+            output_options(RENDERERS, "Output format; github prints annotations for GitHub Actions."),
+            click.option("--strict", is_flag=True, help="Treat warnings as errors."),
+            metadata_option("a copy made by a policy"),
+            _policy_option(kind),
+            click.option(
+                "--fix",
+                type=click.Path(dir_okay=False),
+                is_eager=True,  # read before --policy, which needs it
+                metavar="OUT",
+                help="Write a repaired copy to OUT.",
+            ),
+            click.option(
+                "--queries",
+                type=click.Path(dir_okay=False),
+                help="Topics: TSV, JSONL, TREC topics, or one id per line.",
+            ),
+        ):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _policy_option(kind: Kind) -> Callable[[Command], Command]:
+    """--policy, as `policies`: what --fix may change in this kind of file."""
+    choices = ", ".join(policy.choices for policy in policies_of(kind))
+
+    def checked(context: click.Context, _: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
+        if pairs and context.params.get("fix") is None:
+            raise InputError("--policy says what to repair, so it needs --fix OUT for the repaired copy.")
+        policies = parse_policies(pairs)
+        chosen_policies(policies, kind)  # raises an error before a large file is read
+        return policies
+
+    return click.option(
+        "--policy",
+        "policies",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=checked,
+        help=f"With --fix, repairs that change the data: {choices}. Repeatable.",
+    )
+
+
+def refuse_stdin(path: str, fix: str | None) -> None:
+    """Refuse to repair standard input: it is validated first, and can be read only once."""
+    if fix and path == STDIN:
+        raise InputError("--fix needs a file: standard input (-) can be read only once.")
 
 
 def finish(

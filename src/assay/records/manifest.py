@@ -15,11 +15,11 @@ from msgspec import Struct
 from assay._version import __version__
 from assay.errors import InputError, did_you_mean
 from assay.evaluation import Evaluator
+from assay.formats.ir_metadata import Metadata, is_raw, read_metadata
 from assay.formats.readings import Readings
 from assay.native import path_in_use
 from assay.records.building import as_text, timestamp
 from assay.records.identity import is_file
-from assay.records.ir_metadata import Metadata, is_raw, read_metadata
 from assay.records.model import Baseline, Config, Digest, ExperimentManifest, Targets
 from assay.records.secrets import Secrets
 
@@ -142,6 +142,7 @@ def build_manifest(
     runs: Sequence[str],
     inputs: Sequence[Digest],
     metadata: Mapping[str, Any],
+    qrels_metadata: dict[str, Any] | None = None,
 ) -> ExperimentManifest:
     """The manifest without the digests of the outputs, which `storing` adds when it writes them.
 
@@ -166,6 +167,7 @@ def build_manifest(
         inputs=tuple(inputs),
         outputs=(),
         metadata=dict(metadata),
+        qrels_metadata=qrels_metadata,
         notes=settings.notes,
     )
 
@@ -184,7 +186,7 @@ def packages_in_use() -> dict[str, str]:
 
 
 def metadata_of(paths: Mapping[str, str]) -> dict[str, Metadata]:
-    """The metadata in the headers of run files, by run."""
+    """The metadata in the headers of files, by name."""
     found = {name: read_metadata(path) for name, path in paths.items() if is_file(path)}
     return {name: said for name, said in found.items() if said is not None}
 

@@ -188,4 +188,5 @@ class ExperimentManifest(Record, frozen=True, kw_only=True):
     metadata: dict[str, Any] = field(
         default_factory=dict
     )  # run -> ir_metadata of its header, or {"raw": ..., "why": ...}
+    qrels_metadata: dict[str, Any] | None = None  # likewise of the judgments
     notes: tuple[str, ...] = ()

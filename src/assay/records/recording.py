@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from assay.errors import InputError, did_you_mean
 from assay.evaluation import Evaluation, Evaluator
+from assay.formats.ir_metadata import Metadata
 from assay.formats.readings import Readings
 from assay.formats.sources import STDIN
 from assay.records.building import as_text, build_report, queries_of_run
 from assay.records.curves import NO_CURVES, curves_of
 from assay.records.identity import Stamp, file_digest, identity_of, name_of, refuse_changed, stamps, unread_identity
-from assay.records.ir_metadata import Metadata
 from assay.records.manifest import (
     DeclaredSettings,
     build_manifest,
@@ -212,7 +212,8 @@ def record_experiment(
     `outcomes` and `findings` are by run. A secret found in one place is hidden everywhere.
     """
     metadata = metadata_of({each.evaluation.run: each.path for each in measured if each.path in plan.before})
-    secrets = _learnt(plan, metadata)
+    of_qrels = metadata_of({"qrels": plan.qrels} if plan.qrels in plan.before else {})
+    secrets = _learnt(plan, (metadata, of_qrels))
     command = secrets.hide_command(plan.command)
     settings = hidden_settings(plan.settings, secrets)
     config = _config(plan, evaluator, baseline, secrets)
@@ -241,17 +242,19 @@ def record_experiment(
         runs=[report.run.name for report in reports],
         inputs=_inputs(reports, baseline, secrets),
         metadata=hidden_metadata(metadata, secrets),
+        qrels_metadata=hidden_metadata(of_qrels, secrets).get("qrels"),
     )
     refuse_changed(dict(plan.before))
     return write_reports(plan.folder or "", reports, manifest, render)
 
 
-def _learnt(plan: Experiment, metadata: Mapping[str, Metadata]) -> Secrets:
+def _learnt(plan: Experiment, metadata: Iterable[Mapping[str, Metadata]]) -> Secrets:
     """All secrets in the experiment's texts, collected before anything is written."""
     secrets = Secrets()
     secrets.hide_command(plan.command)
     hidden_settings(plan.settings, secrets)
-    hidden_metadata(metadata, secrets)
+    for each in metadata:
+        hidden_metadata(each, secrets)
     return secrets
 
 

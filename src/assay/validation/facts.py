@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from assay.tables import Qrels
+from assay.validation.causes import Compared, Remedy, compared
 from assay.validation.findings import Tally
 
 
@@ -57,7 +58,7 @@ class FileFacts(Struct):
     first_apart: str | None = None
 
 
-class RunFacts(FileFacts, Struct):
+class RunFacts(FileFacts, Struct, dict=True):
     """Facts about a run."""
 
     depths: dict[str, int] = field(default_factory=dict)  # query -> documents
@@ -69,10 +70,22 @@ class RunFacts(FileFacts, Struct):
     has_scores: bool = True
     has_ranks: bool = True
 
+    differences: Counter[Remedy] = field(default_factory=Counter)  # of documents that would match a judged one
+
     @property
     def queries(self) -> frozenset[str]:
         """The queries of the run."""
         return frozenset(self.depths)
+
+    @cached_property
+    def beside_judged(self) -> Compared:
+        """The queries against the judged ones."""
+        return compared(self.queries, frozenset(self.partners.judged))
+
+    @cached_property
+    def beside_topics(self) -> Compared:
+        """The queries against the topics."""
+        return compared(self.queries, self.partners.topics or frozenset())
 
 
 class QrelsFacts(FileFacts, Struct, dict=True):
@@ -86,6 +99,11 @@ class QrelsFacts(FileFacts, Struct, dict=True):
     def queries(self) -> frozenset[str]:
         """The judged queries."""
         return frozenset(self.grades)
+
+    @cached_property
+    def beside_topics(self) -> Compared:
+        """The judged queries against the topics."""
+        return compared(self.queries, self.partners.topics or frozenset())
 
     @cached_property
     def scale(self) -> Counter[float]:

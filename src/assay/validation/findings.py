@@ -31,6 +31,8 @@ class Finding(Struct, frozen=True):
     file: str
     count: int
     examples: tuple[FindingExample, ...] = ()
+    policy: str = ""  # what repairs it: the value of --policy, if there is one
+    explains: tuple[str, ...] = ()  # codes that are not listed because this is their cause
 
     @property
     def line(self) -> int | None:

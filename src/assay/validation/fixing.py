@@ -1,86 +1,226 @@
-"""Write a repaired copy of a file and list the repairs. Never guesses: anything ambiguous is left unchanged."""
+"""Write a repaired copy of a file and list the repairs.
+
+Never guesses: anything ambiguous is left unchanged, unless a policy says what to do about it. A copy is written query by
+query; a file whose queries are not grouped together is read a second time and kept in memory.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from assay.errors import InputError
+from assay._version import __version__
+from assay.errors import AssayError, InputError
+from assay.evaluation import DEFAULT_MEASURES, Evaluator, first_of
 from assay.files import write_blocks
+from assay.formats import as_qrels
 from assay.formats.detect import detect_format
-from assay.formats.lines import ColumnOrder
-from assay.formats.names import Kind, is_header
-from assay.formats.numbers import number, ranks
+from assay.formats.ir_metadata import appended, read_header, write_with_metadata
+from assay.formats.names import Kind
 from assay.formats.reading import FORMATS
 from assay.formats.readings import AUTO, Reading
 from assay.formats.sources import COMPRESSION_SUFFIXES, STDIN, Content, Origin, Source
-from assay.formats.text import BYTE_ORDER_MARK, decoded, lines_of, refuse_other_files, whole_lines, wide_encoding
-from assay.validation.findings import SHOWN
-from assay.validation.reading import transcoded
-from assay.validation.text_rules import ascii_digits
+from assay.formats.text import refuse_other_files, wide_encoding
+from assay.formats.unread import open_run
+from assay.inputs.queries import read_queries
+from assay.validation.mending import ID_WORDS, Interleaved, Mender, Repair
+from assay.validation.policies import IDS, Chosen, Policies, chosen_policies
 from assay.validation.validating import LAYOUTS
 
-BLANK, HEADER, TRAILING = "blank lines removed", "header line removed", "whitespace around lines removed"
-DIGITS, REPEATS, RANKS = (
-    "non-ASCII digits converted",
-    "duplicate rows removed",
-    "ranks renumbered 1, 2, 3",
-)
-MARK, RETURNS, LINE_END = (
-    "byte order mark removed",
-    "carriage returns converted to line feeds",
-    "line end added to the last line",
-)
+Ids: TypeAlias = Mapping[str, set[str]]  # column (query, doc) -> ids of the other files
+Score: TypeAlias = Callable[[str, Reading], float | None]  # a run -> its first measure, if it has one
 
 
-class Repair(Struct, frozen=True):
-    """One kind of repair."""
+class Applied(Struct, frozen=True):
+    """What a policy did."""
 
-    what: str
-    count: int
-    lines: tuple[int, ...]  # the first ones, in the original file
+    policy: str
+    repair: Repair
+    measure: str | None = None  # with judgments: the first measure, before and after; None if the run cannot be scored
+    before: float | None = None
+    after: float | None = None
 
 
 class Repairs(Struct, frozen=True):
-    """The repairs made to a file."""
+    """The repairs made to a file: those that are safe, and those of policies in the order of their application."""
 
     output: str
     made: tuple[Repair, ...]
+    policies: tuple[Applied, ...] = ()
 
 
-class _Line:
-    """A row to be written to the new file."""
+def fix_run(
+    source: Source,
+    output: str | os.PathLike[str],
+    *,
+    policies: Policies | None = None,
+    qrels: Any = None,
+    queries: Any = None,
+    metadata: bool = True,
+    reading: Reading = Reading(),
+) -> Repairs:
+    """Write a repaired copy of a run in columns and list the repairs.
 
-    __slots__ = ("end", "number", "raw", "tokens")
+    Without `policies`, a repair never changes what the file means. Policies do: `{"cut": 100}`, `{"duplicates": "best"}`
+    or `{"ids": ["strip-prefix=doc-", "lower"]}`. Each is listed with the lines that it touched and, given `qrels`, the
+    first measure before and after. With `qrels` or `queries`, ids are rewritten only in the column (query or document)
+    where that makes more of them match. A copy made by policies starts with comment lines that record them; without
+    `metadata`, it does not.
+    """
+    judged = None if qrels is None or not policies else as_qrels(qrels)
+    others: dict[str, set[str]] = {"query": _topics(queries)} if queries is not None and policies else {}
+    if judged is not None:
+        others = {"query": {*others.get("query", ()), *judged.queries}, "doc": set(judged.doc.tolist())}
+    evaluator = None if judged is None else Evaluator(judged, DEFAULT_MEASURES[:1], unmatched="zero")
 
-    def __init__(self, number: int, raw: bytes, tokens: list[bytes], end: bytes) -> None:
-        self.number, self.raw, self.tokens, self.end = number, raw, tokens, end
+    def score(path: str, how: Reading) -> float | None:
+        with suppress(AssayError):
+            return None if evaluator is None else first_of(evaluator.evaluate(open_run(path, how)))[1]
+        return None
 
-    def set(self, column: int, token: bytes) -> None:
-        """Replace the value of a column and keep the whitespace between columns."""
-        place = 0
-        for before in self.tokens[:column]:
-            place = self.raw.index(before, place) + len(before)
-        start = self.raw.index(self.tokens[column], place)
-        self.raw = self.raw[:start] + token + self.raw[start + len(self.tokens[column]) :]
-        self.tokens[column] = token
-
-
-def fix_run(source: Source, output: str | os.PathLike[str], *, reading: Reading = Reading()) -> Repairs:
-    """Write a repaired copy of a run in columns and list the repairs."""
-    return _fixed(source, output, "run", reading)
-
-
-def fix_qrels(source: Source, output: str | os.PathLike[str], *, reading: Reading = Reading()) -> Repairs:
-    """Write a repaired copy of judgments in columns and list the repairs."""
-    return _fixed(source, output, "qrels", reading)
+    task = _Task("run", source, os.fspath(output), chosen_policies(policies, "run"), others or None, reading)
+    return task.run(score if evaluator is not None else None, metadata=metadata)
 
 
-def _fixed(source: Source, output: str | os.PathLike[str], kind: Kind, reading: Reading) -> Repairs:
-    target = os.fspath(output)
+def fix_qrels(
+    source: Source,
+    output: str | os.PathLike[str],
+    *,
+    policies: Policies | None = None,
+    queries: Any = None,
+    metadata: bool = True,
+    reading: Reading = Reading(),
+) -> Repairs:
+    """Write a repaired copy of judgments in columns and list the repairs; `policies` is as for `fix_run`."""
+    others = {"query": _topics(queries)} if queries is not None and policies else None
+    task = _Task("qrels", source, os.fspath(output), chosen_policies(policies, "qrels"), others, reading)
+    return task.run(None, metadata=metadata)
+
+
+def _topics(queries: Any) -> set[str]:
+    return set(read_queries(queries) if isinstance(queries, (str, os.PathLike)) else map(str, queries))
+
+
+class _Task:
+    """The repair of one file."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        source: Source,
+        output: str,
+        policies: tuple[Chosen, ...],
+        others: Ids | None,
+        reading: Reading,
+    ) -> None:
+        _refuse_output(source, output)
+        self._kind, self._source, self._output, self._policies = kind, source, output, policies
+        self._origin, self._reading, self._gathered = Origin(source), reading, False
+        with self._origin.open() as content:
+            self._form = _format(content, kind, reading)
+        self._layout = LAYOUTS[kind][self._form]
+        if any(each.name == "ranks" for each in policies) and "rank" not in self._layout:
+            raise InputError(
+                f"policy 'ranks' needs a rank column, and {self._form} runs have none.", source=str(source)
+            )
+        self._columns = self._columns_to_rewrite(others)
+
+    def run(self, score: Score | None, *, metadata: bool) -> Repairs:
+        """Write the copy and list what was done."""
+        if not self._policies:
+            return Repairs(self._output, self._copy((), self._output).made())
+        with TemporaryDirectory() as folder:
+            body = os.path.join(folder, "copy")
+            values = [] if score is None else [score(self._readable(folder), self._reading)]
+            for end in range(1, len(self._policies) + 1) if score is not None else [len(self._policies)]:
+                mender = self._copy(self._policies[:end], body)
+                values += [] if score is None else [score(body, self._reading.in_format(self._form))]
+            applied = tuple(self._applied(place, mender, values) for place in range(len(self._policies)))
+            repairs = Repairs(self._output, mender.made(), applied)
+            if metadata:
+                header = appended(read_header(body), "repairs", self._record(repairs))
+                write_with_metadata(body, {"raw": header, "why": ""}, self._output)
+            else:
+                with Origin(body).open() as content:
+                    write_blocks(self._output, content.blocks())
+        return repairs
+
+    def _copy(self, policies: tuple[Chosen, ...], target: str) -> Mender:
+        """Write a copy with these policies; starts again if the queries are not grouped together."""
+        while True:
+            mender = Mender(self._layout, self._kind, policies, self._columns, gathered=self._gathered)
+            with self._origin.open() as content:
+                try:
+                    write_blocks(target, mender.blocks(content))
+                except Interleaved:
+                    self._gathered = True
+                else:
+                    return mender
+
+    def _readable(self, folder: str) -> str:
+        """The path of the source; of a copy if it is standard input or a pipe."""
+        if self._source != STDIN and os.path.isfile(self._source):
+            return os.fspath(self._source)
+        path = os.path.join(folder, "source")
+        with self._origin.open() as content:
+            write_blocks(path, content.blocks())
+        return path
+
+    def _columns_to_rewrite(self, others: Ids | None) -> dict[str, list[str]]:
+        """The columns that each policy about ids changes: all, or those in which more ids then match the other files."""
+        asked = [each for each in self._policies if each.name == "ids"]
+        if others is None or not asked:
+            return {each.label: list(ID_WORDS) for each in asked}
+        with self._origin.open() as content:
+            ours = Mender(self._layout, self._kind, self._policies).ids(content)
+        found: dict[str, list[str]] = {}
+        for each in asked:
+            for role, theirs in others.items():
+                rewritten = {each.rewriting.write(one) for one in ours[role]} if each.rewriting else ours[role]
+                if len(rewritten & theirs) > len(ours[role] & theirs):
+                    found.setdefault(each.label, []).append(role)
+                    ours[role] = rewritten
+        return found
+
+    def _applied(self, place: int, mender: Mender, values: list[float | None]) -> Applied:
+        policy = self._policies[place]
+        words = " and ".join(ID_WORDS[role] for role in self._columns.get(policy.label, ())) or "ids"
+        words = words.replace("query ids and", "query and")
+        repair = mender.repair(policy.label, policy.what.replace(IDS, words))
+        if not values:
+            return Applied(policy.label, repair)
+        return Applied(policy.label, repair, DEFAULT_MEASURES[0], values[place], values[place + 1])
+
+    def _record(self, repairs: Repairs) -> dict[str, Any]:
+        """What was done to which file, for the header of the copy."""
+        record: dict[str, Any] = {"software": f"assay {__version__}", "source": _identity(self._source)}
+        record["policies"] = [
+            {"policy": each.policy, "lines": each.repair.count}
+            | ({} if each.measure is None else {"measure": each.measure, "before": each.before, "after": each.after})
+            for each in repairs.policies
+        ]
+        if repairs.made:
+            record["others"] = [{"what": repair.what, "lines": repair.count} for repair in repairs.made]
+        return record
+
+
+def _identity(source: Source) -> dict[str, str]:
+    if source == STDIN:
+        return {"path": "standard input"}
+    path = os.fsdecode(source)
+    if not os.path.isfile(path):
+        return {"path": path}
+    with open(path, "rb") as file:
+        return {"path": path, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def _refuse_output(source: Source, target: str) -> None:
     if source != STDIN and os.path.exists(target) and os.path.samefile(source, target):
         raise InputError("the repaired copy would overwrite the original. Choose another name.", source=target)
     if target.endswith(COMPRESSION_SUFFIXES):
@@ -88,14 +228,10 @@ def _fixed(source: Source, output: str | os.PathLike[str], kind: Kind, reading: 
             "repaired copies are not compressed. Choose a name without this suffix, and compress the file afterwards.",
             source=target,
         )
-    with Origin(source).open() as content:
-        layout = _layout(content, kind, reading)
-        fixer = _Fixer(layout, kind)
-        write_blocks(target, fixer.blocks(content))
-    return Repairs(target, fixer.made())
 
 
-def _layout(content: Content, kind: Kind, reading: Reading) -> ColumnOrder:
+def _format(content: Content, kind: Kind, reading: Reading) -> str:
+    """The format of a file in columns; any other is refused, since a copy keeps what it does not repair byte for byte."""
     name = reading.input_format
     if name == AUTO and wide_encoding(content.head) is None:
         try:
@@ -110,139 +246,4 @@ def _layout(content: Content, kind: Kind, reading: Reading) -> ColumnOrder:
             f"Convert it first with `assay {'runs' if kind == 'run' else 'qrels'} convert`.",
             source=content.name,
         )
-    return LAYOUTS[kind][name]
-
-
-class _Fixer:
-    """Repairs a file query by query."""
-
-    def __init__(self, layout: ColumnOrder, kind: Kind) -> None:
-        self._layout, self._kind = layout, kind
-        self._place = {role: column for column, role in enumerate(layout)}
-        self._value = self._place.get("rel", self._place.get("score", -1))
-        self._made: dict[str, list[int]] = {}
-        self._count: dict[str, int] = {}
-        self._cut_off = self._exhausted = False  # the last line has no line end; everything is read
-        self._width: int | None = None
-        self._open: list[_Line] = []  # rows of the current query, and lines between them
-        self._query: bytes | None = None
-        self._spoilt = False  # whether a row of the current query could not be read
-        self._seen: dict[bytes, set[tuple[bytes, ...]]] = {}
-
-    def made(self) -> tuple[Repair, ...]:
-        """The repairs made."""
-        return tuple(Repair(what, self._count[what], tuple(lines)) for what, lines in self._made.items())
-
-    def _note(self, what: str, line: int) -> None:
-        self._count[what] = self._count.get(what, 0) + 1
-        lines = self._made.setdefault(what, [])
-        if len(lines) < SHOWN:
-            lines.append(line)
-
-    def blocks(self, content: Content) -> Iterator[bytes]:
-        """The content of the new file, query by query."""
-        for line, raw, end in self._lines(content):
-            yield from self._take(line, raw, end)
-        yield self._close()
-
-    def _lines(self, content: Content) -> Iterator[tuple[int, bytes, bytes]]:
-        """Number, text and line end of each line."""
-        line = 0
-        for data in whole_lines(self._blocks(content), content.name):
-            for raw in lines_of(self._start(data) if line == 0 else data):
-                line += 1
-                yield line, raw.removesuffix(b"\r"), b"\r\n" if raw.endswith(b"\r") else b"\n"
-
-    def _blocks(self, content: Content) -> Iterator[bytes]:
-        encoding = wide_encoding(content.head)
-        if encoding:
-            self._note(f"{encoding} converted to UTF-8", 1)
-        blocks = content.blocks()
-        for block in transcoded(blocks, encoding) if encoding else blocks:
-            self._cut_off = not block.endswith((b"\n", b"\r"))
-            yield block
-        self._exhausted = True
-
-    def _start(self, data: bytes) -> bytes:
-        if data.startswith(BYTE_ORDER_MARK):
-            self._note(MARK, 1)
-            data = data.removeprefix(BYTE_ORDER_MARK)
-        if b"\n" not in data[:-1] and b"\r" in data[:-1].rstrip(b"\r"):
-            self._note(RETURNS, 1)
-            data = data.rstrip(b"\r\n").replace(b"\r", b"\n") + b"\n"
-        return data
-
-    def _take(self, line: int, raw: bytes, end: bytes) -> Iterator[bytes]:
-        """Process a line; gives the previous query when a row starts the next one."""
-        tokens = raw.split()
-        if raw.startswith(b"#"):
-            self._open.append(_Line(line, raw, [], end))
-            return
-        if not tokens:
-            self._note(BLANK, line)
-            return
-        if self._width is None and self._is_usual_header(tokens):
-            self._note(HEADER, line)
-            return
-        self._width = self._width or max(len(tokens), len(self._layout))
-        if tokens[0] != self._query:
-            yield self._close()
-            self._query, self._spoilt = tokens[0], False
-        cut_off = self._exhausted and self._cut_off
-        if len(tokens) != self._width:
-            self._spoilt = True
-            self._open.append(_Line(line, raw, [], b"" if cut_off else end))
-            return
-        if cut_off:
-            self._note(LINE_END, line)
-        stripped = raw.strip()
-        if stripped != raw:
-            self._note(TRAILING, line)
-        row = _Line(line, stripped, tokens, end)
-        self._write_ascii(row)
-        if not self._is_repeat(row):
-            self._open.append(row)
-
-    def _is_usual_header(self, tokens: list[bytes]) -> bool:
-        return len(tokens) == len(self._layout) and is_header(list(map(decoded, tokens)))
-
-    def _write_ascii(self, row: _Line) -> None:
-        written = ascii_digits(decoded(row.tokens[self._value])) if self._value >= 0 else None
-        if written is not None:
-            self._note(DIGITS, row.number)
-            row.set(self._value, written.encode())
-
-    def _is_repeat(self, row: _Line) -> bool:
-        """Whether an earlier row has the same values, except for rank and tag."""
-        columns = [self._place[role] for role in ("doc", "iteration") if role in self._place]
-        value = number(row.tokens[self._value]) if self._value >= 0 else None
-        key = (*(row.tokens[column] for column in columns), repr(value).encode())
-        seen = self._seen.setdefault(row.tokens[0], set())
-        if value is None or key not in seen:
-            seen.add(key)
-            return False
-        self._note(REPEATS, row.number)
-        return True
-
-    def _close(self) -> bytes:
-        if self._kind == "run" and not self._spoilt and "rank" in self._place and "score" in self._place:
-            self._renumber([line for line in self._open if line.tokens])
-        lines, self._open = self._open, []
-        return b"".join(line.raw + line.end for line in lines)
-
-    def _renumber(self, rows: list[_Line]) -> None:
-        """Renumber the ranks from 1 if they agree with the scores."""
-        if not rows:
-            return
-        place = ranks([row.tokens[self._place["rank"]] for row in rows])
-        scores = [number(row.tokens[self._value]) for row in rows]
-        if place is None or None in scores or sorted(place.tolist()) == list(range(1, len(rows) + 1)):
-            return
-        known = [score for score in scores if score is not None]
-        order = sorted(range(len(rows)), key=lambda row: (int(place[row]), -known[row], row))
-        if any(known[after] > known[before] for before, after in pairwise(order)):
-            return  # ranks and scores contradict each other
-        for rank, row in enumerate(order, 1):
-            if int(place[row]) != rank:
-                rows[row].set(self._place["rank"], str(rank).encode())
-                self._note(RANKS, rows[row].number)
+    return name

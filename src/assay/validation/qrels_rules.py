@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from assay.errors import show_id, some_of
+from assay.validation.causes import by_cause
 from assay.validation.findings import SHOWN, FindingExample
-from assay.validation.matching import near_matches, twins
-from assay.validation.registry import Said, alike, lacking, rule
+from assay.validation.matching import twins
+from assay.validation.registry import Said, alike, examples_of, lacking, rule
 from assay.words import plural
 
 if TYPE_CHECKING:
@@ -165,7 +166,8 @@ def letter_grades(text: str) -> str | None:
     "query",
     "note",
     "{count} {grade is|grades are} negative",
-    fix="Nothing to do: negative grades count as not relevant. TREC uses -1 and -2 for spam and the like.",
+    fix="Nothing to do: negative grades count as not relevant. TREC uses -1 and -2 for spam and the like. For tools that "
+    "cannot read them, --fix OUT --policy grades=clip writes 0.",
 )
 def negative_grades(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     """Negative grade.
@@ -332,7 +334,7 @@ def topics_without_judgments(facts: QrelsFacts) -> Iterator[Said]:
     Example: topics.tsv has 200 queries; 43 are judged.
     """
     if facts.partners.topics is not None:
-        yield from lacking(facts.partners.topics, facts.queries)
+        yield from lacking(facts.beside_topics.missing)
 
 
 @rule(
@@ -345,7 +347,7 @@ def judged_without_topic(facts: QrelsFacts) -> Iterator[Said]:
     Example: Query 151 is judged; the topics end at 150.
     """
     if facts.partners.topics is not None:
-        yield from lacking(facts.queries, facts.partners.topics)
+        yield from lacking(facts.beside_topics.extra)
 
 
 @rule(
@@ -353,7 +355,8 @@ def judged_without_topic(facts: QrelsFacts) -> Iterator[Said]:
     "file",
     "error",
     "{count} query {id|ids} would match a topic if written the same way",
-    fix="Write query ids the same way in the topics and the judgments.",
+    fix="Write query ids the same way in the topics and the judgments. --fix OUT with --policy ids=strip-zeros, "
+    "ids=strip-prefix=X or ids=lower rewrites them.",
 )
 def near_topics(facts: QrelsFacts) -> Iterator[Said]:
     """Query id written differently.
@@ -361,8 +364,10 @@ def near_topics(facts: QrelsFacts) -> Iterator[Said]:
     Why: Ids are compared exactly. These differ only in spaces, case, leading zeros, a prefix or normalisation.
     Example: 01 in the qrels, 1 in the topics.
     """
-    matches = near_matches(sorted(facts.queries), facts.partners.topics or frozenset())
-    yield from alike(matches)
+    explains = facts.beside_topics.explained("QRL052", "QRL053")
+    for remedy, matches in by_cause(facts.beside_topics.matches):
+        yield alike(matches, remedy, remedy.fix("qrels", None), explains)
+        explains = []  # by the most frequent cause
 
 
 @rule(
@@ -379,7 +384,9 @@ def twin_queries(facts: QrelsFacts) -> Iterator[Said]:
     spaces, letter case, leading zeros or Unicode normalisation.
     Example: 1 and 01.
     """
-    yield from alike(twins(facts.queries), "'{}' and '{}'")
+    matches = twins(facts.queries)
+    if matches:
+        yield Said(count=len(matches), examples=examples_of(matches, "'{}' and '{}'"))
 
 
 @rule(

@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from assay.errors import InputError, did_you_mean, show_id, some_of
+from assay.validation.causes import Remedy
 from assay.validation.findings import SHOWN, FindingExample, Severity
 from assay.validation.matching import Match
 from assay.words import plural
@@ -39,6 +40,10 @@ class Said(Struct, frozen=True):
     examples: tuple[FindingExample, ...] = ()
     severity: Severity | None = None  # if it depends on what was found
     detail: str = ""  # to add to the message
+    cause: str = ""  # to start the message with
+    fix: str = ""  # if it is not that of the rule
+    policy: str = ""
+    explains: tuple[str, ...] = ()  # codes that need not be listed: this is their cause
 
 
 class Rule(Struct, frozen=True):
@@ -71,8 +76,8 @@ class Rule(Struct, frozen=True):
         return plural(self.message, count)
 
     def message_of(self, said: Said) -> str:
-        """The message of what it found: its own or the rule's, with the detail."""
-        return (said.message or self.said(said.count)) + said.detail
+        """The message of what it found: its own or the rule's, after the cause and with the detail."""
+        return (f"{said.cause}: " if said.cause else "") + (said.message or self.said(said.count)) + said.detail
 
 
 RULES: dict[str, Rule] = {}
@@ -119,19 +124,31 @@ def load_rules() -> None:
     from assay.validation import collection_rules, qrels_rules, run_rules, text_rules  # noqa: F401
 
 
-def lacking(wanted: Iterable[str], there: frozenset[str] = frozenset()) -> Iterator[Said]:
-    """A finding about the wanted ids that are missing, if any are."""
-    missing = sorted(set(wanted) - there)
+def lacking(missing: Iterable[str]) -> Iterator[Said]:
+    """A finding about ids that are missing, if any are."""
+    missing = sorted(missing)
     if missing:
         shown = tuple(FindingExample("", None, show_id(query)) for query in missing[:SHOWN])
         yield Said(count=len(missing), examples=shown, detail=f": {some_of(missing)}")
 
 
-def alike(matches: Sequence[Match], both: str = "'{}' here, '{}' in the other file") -> Iterator[Said]:
-    """A finding about ids that are nearly identical, if any are."""
-    if matches:
-        shown = tuple(
-            FindingExample(f"{both.format(show_id(m.ours), show_id(m.theirs))} ({m.differ_by})", None, show_id(m.ours))
-            for m in matches[:SHOWN]
-        )
-        yield Said(count=len(matches), examples=shown)
+def alike(matches: Sequence[Match], remedy: Remedy, fix: str, explains: Iterable[str]) -> Said:
+    """What is said about ids that are nearly identical for one reason."""
+    return Said(
+        count=len(matches),
+        examples=examples_of(matches),
+        cause=remedy.what,
+        fix=fix,
+        policy=remedy.of_ours,
+        explains=tuple(explains),
+    )
+
+
+def examples_of(
+    matches: Sequence[Match], both: str = "'{}' here, '{}' in the other file"
+) -> tuple[FindingExample, ...]:
+    """The first matches as examples."""
+    return tuple(
+        FindingExample(f"{both.format(show_id(m.ours), show_id(m.theirs))} ({m.differ_by})", None, show_id(m.ours))
+        for m in matches[:SHOWN]
+    )

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from assay.errors import show_id, some_of
 from assay.formats.text import decoded, is_utf8
+from assay.validation.causes import by_cause, remedy_of
 from assay.validation.findings import SHOWN, FindingExample
-from assay.validation.matching import difference, fold, near_matches
+from assay.validation.matching import Match, difference, fold
 from assay.validation.registry import Said, alike, lacking, rule
 from assay.words import plural
 
@@ -131,7 +132,8 @@ def beyond_float32(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "error",
     "{count} {document is|documents are} listed more than once for a query",
     fix="List each document once per query. If the rows are passages of the same document, collapse them first "
-    "(`assay runs collapse`). --fix removes duplicates with the same score.",
+    "(`assay runs collapse`). --fix removes duplicates with the same score; with --policy "
+    "duplicates=best, it keeps the best of the others too.",
 )
 def repeated_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Duplicate document in a query.
@@ -252,7 +254,7 @@ def rank_gaps(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "warning",
     "{count} {query has|queries have} ranks that contradict the scores",
     fix="Decide which order is right, and write scores that decrease with rank. assay and trec_eval rank by score; "
-    "--order rank uses the rank column.",
+    "--order rank uses the rank column. --fix OUT --policy ranks=renumber numbers the documents by score.",
 )
 def rank_against_score(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Ranks contradict scores.
@@ -384,7 +386,7 @@ def same_lists(facts: RunFacts) -> Iterator[Said]:
     "query",
     "error",
     "{count} {query has|queries have} more documents than allowed",
-    fix="Cut the ranking of each query to the allowed number of documents.",
+    fix="Cut the ranking of each query to the allowed number of documents: --fix OUT --policy cut=100.",
 )
 def too_deep(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Too many documents for a query.
@@ -444,7 +446,7 @@ def missing_judged(facts: RunFacts) -> Iterator[Said]:
     fewer queries.
     Example: 50 queries are judged; the run answers 43.
     """
-    yield from lacking(facts.partners.judged, facts.queries)
+    yield from lacking(facts.beside_judged.missing)
 
 
 @rule(
@@ -461,7 +463,7 @@ def not_judged(facts: RunFacts) -> Iterator[Said]:
     Example: The run answers 6,980 queries; 43 are judged.
     """
     if facts.partners.qrels is not None:
-        yield from lacking(facts.queries, frozenset(facts.partners.judged))
+        yield from lacking(facts.beside_judged.extra)
 
 
 @rule(
@@ -478,7 +480,7 @@ def missing_topics(facts: RunFacts) -> Iterator[Said]:
     Example: topics.tsv has 105 queries, the run 104.
     """
     if facts.partners.topics is not None:
-        yield from lacking(facts.partners.topics, facts.queries)
+        yield from lacking(facts.beside_topics.missing)
 
 
 @rule(
@@ -495,7 +497,7 @@ def unknown_topics(facts: RunFacts) -> Iterator[Said]:
     Example: The run has query 151; the topics end at 150.
     """
     if facts.partners.topics is not None:
-        yield from lacking(facts.queries, facts.partners.topics)
+        yield from lacking(facts.beside_topics.extra)
 
 
 @rule(
@@ -503,7 +505,8 @@ def unknown_topics(facts: RunFacts) -> Iterator[Said]:
     "file",
     "error",
     "{count} query {id|ids} would match if written the same way",
-    fix="Write query ids the same way in the run, the judgments and the topics.",
+    fix="Write query ids the same way in the run, the judgments and the topics. --fix OUT with --policy ids=strip-zeros, "
+    "ids=strip-prefix=X or ids=lower rewrites them.",
 )
 def near_queries(facts: RunFacts) -> Iterator[Said]:
     """Query id written differently.
@@ -512,9 +515,11 @@ def near_queries(facts: RunFacts) -> Iterator[Said]:
     letter case, leading zeros, a prefix or Unicode normalisation.
     Example: 01 in the run, 1 in the judgments.
     """
-    theirs = set(facts.partners.judged) | (facts.partners.topics or frozenset())
-    matches = near_matches(sorted(facts.queries), theirs)
-    yield from alike(matches)
+    judged, topics = facts.beside_judged, facts.beside_topics
+    explains = [*judged.explained("RUN050", "RUN051", "RUN056"), *topics.explained("RUN052", "RUN053")]
+    for remedy, matches in by_cause((*judged.matches, *topics.matches)):
+        yield alike(matches, remedy, remedy.fix("run", "qrels" if judged.matches else None), explains)
+        explains = []  # by the most frequent cause
 
 
 @rule(
@@ -522,7 +527,8 @@ def near_queries(facts: RunFacts) -> Iterator[Said]:
     "query",
     "warning",
     "{count} retrieved {document|documents} would match a judged one if the ids were written the same way",
-    fix="Write document ids the same way in the run and the judgments: those written differently count as not retrieved.",
+    fix="Write document ids the same way in the run and the judgments: those written differently count as not retrieved. "
+    "--fix OUT with --policy ids=strip-zeros, ids=strip-prefix=X or ids=lower rewrites them.",
 )
 def near_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Document id written differently.
@@ -543,6 +549,7 @@ def near_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
         if theirs is not None:
             same_encoding = is_utf8(doc) and is_utf8(theirs)
             words = difference(decoded(doc), decoded(theirs)) if same_encoding else "encoding"
+            facts.differences[remedy_of(Match(decoded(doc), decoded(theirs), words))] += 1
             found.append(
                 rows.example(row, f"{rows.doc(row)} in the run, {show_id(decoded(theirs))} in the qrels ({words})")
             )
@@ -572,7 +579,8 @@ def nothing_in_common(facts: RunFacts) -> Iterator[Said]:
     Why: Every value would be 0. The files belong to different collections, or write their ids differently.
     Example: The run has queries 1 to 50, the judgments 301 to 350.
     """
-    if facts.partners.qrels is not None and facts.depths and not facts.queries & facts.partners.judged.keys():
+    beside = facts.beside_judged
+    if facts.partners.qrels is not None and facts.depths and beside.apart and not beside.matches:
         ours, theirs = sorted(facts.queries), sorted(facts.partners.judged)
         yield Said(f"the run ({some_of(ours)}) and the judgments ({some_of(theirs)}) have no query in common")
 

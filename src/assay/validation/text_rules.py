@@ -11,6 +11,7 @@ from assay.errors import show_id
 from assay.formats.names import WORDS
 from assay.formats.numbers import number
 from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, is_utf8, lines_of
+from assay.ids import INVISIBLE
 from assay.validation.findings import FindingExample
 from assay.validation.registry import Said, rule
 from assay.words import noun_for
@@ -23,7 +24,7 @@ REGENERATE = "Generate the file again, or repair these lines by hand."
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x00")) + b"\x7f"
 _NO_CONTROLS = bytes(set(range(256)) - set(_CONTROLS))
 _BARE_RETURN = re.compile(rb"\r(?![\r\n])")
-_INVISIBLE = re.compile("[\u00a0\u00ad\u2000-\u200f\u2028\u2029\u202a-\u202e\u2060\u3000\ufeff\x80-\x9f]")
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F.]+(?:[pP][+-]?\d+)?", re.ASCII)
 _UNDERSCORES = re.compile(r"[+-]?\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d+(?:[.,]\d+)*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
@@ -150,7 +151,7 @@ def byte_order_mark(chunk: Chunk) -> list[FindingExample]:
     "text",
     "error",
     "{count} {line starts|lines start} with a byte order mark in the middle of the file",
-    fix="Remove them: sed 's/^\\xef\\xbb\\xbf//' OLD > NEW.",
+    fix="Remove them: --fix OUT --policy blanks=trim.",
 )
 def inner_marks(chunk: Chunk) -> list[FindingExample]:
     r"""Byte order mark in the middle of the file.
@@ -172,7 +173,7 @@ def inner_marks(chunk: Chunk) -> list[FindingExample]:
     "text",
     "warning",
     "{count} {line contains|lines contain} invisible characters",
-    fix="Remove them from all files: they are part of the ids.",
+    fix="Remove them from all files: they are part of the ids. --fix OUT --policy blanks=trim removes those around ids.",
 )
 def invisible_characters(chunk: Chunk) -> list[FindingExample]:
     """Invisible characters.

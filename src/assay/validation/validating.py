@@ -26,6 +26,7 @@ from assay.formats.sources import STDIN, Content, Origin, open_file
 from assay.formats.text import decoded, refuse_other_files
 from assay.inputs.queries import read_queries
 from assay.tables import Qrels, Run
+from assay.validation.causes import absorbed, gravest
 from assay.validation.facts import FileFacts, Options, Partners, QrelsFacts, RunFacts
 from assay.validation.findings import SEVERITIES, Finding, FindingExample, Severity, Validation
 from assay.validation.matching import known_by
@@ -467,7 +468,7 @@ def _measured(qrels: Qrels, run: Any, reading: Reading) -> list[tuple[str, Said]
     try:
         evaluation = Evaluator(qrels).evaluate(open_run(run, reading), tie_bounds=True)
     except DocumentSetError as error:
-        return [("RUN073", Said(str(error).rpartition(" To score")[0].rstrip(".")))]
+        return [("RUN073", Said(error.problem, fix=error.fix))]
     except AssayError as error:
         return [("RUN058", Said(f"the run cannot be evaluated with these judgments: {error}"))]
     return [*_unjudged(evaluation), *_bounds(evaluation)]
@@ -512,6 +513,7 @@ def _validation(
         for code, tally in tallies.items()
     ]
     findings += [_said_finding(code, facts, words) for code, words in said]
+    findings = absorbed(_one_about_documents(findings, facts))
     findings.sort(key=_gravest_first)
     shown: dict[str, int | str] = {"format": facts.format, "lines": facts.lines, "rows": facts.rows}
     shown["queries"] = len(facts.queries)  # type: ignore[attr-defined]
@@ -520,7 +522,23 @@ def _validation(
 
 def _said_finding(code: str, facts: FileFacts, said: Said) -> Finding:
     found = _finding(code, facts, said.count, said.examples, RULES[code].message_of(said))
+    found = replace(found, fix=said.fix or found.fix, policy=said.policy, explains=said.explains)
     return found if said.severity is None or code in facts.options.graver else replace(found, severity=said.severity)
+
+
+def _one_about_documents(findings: list[Finding], facts: FileFacts) -> list[Finding]:
+    """The findings, with one about documents that are written differently. If there is one cause, it names the policy."""
+    near = next((each for each in findings if each.code == "RUN055"), None)
+    if near is None or not isinstance(facts, RunFacts):
+        return findings
+    others = [each for each in findings if each.code == "RUN073"]  # no document in common
+    whole = replace(near, severity=gravest((near, *others)), explains=tuple(each.code for each in others))
+    if len(facts.differences) == 1:
+        (remedy,) = facts.differences
+        fix = next((each.fix for each in others if each.fix != RULES[each.code].fix), "") or remedy.fix("run", "qrels")
+        message = f"{remedy.what}: {near.message}"
+        whole = replace(whole, message=message, fix=fix or near.fix, policy=remedy.of_ours)
+    return [whole if each is near else each for each in findings if each not in others]
 
 
 def _gravest_first(finding: Finding) -> tuple[int, str]:

@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from assay.evaluation import Evaluator
 from assay.example import QRELS, RUNS
+from assay.formats.ir_metadata import write_with_metadata
 from assay.formats.unread import open_run
-from assay.records.ir_metadata import write_with_metadata
 from assay.records.model import Example, FindingRecord
 from assay.records.recording import begin_experiment
 from records.samples import render

@@ -10,9 +10,10 @@ from msgspec import to_builtins
 from assay._version import __version__
 from assay.errors import show_id
 from assay.report.drawing.github import annotation
-from assay.report.validation.text import place_in_words
+from assay.report.validation.text import explained, place_in_words
 from assay.validation.findings import Finding, FindingExample, Validation
-from assay.validation.fixing import Repair, Repairs
+from assay.validation.fixing import Applied, Repairs
+from assay.validation.mending import Repair
 from assay.validation.registry import Rule, all_rules
 
 SCHEMA = "assay/validation/1"
@@ -40,6 +41,7 @@ def render_json(
     }
     if repairs is not None:
         document["repairs"] = [_repair_object(repair) for repair in repairs.made]
+        document["policies"] = [_applied_object(each) for each in repairs.policies]
     if after is not None:
         document["left"] = {"valid": after.holds(strict=strict), "codes": after.codes()}
     return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
@@ -57,11 +59,18 @@ def _finding_object(finding: Finding) -> dict[str, Any]:
         "fix": finding.fix,
         "count": finding.count,
         "examples": [to_builtins(example) for example in finding.examples],
+        "policy": _text(finding.policy) or None,
+        "explains": list(finding.explains),
     }
 
 
 def _repair_object(repair: Repair) -> dict[str, Any]:
     return {"what": repair.what, "count": repair.count, "lines": list(repair.lines)}
+
+
+def _applied_object(applied: Applied) -> dict[str, Any]:
+    effect = {"measure": applied.measure, "before": applied.before, "after": applied.after}
+    return {"policy": _text(applied.policy), **_repair_object(applied.repair), **effect}
 
 
 def _text(name: str) -> str:
@@ -78,9 +87,13 @@ def render_github(
         for example in finding.examples or (FindingExample(),):
             place = {"file": finding.file} | ({} if example.line is None else {"line": str(example.line)})
             place["title"] = f"{finding.code} {finding.title}"
-            words = f"{finding.message}. {place_in_words(example)}{finding.fix}"
+            words = f"{finding.message}. {place_in_words(example)}{_what_to_do(finding)}"
             lines.append(annotation(_GITHUB_LEVELS[finding.severity], words, **place))
     return "".join(f"{line}\n" for line in lines)
+
+
+def _what_to_do(finding: Finding) -> str:
+    return f"{explained(finding)} {finding.fix}".lstrip()
 
 
 def render_sarif(
@@ -119,6 +132,6 @@ def _sarif_result(finding: Finding) -> dict[str, Any]:
     return {
         "ruleId": finding.code,
         "level": finding.severity,
-        "message": {"text": f"{finding.message}. {finding.fix}"},
+        "message": {"text": f"{finding.message}. {_what_to_do(finding)}"},
         "locations": [location(example) for example in places],
     }

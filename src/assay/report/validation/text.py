@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from assay.errors import show_id, some_of
 from assay.validation.findings import SEVERITIES, Finding, FindingExample, Validation
-from assay.validation.fixing import Repairs
+from assay.validation.fixing import Applied, Repairs
+from assay.validation.mending import Repair
 from assay.words import noun_for, number_of
 
 WIDTH = 100
@@ -57,7 +58,16 @@ def _finding_lines(finding: Finding, file: str) -> Iterator[str]:
     more = finding.count - len(finding.examples)
     if finding.examples and more > 0:
         yield f"{_INDENT}  and {more:,} more"
+    if finding.explains:
+        yield from wrapped(explained(finding), _INDENT)
     yield from wrapped(finding.fix, _INDENT)
+
+
+def explained(finding: Finding) -> str:
+    """What a finding explains, in words; empty if it is nothing."""
+    if not finding.explains:
+        return ""
+    return f"This explains {number_of(len(finding.explains), 'more finding')}: {', '.join(finding.explains)}."
 
 
 def place_in_words(example: FindingExample) -> str:
@@ -82,15 +92,37 @@ def _coverage_lines(validation: Validation) -> Iterator[str]:
 
 
 def _repair_lines(repairs: Repairs) -> Iterator[str]:
-    total = sum(repair.count for repair in repairs.made)
-    if not repairs.made:
+    total = sum(repair.count for repair in (*repairs.made, *(each.repair for each in repairs.policies)))
+    if not repairs.made and not repairs.policies:
         yield f"{show_id(repairs.output, 200)}: nothing to repair."
         return
     yield f"{show_id(repairs.output, 200)}: {number_of(total, 'repair')}"
     for repair in repairs.made:
-        where = f"line {repair.lines[0]}" if len(repair.lines) == 1 else f"lines {', '.join(map(str, repair.lines))}"
-        more = f" and {repair.count - len(repair.lines):,} more" if repair.count > len(repair.lines) else ""
-        yield from wrapped(f"{repair.what} ({where}{more})" if repair.lines else repair.what, "  - ")
+        yield from wrapped(_repair_in_words(repair), "  - ")
+    for each in repairs.policies:
+        label = show_id(each.policy, 200)
+        yield from wrapped(f"{label}: {_repair_in_words(each.repair)}{_effect_in_words(each)}", "  - ")
+
+
+def _repair_in_words(repair: Repair) -> str:
+    if not repair.count:
+        return f"{repair.what} (no line)"
+    where = f"line {repair.lines[0]}" if len(repair.lines) == 1 else f"lines {', '.join(map(str, repair.lines))}"
+    more = f" and {repair.count - len(repair.lines):,} more" if repair.count > len(repair.lines) else ""
+    return f"{repair.what} ({where}{more})"
+
+
+def _effect_in_words(applied: Applied) -> str:
+    """What a policy did to the first measure; empty without judgments."""
+    if applied.measure is None:
+        return ""
+    if applied.after is None:
+        return f"; the run {'still cannot' if applied.before is None else 'can no longer'} be scored"
+    if applied.before is None:
+        return f"; {applied.measure} is {applied.after:.4f}; before, the run could not be scored"
+    if applied.before == applied.after:
+        return f"; {applied.measure} stays at {applied.after:.4f}"
+    return f"; {applied.measure} changes from {applied.before:.4f} to {applied.after:.4f}"
 
 
 def wrapped(text: str, first: str) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from assay.cli.reading import reading_options
-from assay.cli.validation import finish, progress_bar, validation_options
+from assay.cli.validation import finish, progress_bar, refuse_stdin, validation_options
 from assay.formats.readings import Reading
 from assay.validation.findings import Validation
 from assay.validation.fixing import fix_qrels
@@ -19,12 +21,14 @@ from assay.validation.validating import validate_qrels
 )
 @click.argument("qrels")
 @reading_options("qrels")
-@validation_options
+@validation_options("qrels")
 def command(
     qrels: str,
     queries: str | None,
     reading: Reading,
     fix: str | None,
+    policies: dict[str, Any],
+    metadata: bool,
     strict: bool,
     output_format: str,
     output: str | None,
@@ -38,6 +42,9 @@ def command(
         with progress_bar(path) as progress:
             return validate_qrels(path, queries=queries, reading=reading, progress=progress)
 
+    refuse_stdin(qrels, fix)
     found = validate(qrels)
-    repairs = fix_qrels(qrels, fix, reading=reading) if fix else None
+    repairs = (
+        fix_qrels(qrels, fix, policies=policies, queries=queries, metadata=metadata, reading=reading) if fix else None
+    )
     finish(found, strict, output_format, output, repairs, validate(fix) if fix else None)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from assay.cli.reading import reading_options
-from assay.cli.validation import finish, progress_bar, validation_options
+from assay.cli.validation import finish, progress_bar, refuse_stdin, validation_options
 from assay.formats.readings import Reading
 from assay.validation.findings import Validation
 from assay.validation.fixing import fix_run
@@ -27,7 +29,7 @@ from assay.validation.validating import validate_run
     help="Track requirements to check. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
 )
 @reading_options("run")
-@validation_options
+@validation_options("run")
 def command(
     run: str,
     qrels: str | None,
@@ -36,6 +38,8 @@ def command(
     profile: str | None,
     reading: Reading,
     fix: str | None,
+    policies: dict[str, Any],
+    metadata: bool,
     strict: bool,
     output_format: str,
     output: str | None,
@@ -57,6 +61,11 @@ def command(
                 progress=progress,
             )
 
+    refuse_stdin(run, fix)
     found = validate(run)
-    repairs = fix_run(run, fix, reading=reading) if fix else None
+    repairs = (
+        fix_run(run, fix, policies=policies, qrels=qrels, queries=queries, metadata=metadata, reading=reading)
+        if fix
+        else None
+    )
     finish(found, strict, output_format, output, repairs, validate(fix) if fix else None)

@@ -37,12 +37,16 @@ def read_metadata(path: str | os.PathLike[str]) -> Metadata | None:
 
     A header that cannot be parsed gives {"raw": its text, "why": the reason}.
     """
-    with open_source(path) as content:
-        head = content.head
-        while _may_go_on(head) and content.look_further():
-            head = content.head
-    text = header_text(head.decode("utf-8", "replace"))
+    text = read_header(path)
     return None if text is None else parse_metadata(text)
+
+
+def read_header(path: str | os.PathLike[str]) -> str | None:
+    """The text of a run file's header; None if it has none."""
+    with open_source(path) as content:
+        while _may_go_on(content.head) and content.look_further():
+            pass
+        return header_text(content.head.decode("utf-8", "replace"))
 
 
 def _may_go_on(head: bytes) -> bool:
@@ -82,7 +86,7 @@ def parse_metadata(text: str) -> Metadata:
     {'raw': 'method: *bm25', 'why': 'line 1: anchors and aliases are not supported'}
     """
     try:
-        from assay.records.header_yaml import Refused, load_header
+        from assay.formats.header_yaml import Refused, load_header
     except ImportError:
         return {"raw": text, "why": str(MissingExtraError("reading the header of a run", "metadata"))}
     try:
@@ -113,6 +117,21 @@ def render_metadata(metadata: Mapping[str, Any]) -> str:
     """
     lines = str(metadata["raw"]).split("\n") if is_raw(metadata) else list(_rendered(metadata))
     return "".join(f"# {line}".rstrip() + "\n" for line in [START, *lines, END])
+
+
+def appended(text: str | None, name: str, item: Mapping[str, Any]) -> str:
+    """The text of a header with one more item in the list of this name, which is the header's last key.
+
+    >>> print(appended(appended("tag: bm25", "repairs", {"lines": 5}), "repairs", {"lines": 2}))
+    tag: bm25
+    repairs:
+      - lines: 5
+      - lines: 2
+    """
+    lines = [] if text is None else text.split("\n")
+    first, *others = _rendered({name: [item]})
+    lines += others if first in lines else [first, *others]
+    return "\n".join(lines)
 
 
 def _rendered(value: Mapping[str, Any]) -> Iterator[str]:
