@@ -142,6 +142,7 @@ def build_manifest(
     runs: Sequence[str],
     inputs: Sequence[Digest],
     metadata: Mapping[str, Any],
+    queries: str | None = None,
 ) -> ExperimentManifest:
     """The manifest without the digests of the outputs, which `storing` adds when it writes them.
 
@@ -167,6 +168,7 @@ def build_manifest(
         outputs=(),
         metadata=dict(metadata),
         notes=settings.notes,
+        queries=queries,
     )
 
 

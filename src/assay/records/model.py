@@ -189,3 +189,4 @@ class ExperimentManifest(Record, frozen=True, kw_only=True):
         default_factory=dict
     )  # run -> ir_metadata of its header, or {"raw": ..., "why": ...}
     notes: tuple[str, ...] = ()
+    queries: str | None = None  # path of the file that gave queries their ids; its digest is among the inputs
