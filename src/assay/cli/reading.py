@@ -47,7 +47,7 @@ def input_options(command: Command) -> Command:
 def reading_options(kind: Kind, *, queries: bool = True) -> Callable[[Command], Command]:
     """The options that say how to read the only file of a command; the command gets them all as `reading`.
 
-    A command that checks the queries as well has its own --queries.
+    `queries=False` leaves out --queries, for a command that has its own or needs none.
     """
 
     def decorate(command: Command) -> Command:

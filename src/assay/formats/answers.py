@@ -38,7 +38,7 @@ class Shape(Struct, frozen=True):
     words: str
     kind: Kind  # what it can be read as
     fits: Callable[[Fields], bool]
-    lists: Callable[[Fields, Place], Iterator[QueryList]]
+    lists: Callable[[Object, Place], Iterator[QueryList]]
     not_other: str = ""  # why it cannot be read as the other kind
 
 
@@ -75,25 +75,7 @@ def lists_in(shape: Shape, record: Any, place: Place) -> list[QueryList]:
     """The lists of an object that should have this shape."""
     if not isinstance(record, Object) or not shape.fits(dict(record)):
         raise place.error(f"expected {shape.words}, as at the start of the file, found {kind_of(record)}")
-    return list(shape.lists(dict(record), place))
-
-
-def lists_by_query(value: Object, kind: Kind, place: Place) -> list[QueryList] | None:
-    """The lists of {query: answer} or {query: [document]}; None if the first value is neither."""
-    if not value or not (is_list(value[0][1]) or _is_answer(_fields(value[0][1]))):
-        return None
-    return [_list_by_query(query, given, kind, place) for query, given in value]
-
-
-def _list_by_query(query: str, given: Any, kind: Kind, place: Place) -> QueryList:
-    inside = place.inside(f"query {show_id(query)}")
-    if is_list(given):
-        return QueryList(query, _graded(pairs_of(given, kind, inside), kind), place)
-    if not _is_answer(_fields(given)):
-        raise inside.error(f"expected a list or an answer, as for the first query, found {kind_of(given)}")
-    if kind == "qrels":
-        raise inside.error(f"this is an answer of _search. {_SWAPPED[kind]}")
-    return replace(_answer(query, _fields(given), inside), place=place)
+    return list(shape.lists(record, place))
 
 
 def _fields(value: Any) -> Fields:
@@ -116,12 +98,14 @@ def _is_msearch(fields: Fields) -> bool:
     return is_list(fields.get("responses"))
 
 
-def _from_answer(fields: Fields, place: Place) -> Iterator[QueryList]:
+def _from_answer(record: Object, place: Place) -> Iterator[QueryList]:
+    fields = dict(record)
     query, is_text = _query_of(fields, place)
     yield _answer(query, fields, place, is_text=is_text)
 
 
-def _from_msearch(fields: Fields, place: Place) -> Iterator[QueryList]:
+def _from_msearch(record: Object, place: Place) -> Iterator[QueryList]:
+    fields = dict(record)
     for count, each in enumerate(fields["responses"], 1):
         inside = place.inside(f"answer {count}")
         if not _is_answer(_fields(each)):
@@ -175,7 +159,8 @@ def _is_rank_eval(fields: Fields) -> bool:
     return isinstance(fields.get("details"), Object) and "metric_score" in fields
 
 
-def _from_rank_eval(fields: Fields, place: Place) -> Iterator[QueryList]:
+def _from_rank_eval(record: Object, place: Place) -> Iterator[QueryList]:
+    fields = dict(record)
     for query, failure in _fields(fields.get("failures")).items():
         reason = _reason(_fields(failure).get("error"))
         yield QueryList(query, [], place, "search", f"failed: {reason}. Repair the search and run it again.")
@@ -193,7 +178,8 @@ def _is_rank_eval_request(fields: Fields) -> bool:
     return is_list(requests) and all("ratings" in _fields(each) for each in requests)
 
 
-def _from_rank_eval_request(fields: Fields, place: Place) -> Iterator[QueryList]:
+def _from_rank_eval_request(record: Object, place: Place) -> Iterator[QueryList]:
+    fields = dict(record)
     for count, each in enumerate(fields["requests"], 1):
         request, inside = _fields(each), place.inside(f"request {count}")
         if request.get("id") is None:
@@ -216,7 +202,8 @@ def _quepid_text(fields: Fields) -> Any:
     return fields.get("query", fields.get("query_text")) if "ratings" in fields else None
 
 
-def _from_quepid(fields: Fields, place: Place) -> Iterator[QueryList]:
+def _from_quepid(record: Object, place: Place) -> Iterator[QueryList]:
+    fields = dict(record)
     for each in map(_fields, fields["queries"]):
         text = _quepid_text(each)
         inside = place.inside(f"query {show_id(str(text))}")
@@ -245,7 +232,8 @@ def _list_field(fields: Fields, names: tuple[str, ...], place: Place) -> str:
     return str(chosen(lists, (names,), "list of documents", place))
 
 
-def _from_hits(fields: Fields, place: Place) -> Iterator[QueryList]:
+def _from_hits(record: Object, place: Place) -> Iterator[QueryList]:
+    fields = dict(record)
     name = _list_field(fields, HITS, place)
     query, is_text = _query_of(fields, place)
     given = fields[name]
@@ -266,7 +254,8 @@ def _with_scores(pairs: list[Pair], fields: Fields, name: str, place: Place) -> 
     return [(doc, score) for (doc, _), score in zip(pairs, scores, strict=True)]
 
 
-def _from_relevant(fields: Fields, place: Place) -> Iterator[QueryList]:
+def _from_relevant(record: Object, place: Place) -> Iterator[QueryList]:
+    fields = dict(record)
     name = _list_field(fields, RELEVANT + JUDGED, place)
     query, is_text = _query_of(fields, place)
     pairs = pairs_of(fields[name], "qrels", place)
@@ -288,6 +277,26 @@ def _query_of(fields: Fields, place: Place) -> tuple[Any, bool]:
     return None, False
 
 
+def _has_lists(fields: Fields) -> bool:
+    return bool(fields) and all(map(is_list, fields.values()))
+
+
+def _has_answers(fields: Fields) -> bool:
+    return bool(fields) and all(_is_answer(_fields(value)) for value in fields.values())
+
+
+def _by_query(kind: Kind) -> Callable[[Object, Place], Iterator[QueryList]]:
+    def lists(record: Object, place: Place) -> Iterator[QueryList]:
+        for query, given in record:
+            inside = place.inside(f"query {show_id(query)}")
+            if is_list(given):
+                yield QueryList(query, _graded(pairs_of(given, kind, inside), kind), place)
+            else:
+                yield replace(_answer(query, _fields(given), inside), place=place)
+
+    return lists
+
+
 SHAPES = (
     Shape("an answer of _search", "run", _is_answer, _from_answer),
     Shape("an answer of _msearch", "run", _is_msearch, _from_msearch),
@@ -302,4 +311,7 @@ SHAPES = (
     Shape("an export of Quepid", "qrels", _is_quepid, _from_quepid),
     Shape("a record with a list of hits", "run", _with_list(HITS), _from_hits),
     Shape("a record with a list of relevant documents", "qrels", _with_list(RELEVANT + JUDGED), _from_relevant),
+    Shape("an answer of _search for each query", "run", _has_answers, _by_query("run")),
+    Shape("a list of documents for each query", "run", _has_lists, _by_query("run")),
+    Shape("a list of documents for each query", "qrels", _has_lists, _by_query("qrels")),
 )

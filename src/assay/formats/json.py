@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import FormatError, InputError, show_id
-from assay.formats.answers import find_shape, lists_by_query, lists_in
+from assay.formats.answers import find_shape, lists_in
 from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
 from assay.formats.lists import Object, Place, columns_of_lists, kind_of
 from assay.formats.names import Kind, find_roles
@@ -62,10 +62,9 @@ def _json_columns(content: Content, kind: Kind, reading: Reading) -> Columns:
     if isinstance(value, Object):
         place = Place(content.name)
         shape = find_shape(value, kind, place)
-        lists = lists_by_query(value, kind, place) if shape is None else lists_in(shape, value, place)
-        if lists is None:
+        if shape is None:
             return with_ids(_nested_columns(value, kind, content), reading)
-        return columns_of_lists(lists, kind, content.name, reading)
+        return columns_of_lists(lists_in(shape, value, place), kind, content.name, reading)
     if isinstance(value, list):
         return _columns_of_records(((None, record) for record in value), kind, content, reading)
     raise FormatError(f"the JSON is a {type(value).__name__}. {_EXPECTED[kind]}", source=content.name)
