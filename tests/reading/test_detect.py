@@ -14,9 +14,7 @@ from assay.formats.names import Kind
 from assay.formats.sources import open_text
 from reading.rows import refusal
 
-FORMATS = (
-    "Choose a format with `read_{kind}(input_format=)`: trec, beir, msmarco, json, jsonl, csv, tsv, ranklib, parquet, arrow."
-)
+FORMATS = "Choose a format with `read_{kind}(input_format=)`: trec, beir, msmarco, json, jsonl, csv, tsv, ranklib, parquet, arrow."
 
 
 @pytest.mark.parametrize(

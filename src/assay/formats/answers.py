@@ -47,7 +47,7 @@ def find_shape(record: Any, kind: Kind, place: Place) -> Shape | None:
     if not isinstance(record, Object):
         return None
     fields = dict(record)
-    found = [shape for shape in SHAPES if shape.fits(fields)]
+    found = [shape for shape in SHAPES if shape.fits(fields)] or [shape for shape in BY_QUERY if shape.fits(fields)]
     if not found or _is_row(fields, kind):
         return None
     shape = next((shape for shape in found if shape.kind == kind), None)
@@ -311,6 +311,9 @@ SHAPES = (
     Shape("an export of Quepid", "qrels", _is_quepid, _from_quepid),
     Shape("a record with a list of hits", "run", _with_list(HITS), _from_hits),
     Shape("a record with a list of relevant documents", "qrels", _with_list(RELEVANT + JUDGED), _from_relevant),
+)
+# These have no field of their own, so they are tried last.
+BY_QUERY = (
     Shape("an answer of _search for each query", "run", _has_answers, _by_query("run")),
     Shape("a list of documents for each query", "run", _has_lists, _by_query("run")),
     Shape("a list of documents for each query", "qrels", _has_lists, _by_query("qrels")),

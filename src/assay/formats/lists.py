@@ -184,7 +184,7 @@ def _refuse_second_lists(lists: list[QueryList]) -> None:
     for each in lists:
         query = str(each.query)
         if query in seen:
-            raise each.place.error(f"query {show_id(query)} already has a {each.what}. Keep one of them.")
+            raise each.place.error(f"this is the second {each.what} for query {show_id(query)}. Keep one of them.")
         seen.add(query)
 
 
