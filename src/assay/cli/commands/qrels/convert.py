@@ -24,6 +24,6 @@ def command(qrels: str, output: str, to: str | None, reading: Reading) -> None:
 
     Grades keep every digit. A note lists columns that the format cannot store. Ids that it cannot store are an error.
     """
-    target = target_format(qrels, output, to)
+    target = target_format((qrels, reading.queries.source), output, to)
     data, left_out = qrels_as_bytes(as_qrels(qrels, reading), target)
     finish(data, left_out, output)
