@@ -76,7 +76,7 @@ def test_a_wrong_number_of_queries_names_both_files(here):
     ("command", "words"),
     [
         (
-            ("gate", "--baseline", "answers.json", "--candidate", *RUN, "--qrels", "qrels.txt", "--rule", "RR >= -1"),
+            ("gate", "--baseline", "answers.json", "--candidate", *RUN, "--qrels", "qrels.txt", "--rule", "RR >= -0.1"),
             "RR",
         ),
         (

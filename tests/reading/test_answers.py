@@ -184,7 +184,7 @@ NO_IDS = "the answers have no query ids. List the queries in a file, in the orde
             "<text>: record 1: the answer for query q1 is incomplete: 1 of 2 shards failed (query_shard_exception: no field "
             "x). Search again, or set _shards.failed to 0 in the file to score what was found.",
         ),
-        (msearch(answer(), answer()), QUERIES, "<text>: 2 answers without a document"),
+        (msearch(answer(), answer()), QUERIES, "<text>: no document in 2 answers"),
         (
             msearch(SHOES, answer({"_index": "i", "_score": 2.0})),
             QUERIES,

@@ -215,7 +215,7 @@ UNSORTED = (
         ),
         (
             lines({"query_id": "q1", "doc_ids": ["a", "b"], "scores": [1]}),
-            "<text>:1: 'doc_ids' has 2 documents, but there are 1 scores",
+            "<text>:1: 2 documents in 'doc_ids', but 1 score. Each document needs one score.",
         ),
         (
             lines({"query_id": "q1", "hits": ["a"]}, {"query_id": "q1", "hits": ["b"]}),
@@ -225,7 +225,7 @@ UNSORTED = (
             lines({"query_id": "q1", "hits": ["a"]}, {"query_id": "q2"}),
             "<text>:2: expected a record with a list of hits, as at the start of the file, found an object",
         ),
-        (lines({"query_id": "q1", "hits": []}), "<text>: 1 list without a document"),
+        (lines({"query_id": "q1", "hits": []}), "<text>: no document in 1 list"),
         (
             lines({"query_id": "q1", "relevant": ["a"]}),
             "<text>:1: this is a record with a list of relevant documents. It contains judgments, not search results. "

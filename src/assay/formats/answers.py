@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from assay.errors import InputError, show_id
 from assay.formats.lists import Groups, Object, Pair, Place, QueryList, chosen, is_list, kind_of, pairs_of
 from assay.formats.names import NAMES, Kind, find_roles, normalised
+from assay.words import number_of
 
 Fields: TypeAlias = dict[str, Any]
 
@@ -250,7 +251,8 @@ def _with_scores(pairs: list[Pair], fields: Fields, name: str, place: Place) -> 
     if scores is None or any(score is not None for _, score in pairs):
         return pairs
     if len(scores) != len(pairs):
-        raise place.error(f"'{show_id(name)}' has {len(pairs)} documents, but there are {len(scores)} scores")
+        documents, there = number_of(len(pairs), "document"), number_of(len(scores), "score")
+        raise place.error(f"{documents} in '{show_id(name)}', but {there}. Each document needs one score.")
     return [(doc, score) for (doc, _), score in zip(pairs, scores, strict=True)]
 
 

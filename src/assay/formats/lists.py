@@ -149,7 +149,7 @@ def columns_of_lists(lists: list[QueryList], kind: Kind, source: str, reading: R
         if each.doubt:
             raise each.place.error(f"{_of_query(each)} {each.doubt}")
     if not any(each.pairs for each in lists):
-        raise Place(source).error(f"{number_of(len(lists), lists[0].what)} without a document")
+        raise Place(source).error(f"no document in {number_of(len(lists), lists[0].what)}")
     if kind == "run":
         _refuse_second_lists(lists)
     values = _scores_or_ranks(lists) if kind == "run" else {"rel": [rel for each in lists for _, rel in each.pairs]}
