@@ -116,14 +116,14 @@ def _from_msearch(record: Object, place: Place) -> Iterator[QueryList]:
 
 def _answer(query: Any, fields: Fields, place: Place, *, is_text: bool = False) -> QueryList:
     hits = _fields(fields.get("hits")).get("hits", [])
-    pairs = [_hit(hit, place.inside(f"hit {count}")) for count, hit in enumerate(hits, 1)]
+    pairs = [_hit(hit, place, count) for count, hit in enumerate(hits, 1)]
     return QueryList(query, pairs, place, "answer", _doubt(fields), is_text, "listed")
 
 
-def _hit(hit: Any, place: Place) -> Pair:
+def _hit(hit: Any, place: Place, count: int) -> Pair:
     fields = _fields(hit)
     if fields.get("_id") is None:
-        raise place.error("no '_id'. Search again without a filter that leaves it out.")
+        raise place.inside(f"hit {count}").error("no '_id'. Search again without a filter that leaves it out.")
     return fields["_id"], fields.get("_score")
 
 
@@ -170,7 +170,7 @@ def _from_rank_eval(record: Object, place: Place) -> Iterator[QueryList]:
         inside = place.inside(f"query {show_id(query)}")
         if not is_list(rated):
             raise inside.error("no list 'hits'. Save the whole answer of _rank_eval.")
-        hits = [_hit(_fields(each).get("hit"), inside.inside(f"hit {count}")) for count, each in enumerate(rated, 1)]
+        hits = [_hit(_fields(each).get("hit"), inside, count) for count, each in enumerate(rated, 1)]
         yield QueryList(query, hits, place, "answer", order="listed")
 
 
@@ -230,7 +230,7 @@ def _with_list(names: tuple[str, ...]) -> Callable[[Fields], bool]:
 
 def _list_field(fields: Fields, names: tuple[str, ...], place: Place) -> str:
     lists = tuple(name for name, value in fields.items() if isinstance(value, list))
-    return str(chosen(lists, (names,), "list of documents", place))
+    return str(chosen(lists, (names,), "list of documents", lambda: place))
 
 
 def _from_hits(record: Object, place: Place) -> Iterator[QueryList]:
@@ -273,7 +273,7 @@ def _query_of(fields: Fields, place: Place) -> tuple[Any, bool]:
         return _query_of({"query_text" if name == "text" else name: value for name, value in inner}, place)
     plain = tuple(name for name, value in fields.items() if not isinstance(value, list))
     for groups, is_text in ((_QUERY_IDS, False), (_QUERY_NAMES, False), (_QUERY_TEXTS, True)):
-        name = chosen(plain, groups, "query", place)
+        name = chosen(plain, groups, "query", lambda: place)
         if name is not None and fields[name] is not None:
             return fields[name], is_text
     return None, False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, TypeGuard
@@ -89,7 +89,7 @@ def pairs_of(value: list[Any], kind: Kind, place: Place) -> list[Pair]:
     """The documents of a list of ids, pairs or objects, of {document: value} or of {grade: [document]}."""
     if isinstance(value, Object):
         return list(_by_key(value))
-    return [_pair(item, kind, place.inside(f"{_ITEM[kind]} {count}")) for count, item in enumerate(value, 1)]
+    return [_pair(item, kind, place, count) for count, item in enumerate(value, 1)]
 
 
 def _by_key(value: Object) -> Iterator[Pair]:
@@ -100,32 +100,37 @@ def _by_key(value: Object) -> Iterator[Pair]:
             yield key, given
 
 
-def _pair(item: Any, kind: Kind, place: Place) -> Pair:
+def _pair(item: Any, kind: Kind, place: Place, count: int) -> Pair:
+    def inside() -> Place:
+        return place.inside(f"{_ITEM[kind]} {count}")
+
     if isinstance(item, Object):
         fields = dict(item)
         plain = tuple(name for name, value in item if not isinstance(value, list))
-        doc = chosen(plain, DOC_NAMES, "document id", place)
+        doc = chosen(plain, DOC_NAMES, "document id", inside)
         if doc is None:
             names = ", ".join(name for group in DOC_NAMES for name in group)
             there = ", ".join(map(show_id, fields)) or "none"
-            raise place.error(f"no document id; the fields are {there}. Rename one of them; accepted names: {names}.")
-        value = chosen(plain, NAMES[VALUE[kind]], _NUMBER[kind], place)
+            raise inside().error(
+                f"no document id; the fields are {there}. Rename one of them; accepted names: {names}."
+            )
+        value = chosen(plain, NAMES[VALUE[kind]], _NUMBER[kind], inside)
         return fields[doc], None if value is None else fields[value]
     if is_list(item) and len(item) == 2 and not isinstance(item[0], list):
         return item[0], item[1]
     if isinstance(item, (str, int)) and not isinstance(item, bool):
         return item, None
-    raise place.error(
+    raise inside().error(
         f"expected a document id, a pair [id, {_NUMBER[kind]}] or an object with an id, found {kind_of(item)}"
     )
 
 
-def chosen(names: tuple[str, ...], groups: Groups, word: str, place: Place) -> str | None:
+def chosen(names: tuple[str, ...], groups: Groups, word: str, place: Callable[[], Place]) -> str | None:
     """The one of these names that is in the first possible group; two of a group are an error."""
     found = _in_first_group(names, groups)
     if len(found) > 1:
         both = " and ".join(f"'{show_id(name)}'" for name in found)
-        raise place.error(f"the fields {both} could each be the {word}. Keep one, or rename the others.")
+        raise place().error(f"the fields {both} could each be the {word}. Keep one, or rename the others.")
     return found[0] if found else None
 
 
