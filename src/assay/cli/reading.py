@@ -100,7 +100,10 @@ def file_option(rule: str, content: str, help_text: str) -> Callable[[Command], 
 
 def queries_option(command: Command) -> Command:
     """--queries: the ids and texts of the queries."""
-    text = "Queries (TSV, JSONL, TREC topics): their texts, and ids, in order, for files of search results without ids."
+    text = (
+        "File with the ids and texts of the queries (TSV, JSONL or TREC topics). Search results without query ids get "
+        "theirs from it, in order."
+    )
     return file_option("queries", "queries", text)(command)
 
 
