@@ -172,7 +172,10 @@ NO_IDS = "the answers have no query ids. List the queries in a file, in the orde
                     {
                         **SHOES,
                         "_shards": {
-                            "total": 2, "successful": 1, "skipped": 0, "failed": 1,
+                            "total": 2,
+                            "successful": 1,
+                            "skipped": 0,
+                            "failed": 1,
                             "failures": [
                                 {"shard": 0, "reason": {"type": "query_shard_exception", "reason": "no field x"}}
                             ],
