@@ -62,6 +62,13 @@ def test_the_message_names_the_option(here):
     ) == done.stderr
 
 
+def test_findings_name_the_option(here):
+    done = assay("runs", "validate", "answers.json", cwd=here, env={"COLUMNS": "200"})
+
+    assert 1 == done.returncode
+    assert "and give it with --queries\n" in done.stdout
+
+
 def test_a_wrong_number_of_queries_names_both_files(here):
     (here / "queries.tsv").write_text("q1\tgreen fruit\n")
     done = assay("evaluate", "qrels.txt", *RUN, cwd=here)

@@ -123,6 +123,16 @@ def test_one_answer_without_scores_makes_all_ranks() -> None:
     assert [("q1", "b", -1.0), ("q1", "a", -2.0), ("q2", "c", -1.0)] == run_rows(run)
 
 
+def test_an_asynchronous_search_is_a_search_that_has_finished() -> None:
+    text = json.dumps({"id": "FmRldE8zREVEUzA2", "is_partial": False, "is_running": False, "response": SHOES})
+    running = (
+        "the answer for query q1 is incomplete: the search is still running. Save the answer when it has finished."
+    )
+
+    assert ROWS[:2] == run_rows(parse_run(text, queries=["q1"]))
+    assert f"<text>:1: {running}" == refusal(lambda: parse_run(text.replace("false", "true", 2), queries=["q1"]))
+
+
 NO_IDS = "the answers have no query ids. List the queries in a file, in the order of the searches, and give it with `queries=`"
 
 

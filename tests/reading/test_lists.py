@@ -188,6 +188,10 @@ UNSORTED = (
         (lines({"query_id": "q1", "hits": [["a", 0.2], ["b", 0.9]]}), f"<text>:1: {UNSORTED}"),
         (json.dumps({"q1": [["a", 0.2], ["b", 0.9]], "q2": []}, indent=1), f"<text>: {UNSORTED}"),
         (
+            lines({"query_id": "q1", "hits": [{"id": "a", "rank": 2}, {"id": "b", "rank": 1}]}),
+            "<text>:1: hit 2: rank 1 comes after rank 2. Sort each list by rank, the best first.",
+        ),
+        (
             lines({"query_id": "q1", "hits": [["a", 2], "b"]}),
             "<text>:1: score is missing (query q1, document b). Scores must be plain decimal numbers such as 12.5 or 1.2e-3: "
             "fix or remove these rows.",

@@ -156,6 +156,18 @@ def _reason(error: Any) -> str:
     return show_id(": ".join(known) or "no reason given", 200)
 
 
+def _is_async(fields: Fields) -> bool:
+    return "is_partial" in fields and _is_answer(_fields(fields.get("response")))
+
+
+def _from_async(record: Object, place: Place) -> Iterator[QueryList]:
+    fields = dict(record)
+    found = _answer(None, _fields(fields["response"]), place)
+    still = "is incomplete: the search is still running. Save the answer when it has finished."
+    is_whole = not fields.get("is_running") and (not fields["is_partial"] or found.doubt)
+    yield found if is_whole else replace(found, doubt=still)
+
+
 def _is_rank_eval(fields: Fields) -> bool:
     return isinstance(fields.get("details"), Object) and "metric_score" in fields
 
@@ -302,6 +314,7 @@ def _by_query(kind: Kind) -> Callable[[Object, Place], Iterator[QueryList]]:
 SHAPES = (
     Shape("an answer of _search", "run", _is_answer, _from_answer),
     Shape("an answer of _msearch", "run", _is_msearch, _from_msearch),
+    Shape("an answer of _async_search", "run", _is_async, _from_async),
     Shape(
         "an answer of _rank_eval",
         "run",

@@ -89,7 +89,21 @@ def pairs_of(value: list[Any], kind: Kind, place: Place) -> list[Pair]:
     """The documents of a list of ids, pairs or objects, of {document: value} or of {grade: [document]}."""
     if isinstance(value, Object):
         return list(_by_key(value))
+    if kind == "run" and value and isinstance(value[0], Object):
+        _refuse_other_ranks(value, place)
     return [_pair(item, kind, place, count) for count, item in enumerate(value, 1)]
+
+
+def _refuse_other_ranks(value: list[Any], place: Place) -> None:
+    """Raise an error if the ranks of hits contradict their order."""
+    name = next((name for name, _ in value[0] if normalised(name) == "rank"), None)
+    if name is None:
+        return
+    ranks = [_number(dict(hit).get(name)) for hit in value if isinstance(hit, Object)]
+    for count, (one, other) in enumerate(pairwise(ranks), 2):
+        if one is not None and other is not None and other <= one:
+            where = place.inside(f"{_ITEM['run']} {count}")
+            raise where.error(f"rank {other:g} comes after rank {one:g}. Sort each list by rank, the best first.")
 
 
 def _by_key(value: Object) -> Iterator[Pair]:
