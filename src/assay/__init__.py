@@ -25,6 +25,7 @@ _EXPORTS = {
     "assay.formats.readings": ("Reading",),
     "assay.formats.writing": ("write_qrels", "write_run"),
     "assay.fusion": ("collapse", "fuse"),
+    "assay.inputs.queries": ("read_queries",),
     "assay.judged": ("JudgedRanking",),
     "assay.judges": ("merge_judges",),
     "assay.marking": ("judge",),

@@ -32,6 +32,7 @@ from assay.formats.writing import write_qrels as write_qrels
 from assay.formats.writing import write_run as write_run
 from assay.fusion import collapse as collapse
 from assay.fusion import fuse as fuse
+from assay.inputs.queries import read_queries as read_queries
 from assay.judged import JudgedRanking as JudgedRanking
 from assay.judges import merge_judges as merge_judges
 from assay.marking import judge as judge

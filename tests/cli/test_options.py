@@ -47,16 +47,16 @@ def test_the_rules_have_the_same_options_on_every_command():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["evaluate", "--queries", "both"], "No such option '--queries'; it is now called '--query-set'."),
+        (["evaluate", "--queries", "both"], "--queries takes a file with queries; did you mean --query-set both?"),
         (["evaluate", "--scores=float32"], "No such option '--scores'; it is now called '--score-type'."),
-        (["gate", "--queries=strict"], "No such option '--queries'; it is now called '--query-set'."),
+        (["gate", "--queries=strict"], "--queries takes a file with queries; did you mean --query-set strict?"),
         (["gate", "--scores", "float32"], "No such option '--scores'; it is now called '--score-type'."),
         (
             ["diagnose", "--queries", "judged"],
-            "--queries takes a file with query texts; did you mean --query-set judged?",
+            "--queries takes a file with queries; did you mean --query-set judged?",
         ),
         (["diagnose", "--scores", "float64"], "No such option '--scores'; it is now called '--score-type'."),
-        (["compare", "--queries=both"], "--queries takes a file with query texts; did you mean --query-set both?"),
+        (["compare", "--queries=both"], "--queries takes a file with queries; did you mean --query-set both?"),
         (
             ["compare", "--scores", "float32"],
             "--scores takes a file with per-query values; did you mean --score-type float32?",

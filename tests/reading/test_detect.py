@@ -14,9 +14,7 @@ from assay.formats.names import Kind
 from assay.formats.sources import open_text
 from reading.rows import refusal
 
-FORMATS = (
-    "Choose a format with `read_{kind}(input_format=)`: trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow."
-)
+FORMATS = "Choose a format with `read_{kind}(input_format=)`: trec, beir, msmarco, json, jsonl, csv, tsv, ranklib, parquet, arrow."
 
 
 @pytest.mark.parametrize(
@@ -89,7 +87,7 @@ def test_qrels_and_run_in_the_wrong_places_are_noticed() -> None:
 
 
 def test_an_unknown_format_name_is_answered_with_the_known_ones() -> None:
-    known = "The formats are auto, trec, beir, msmarco, json, jsonl, csv, tsv, parquet, arrow."
+    known = "The formats are auto, trec, beir, msmarco, json, jsonl, csv, tsv, ranklib, parquet, arrow."
 
     assert f"no input format called 'parket'; did you mean 'parquet'? {known}" == refusal(
         lambda: parse_run("q1 Q0 a 1 2 x", input_format="parket")

@@ -83,6 +83,18 @@ QRELS: dict[str, tuple[str, str | bytes]] = {
     "CSV with semicolons": ("csv", "\ufeffquery id;Product ID;rating\nq1;a;1\nq1;b;0\nq2;a;2\n"),
     "CSV after a comment": ("csv", "# from the shop, 2026\nquery_id,doc_id,relevance\nq1,a,1\nq1,b,0\nq2,a,2\n"),
     "TSV": ("tsv", "query_id\tquery\tproduct_id\tgrade\nq1\ta tv\ta\t1\nq1\ta tv\tb\t0\nq2\t\ta\t2\n"),
+    "JSON of relevant documents": ("json", '{"q1": [["a", 1], ["b", 0]], "q2": [["a", 2]]}'),
+    "JSON Lines of relevant documents": (
+        "jsonl",
+        '{"query_id": "q1", "judgments": {"a": 1, "b": 0}}\n{"query_id": "q2", "judgments": {"a": 2}}\n',
+    ),
+    "request of _rank_eval": (
+        "json",
+        '{"requests": [{"id": "q1", "request": {"query": {"match_all": {}}}, "ratings": [{"_index": "i", "_id": "a", '
+        '"rating": 1}, {"_index": "i", "_id": "b", "rating": 0}]}, {"id": "q2", "request": {}, "ratings": '
+        '[{"_index": "i", "_id": "a", "rating": 2}]}], "metric": {"precision": {"k": 20}}}',
+    ),
+    "RankLib": ("ranklib", "# by qid\n1 qid:q1 1:0.5 2:1 # a the title\n0 qid:q1 1:0 2:0.25 # b\n2\tqid:q2\t#\ta\n"),
     "Parquet": ("parquet", parquet(QRELS_FRAME)),
     "Feather": ("arrow", feather(QRELS_FRAME)),
     "Arrow stream": ("arrow", arrow_stream(QRELS_FRAME)),
@@ -101,6 +113,18 @@ RUNS: dict[str, tuple[str, str | bytes]] = {
     ),
     "CSV": ("csv", "topic,similarity,document\nq1,9.5,b\nq1,8.25,a\nq2,-0.5,c\n"),
     "TSV": ("tsv", "Query ID\tDoc ID\tScore\nq1\tb\t9.5\nq1\ta\t8.25\nq2\tc\t-0.5\n"),
+    "JSON of lists": ("json", '{"q1": [["b", 9.5], ["a", 8.25]], "q2": [["c", -0.5]]}'),
+    "JSON Lines of lists": (
+        "jsonl",
+        '{"query": {"qid": "q1", "text": "x"}, "candidates": [{"docid": "b", "score": 9.5, "doc": {"title": "y"}}, '
+        '{"docid": "a", "score": 8.25, "doc": {}}]}\n'
+        '{"query": {"qid": "q2", "text": "z"}, "candidates": [{"docid": "c", "score": -0.5, "doc": {}}]}\n',
+    ),
+    "answers of _search by query": (
+        "json",
+        '{"q1": {"took": 1, "hits": {"total": 2, "hits": [{"_id": "b", "_score": 9.5}, {"_id": "a", "_score": 8.25}]}}, '
+        '"q2": {"took": 1, "hits": {"total": 1, "hits": [{"_id": "c", "_score": -0.5}]}}}',
+    ),
     "Parquet": ("parquet", parquet(RUN_FRAME)),
     "Feather": ("arrow", feather(RUN_FRAME)),
     "Arrow stream": ("arrow", arrow_stream(RUN_FRAME)),
@@ -137,7 +161,7 @@ def test_runs_can_be_read_by_the_name_of_their_format(case: str) -> None:
 
 def test_every_format_is_in_these_tables() -> None:
     assert set(INPUT_FORMATS) == {name for name, _ in QRELS.values()}
-    assert set(INPUT_FORMATS) - {"msmarco"} == {name for name, _ in RUNS.values()}
+    assert set(INPUT_FORMATS) - {"msmarco", "ranklib"} == {name for name, _ in RUNS.values()}
 
 
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {

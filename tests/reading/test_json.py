@@ -97,10 +97,13 @@ def test_ids_that_are_no_ids_are_refused(doc: str, shown: str) -> None:
         ('{"q1": {"a": 1}', "<text>:2: invalid JSON: Expecting ',' delimiter. If each line is a separate record, "),
         (
             '{"q1": {"a": 1}}\n{"q2": {"a": 1}}',
-            "<text>:2: invalid JSON: Extra data. If each line is a separate record, ",
+            "<text>:1: no query column; the columns are q1. ",
         ),
         ('{"name": "x",\n"all": []}', f"<text>: the value of 'name' is text, not an object. {RUN_FORMS}"),
-        ('{"q1": [1]\n}', f"<text>: the value of 'q1' is a list, not an object. {RUN_FORMS}"),
+        (
+            '{"q1": [true]\n}',
+            "<text>: hit 1 of query q1: expected a document id, a pair [id, score] or an object with an id, ",
+        ),
         ('["q1"]', f"<text>: record 1: expected an object, found text. {RUN_FORMS}"),
         ('[["q1", "a", 1]]', f"<text>: record 1: expected an object, found a list. {RUN_FORMS}"),
         ('{"qid": 1, "doc": 2, "score": 3}\n7', f"<text>:2: expected an object, found a number. {RUN_FORMS}"),
@@ -117,7 +120,7 @@ def test_ids_that_are_no_ids_are_refused(doc: str, shown: str) -> None:
         (
             '{"qid": 1, "doc": 2}',
             "<text>:1: no score column; the columns are qid, doc. "
-            "Rename one of them; accepted names: score, sim, similarity, rank.",
+            "Rename one of them; accepted names: score, sim, similarity, rank, doc_position.",
         ),
     ],
 )

@@ -26,9 +26,9 @@ def conversion_options(command: Command) -> Command:
     return out_option(command)
 
 
-def target_format(source: str, output: str, to: str | None) -> str:
-    """The format to write, decided before anything is read."""
-    refuse_overwrite(output, [source])
+def target_format(sources: Iterable[str], output: str, to: str | None) -> str:
+    """The format to write, decided before any of these files is overwritten."""
+    refuse_overwrite(output, list(sources))
     return output_format(output, to)
 
 

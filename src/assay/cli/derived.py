@@ -11,6 +11,7 @@ from msgspec import Struct
 from assay._version import __version__
 from assay.cli import write
 from assay.cli.options import metadata_option, out_option
+from assay.cli.reading import queries_in, queries_option
 from assay.errors import InputError
 from assay.files import refuse_overwrite
 from assay.formats import read_run
@@ -28,13 +29,15 @@ class Inputs(Struct, frozen=True):
 
     tables: tuple[Run, ...]
     files: tuple[Mapping[str, str], ...]
+    others: Mapping[str, Mapping[str, str]]  # "queries": its identity, if there is such a file
     output: str
     to: str
 
 
 def derived_run_options(command: Command) -> Command:
-    """-o, --to, --tag and --no-metadata."""
+    """--queries, -o, --to, --tag and --no-metadata."""
     for option in (
+        queries_option,
         metadata_option("a TREC file"),
         click.option("--tag", help="Run tag to write instead of the default."),
         click.option(
@@ -46,17 +49,20 @@ def derived_run_options(command: Command) -> Command:
     return command
 
 
-def read_inputs(paths: Sequence[str], output: str, to: str | None) -> Inputs:
+def read_inputs(paths: Sequence[str], output: str, to: str | None, queries: str | None) -> Inputs:
     """Read the runs; an output that is one of the inputs is an error before anything is read."""
-    refuse_overwrite(output, paths)
+    others = [] if queries is None else [queries]
+    refuse_overwrite(output, [*paths, *others])
     target = output_format(output, to)
     if list(paths).count(STDIO) > 1:
         raise InputError("standard input (-) can be read only once.")
-    before = stamps(paths)
-    tables = tuple(read_run(path) for path in paths)
+    before = stamps([*paths, *others])
+    asked = queries_in(queries)
+    tables = tuple(read_run(path, queries=asked) for path in paths)
     files = tuple(_identity(path) for path in paths)
+    asked_in = {} if queries is None else {"queries": _identity(queries)}
     refuse_changed(before)
-    return Inputs(tables, files, output, target)
+    return Inputs(tables, files, asked_in, output, target)
 
 
 def _identity(path: str) -> dict[str, str]:
@@ -94,6 +100,6 @@ def _header(run: Run, method: Mapping[str, Any], inputs: Inputs, tag: str | None
         {
             "tag": tag or run.tag or run.name,
             "implementation": {"software": f"assay {__version__}"},
-            "method": {"automatic": True, **method, "runs": list(inputs.files)},
+            "method": {"automatic": True, **method, "runs": list(inputs.files), **inputs.others},
         }
     )

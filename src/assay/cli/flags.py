@@ -14,7 +14,7 @@ from assay.rules import RULES_IN_WORDS
 # `split=`, `grades={'E': 3}` or `read_run(input_format='beir')`, in backticks
 _PARAMETER = re.compile(r"`(?:read_(?P<kind>run|qrels)\()?(?P<name>[a-z_]+)=(?P<value>[^`]*?)\)?`")
 # What --queries and --scores were where they did not take a file
-_RENAMED = {"--queries": ("--query-set", "--size"), "--scores": ("--score-type",)}
+_RENAMED = {"--queries": ("--size",), "--scores": ("--score-type",)}
 
 
 def with_flags(message: str, command: click.Command) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
 import click
 
 from assay.cli.reading import split_name
-from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES, Unmatched
 from assay.files import refuse_overwrite
 from assay.measures.conventions import CONVENTIONS
@@ -40,23 +38,6 @@ def rule_options(command: Command) -> Command:
         )
         decorated = option(decorated)
     return cast("Command", decorated)
-
-
-def file_option(rule: str, content: str, help_text: str) -> Callable[[Command], Command]:
-    """An option for a file that has the name of a rule; a value of the rule is an error that names the rule's option."""
-    texts = RULES_IN_WORDS[rule]
-
-    def checked(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
-        if path is not None and path in texts.choices and not Path(path).exists():
-            raise InputError(f"--{rule} takes a file with {content}; did you mean {texts.option} {path}?")
-        return path
-
-    return click.option(f"--{rule}", type=click.Path(dir_okay=False), callback=checked, help=help_text)
-
-
-def queries_option(command: Command) -> Command:
-    """--queries: the texts of the queries."""
-    return file_option("queries", "query texts", "File with the query texts: TSV, JSONL or TREC topics.")(command)
 
 
 def like_option(command: Command) -> Command:

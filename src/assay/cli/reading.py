@@ -12,8 +12,9 @@ import click
 from assay.errors import InputError
 from assay.formats import INPUT_FORMATS, as_qrels, as_run, parse_grades
 from assay.formats.names import Kind
-from assay.formats.readings import AUTO, Reading, Readings
+from assay.formats.readings import AUTO, Queries, Reading, Readings
 from assay.marking import OpenedRun
+from assay.rules import RULES_IN_WORDS
 from assay.tables import Qrels, Run
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -35,6 +36,7 @@ def input_options(command: Command) -> Command:
     formats = click.Choice(list(INPUT_FORMATS))
     return _decorated(
         cast("Command", with_readings),
+        queries_option,
         _grades_option,
         click.option("--run-format", type=formats, help="Format of the RUNs only."),
         click.option("--qrels-format", type=formats, help="Format of QRELS only."),
@@ -42,18 +44,22 @@ def input_options(command: Command) -> Command:
     )
 
 
-def reading_options(kind: Kind) -> Callable[[Command], Command]:
-    """The options that say how to read the only file of a command; the command gets them all as `reading`."""
+def reading_options(kind: Kind, *, queries: bool = True) -> Callable[[Command], Command]:
+    """The options that say how to read the only file of a command; the command gets them all as `reading`.
+
+    `queries=False` leaves out --queries, for a command that has its own or needs none.
+    """
 
     def decorate(command: Command) -> Command:
         @wraps(command)
         def with_reading(*given: Any, **named: Any) -> Any:
-            reading = _taken(named)
+            reading = _taken(named, queries=queries)
             return command(*given, reading=reading, **named)
 
         of_kind = [_grades_option] if kind == "qrels" else []
         return _decorated(
             cast("Command", with_reading),
+            *([queries_option] if queries else []),
             *of_kind,
             _format_option("Format of the file; auto detects it from the content."),
         )
@@ -61,10 +67,44 @@ def reading_options(kind: Kind) -> Callable[[Command], Command]:
     return decorate
 
 
-def _taken(named: dict[str, Any]) -> Reading:
+def _taken(named: dict[str, Any], *, queries: bool = True) -> Reading:
     """The reading that the options describe, which are removed from the arguments of the command."""
     grades = named.pop("grades", None)
-    return Reading(named.pop("input_format"), parse_grades(grades) if grades else {})
+    return Reading(
+        named.pop("input_format"),
+        parse_grades(grades) if grades else {},
+        queries=queries_in(named.pop("queries")) if queries else Queries(),
+    )
+
+
+def queries_in(path: str | None) -> Queries:
+    """The queries of a file; none without one."""
+    if path is None:
+        return Queries()
+    from assay.inputs.queries import read_queries
+
+    return Queries(read_queries(path), path)
+
+
+def file_option(rule: str, content: str, help_text: str) -> Callable[[Command], Command]:
+    """An option for a file that has the name of a rule; a value of the rule is an error that names the rule's option."""
+    texts = RULES_IN_WORDS[rule]
+
+    def checked(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+        if path is not None and path in texts.choices and not Path(path).exists():
+            raise InputError(f"--{rule} takes a file with {content}; did you mean {texts.option} {path}?")
+        return path
+
+    return click.option(f"--{rule}", type=click.Path(dir_okay=False), callback=checked, help=help_text)
+
+
+def queries_option(command: Command) -> Command:
+    """--queries: the ids and texts of the queries."""
+    text = (
+        "File with the ids and texts of the queries (TSV, JSONL or TREC topics). Search results without query ids get "
+        "theirs from it, in order."
+    )
+    return file_option("queries", "queries", text)(command)
 
 
 _grades_option = click.option("--grades", help="Values of letter grades, such as E=3,S=2,C=1,I=0.")

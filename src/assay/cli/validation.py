@@ -18,7 +18,7 @@ from assay.errors import InputError
 from assay.formats.names import Kind
 from assay.formats.sources import STDIN
 from assay.report.validation import RENDERERS
-from assay.validation.findings import Validation
+from assay.validation.findings import Finding, Validation
 from assay.validation.fixing import Repairs
 from assay.validation.policies import chosen_policies, parse_policies, policies_of
 from assay.validation.validating import Progress
@@ -92,11 +92,16 @@ def finish(
 ) -> None:
     """Show the findings; exit with 1 if the file is not valid."""
     context = click.get_current_context()
-    shown = [replace(each, message=with_flags(each.message, context.command)) for each in found.findings]
-    found = replace(found, findings=tuple(shown))
+    found = replace(found, findings=tuple(_in_flags(each, context.command) for each in found.findings))
     write(RENDERERS[output_format](found, strict=strict, repairs=repairs, after=after), output)
     if not found.holds(strict=strict):
         context.exit(1)
+
+
+def _in_flags(finding: Finding, command: click.Command) -> Finding:
+    """The finding with the command's flags for parameters."""
+    examples = tuple(replace(example, text=with_flags(example.text, command)) for example in finding.examples)
+    return replace(finding, message=with_flags(finding.message, command), examples=examples)
 
 
 @contextmanager

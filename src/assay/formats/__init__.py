@@ -10,6 +10,8 @@ loads only NumPy and the standard library.
     frames     Parquet, Arrow, data frames      dicts  dicts of dicts        problems  collected bad rows
     writing    writes all formats               writers, sheets  details     holding   ids that a format can store
     info       summary of a file                unread  input that the kernel reads
+    answers    JSON of search engines, Quepid   lists   the documents of each query    queries   ids for texts and positions
+    quepid     CSV exports                      ranklib   RankLib and LTR exports
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
 from assay.formats.names import HEADERS, Kind, Roles, find_roles, is_header
 from assay.formats.numbers import number
 from assay.formats.problems import Problems
+from assay.formats.quepid import TEXT, is_quepid, rows_with_values
+from assay.formats.queries import with_ids
 from assay.formats.readings import Reading
 from assay.formats.sources import Content
 from assay.formats.text import (
@@ -51,6 +53,8 @@ def plain_tsv_layout(content: Content, kind: Kind, reading: Reading) -> Layout |
         roles = find_roles(names, kind, content.name, line=1)
     except InputError:
         return None  # the Python reader reports it, or a more serious error
+    if reading.queries.by_text and not names[roles["query"]].casefold().endswith("id"):
+        return None  # the column may contain the texts of queries
     return Layout(
         query=roles["query"],
         doc=roles["doc"],
@@ -91,9 +95,11 @@ def _columns(content: Content, kind: Kind, delimiters: tuple[str, ...], reading:
     problems = Problems(content.name)
     rows = _numbered_rows(chain([header], lines), delimiter, skipped, content)
     next(rows)
+    if is_quepid(names):
+        rows = rows_with_values(rows, names, kind)
     columns = _by_role(rows, roles, len(names), content, problems)
     problems.refuse()
-    return columns
+    return with_ids(columns, reading, sure=TEXT in names)
 
 
 def _text_lines(content: Content) -> Iterator[str]:

@@ -46,11 +46,11 @@ def detect_format(content: Content, kind: Kind, formats: Iterable[str]) -> str:
     line = _opening(content)
     text = content.head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if text.startswith((b"{", b"[")) and re.match(_JSON, text):
-        return _json_format(text)
+        return _json_format(text, content)
     refuse_old_mac_lines(Chunk(content.head, 1), content)
     if not line:
         return "trec"  # only comments so far: the TREC reader reports an empty file
-    found = _delimited_with_header(line) or _by_blanks(line, kind) or _delimited(line)
+    found = _ranklib(line) or _delimited_with_header(line) or _by_blanks(line, kind) or _delimited(line)
     if found is None:
         raise FormatError(_unknown(line, kind, formats), source=content.name)
     if found == "trec":
@@ -58,11 +58,16 @@ def detect_format(content: Content, kind: Kind, formats: Iterable[str]) -> str:
     return found
 
 
-def _json_format(text: bytes) -> str:
-    """JSON Lines if the first line is a whole record with plain values, else JSON."""
-    one_line = text.split(b"\n", 1)[0].rstrip()
-    is_record = text.startswith(b"{") and not re.match(_NESTED_JSON, text) and one_line.endswith(b"}")
-    return "jsonl" if is_record else "json"
+def _json_format(text: bytes, content: Content) -> str:
+    """JSON Lines if the first line is a whole record and its values are plain or another one follows, else JSON."""
+    first, _, rest = text.partition(b"\n")
+    if not text.startswith(b"{") or not first.rstrip().endswith(b"}"):
+        return "json"
+    if not re.match(_NESTED_JSON, text):
+        return "jsonl"
+    while not rest.strip() and content.look_further():
+        rest = content.head.removeprefix(BYTE_ORDER_MARK).lstrip().partition(b"\n")[2]
+    return "jsonl" if rest.lstrip().startswith(b"{") else "json"
 
 
 def _opening(content: Content) -> str:
@@ -72,6 +77,10 @@ def _opening(content: Content) -> str:
         _, line = first_data_line(head[: head.rfind(b"\n") + 1])
         if line or not content.look_further():
             return decoded((line or first_data_line(head)[1]).strip())
+
+
+def _ranklib(line: str) -> str | None:
+    return "ranklib" if "qid:" in line and "".join(line.split()[1:2]).startswith("qid:") else None
 
 
 def _delimited_with_header(line: str) -> str | None:

@@ -1,5 +1,6 @@
 """JSON and JSON Lines: {query: {document: value}} as in pytrec_eval and ranx, or records with named columns.
 
+Lists of documents by query, such as the answers of search engines, are left to `answers`.
 Duplicate keys of an object are kept, for the check for duplicate documents.
 """
 
@@ -7,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import FormatError, InputError, show_id
+from assay.formats.answers import find_shape, lists_in
 from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
+from assay.formats.lists import Object, Place, columns_of_lists, kind_of
 from assay.formats.names import Kind, find_roles
 from assay.formats.problems import Problems
+from assay.formats.queries import with_ids
 from assay.formats.readings import Reading
 from assay.formats.sources import Content
 from assay.formats.text import NO_DATA, decoded, line_chunks, refuse_old_mac_lines, whole_text
@@ -26,12 +31,6 @@ _EXPECTED: dict[Kind, str] = {
     "qrels": 'Expected {"query": {"document": grade}} or [{"query_id": ..., "doc_id": ..., "relevance": ...}].',
     "run": 'Expected {"query": {"document": score}} or [{"query_id": ..., "doc_id": ..., "score": ...}].',
 }
-
-
-class _Object(list[tuple[str, Any]]):
-    """A JSON object as a list of pairs: a dict would drop duplicate keys."""
-
-
 _MISSING = object()
 
 
@@ -60,15 +59,39 @@ def _json_columns(content: Content, kind: Kind, reading: Reading) -> Columns:
     if not text.strip():
         raise InputError(NO_DATA, source=content.name)
     value = _parsed(text, content)
-    if isinstance(value, _Object):
-        return _nested_columns(value, kind, content)
+    if isinstance(value, Object):
+        place = Place(content.name)
+        shape = find_shape(value, kind, place)
+        if shape is None:
+            return with_ids(_nested_columns(value, kind, content), reading)
+        return columns_of_lists(lists_in(shape, value, place), kind, content.name, reading)
     if isinstance(value, list):
-        return _record_columns(((None, record) for record in value), kind, content)
+        return _columns_of_records(((None, record) for record in value), kind, content, reading)
     raise FormatError(f"the JSON is a {type(value).__name__}. {_EXPECTED[kind]}", source=content.name)
 
 
 def _jsonl_columns(content: Content, kind: Kind, reading: Reading) -> Columns:
-    return _record_columns(_numbered_records(content), kind, content)
+    return _columns_of_records(_numbered_records(content), kind, content, reading)
+
+
+def _columns_of_records(
+    records: Iterable[tuple[int | None, Any]], kind: Kind, content: Content, reading: Reading
+) -> Columns:
+    """The rows of records with one document each, or of records with the list of a query; the first one decides."""
+    records = iter(records)
+    first = next(records, None)
+    if first is None:
+        raise InputError(NO_DATA, source=content.name)
+    records = chain([first], records)
+    shape = find_shape(first[1], kind, Place(content.name, first[0]))
+    if shape is None:
+        return with_ids(_record_columns(records, kind, content), reading)
+    lists = [
+        each
+        for number, (line, record) in enumerate(records, 1)
+        for each in lists_in(shape, record, Place(content.name, line, "" if line else f"record {number}"))
+    ]
+    return columns_of_lists(lists, kind, content.name, reading)
 
 
 def _parsed(text: str, content: Content, line: int | None = None) -> Any:
@@ -82,7 +105,7 @@ def _parsed(text: str, content: Content, line: int | None = None) -> Any:
 def _decoder() -> JSONDecoder:
     from json import JSONDecoder  # only needed for these formats
 
-    return JSONDecoder(object_pairs_hook=_Object)
+    return JSONDecoder(object_pairs_hook=Object)
 
 
 def _no_json(error: Exception, content: Content, line: int | None) -> FormatError:
@@ -95,15 +118,15 @@ def _no_json(error: Exception, content: Content, line: int | None) -> FormatErro
     return FormatError(f"cannot read this JSON: {error}", source=content.name, line=line)
 
 
-def _nested_columns(value: _Object, kind: Kind, content: Content) -> Columns:
+def _nested_columns(value: Object, kind: Kind, content: Content) -> Columns:
     _refuse_columnwise(value, kind, content)
     query: list[str] = []
     doc: list[str] = []
     values: list[Any] = []
     for query_id, documents in value:
-        if not isinstance(documents, _Object):
+        if not isinstance(documents, Object):
             raise FormatError(
-                f"the value of '{show_id(query_id)}' is {_kind_of(documents)}, not an object. {_EXPECTED[kind]}",
+                f"the value of '{show_id(query_id)}' is {kind_of(documents)}, not an object. {_EXPECTED[kind]}",
                 source=content.name,
             )
         query += [query_id] * len(documents)
@@ -112,7 +135,7 @@ def _nested_columns(value: _Object, kind: Kind, content: Content) -> Columns:
     return Columns(content.name, {"query": query, "doc": doc, _VALUE[kind]: values})
 
 
-def _refuse_columnwise(value: _Object, kind: Kind, content: Content) -> None:
+def _refuse_columnwise(value: Object, kind: Kind, content: Content) -> None:
     """A frame stored column by column has the same shape as queries and documents, but its keys are column names."""
     try:
         find_roles([key for key, _ in value], kind, content.name)
@@ -161,9 +184,9 @@ def _where(number: int, line: int | None) -> str:
 
 def _fields(record: Any, number: int, line: int | None, kind: Kind, content: Content) -> dict[str, Any]:
     where = _where(number, line)
-    if not isinstance(record, _Object):
+    if not isinstance(record, Object):
         raise FormatError(
-            f"{where}expected an object, found {_kind_of(record)}. {_EXPECTED[kind]}", source=content.name, line=line
+            f"{where}expected an object, found {kind_of(record)}. {_EXPECTED[kind]}", source=content.name, line=line
         )
     fields = dict(record)
     if len(fields) < len(record):
@@ -177,10 +200,3 @@ def _numbered_records(content: Content) -> Iterator[tuple[int, Any]]:
         for number, line in enumerate(decoded(chunk.data).split("\n")[:-1], chunk.line):
             if line.strip():
                 yield number, _parsed(line, content, number)
-
-
-def _kind_of(value: Any) -> str:
-    if isinstance(value, _Object):
-        return "an object"
-    names = {list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number"}
-    return names.get(type(value), "null")

@@ -14,7 +14,7 @@ from assay.formats.detect import detect_format
 from assay.formats.dialects import ASSAY
 from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, plain_layout
 from assay.formats.names import Kind
-from assay.formats.readings import AUTO, Reading
+from assay.formats.readings import AUTO, QueriesLike, Reading, as_queries
 from assay.formats.sources import Content, Source, open_source, open_text
 from assay.marking import OpenedRun
 from assay.native.index import Layout
@@ -102,12 +102,12 @@ FORMATS = {
     "beir": _in_columns("BEIR text in three columns: query document grade (or score)", BEIR_QRELS, BEIR_RUN),
     "msmarco": _in_columns("MS MARCO text: query 0 document grade; query document rank", TREC_QRELS, MSMARCO_RUN),
     "json": InputFormat(
-        "JSON: {query: {document: value}} as in pytrec_eval and ranx, or a list of records",
+        "JSON: {query: {document: value}} as in pytrec_eval and ranx, a list of records, answers of search engines",
         later("json.qrels_from_json"),
         later("json.run_from_json"),
     ),
     "jsonl": InputFormat(
-        "JSON Lines: one record with named columns per line",
+        "JSON Lines: one record per line, with one document or the list of a query",
         later("json.qrels_from_jsonl"),
         later("json.run_from_jsonl"),
     ),
@@ -122,45 +122,69 @@ FORMATS = {
         lambda content, reading: run_from_delimited(content, TSV, reading),
         layout=later("delimited.plain_tsv_layout"),
     ),
+    "ranklib": InputFormat(
+        "RankLib, SVMrank and Quepid's LTR export, for qrels: grade qid:query features # document",
+        later("ranklib.qrels_from_ranklib"),
+        later("ranklib.run_from_ranklib"),
+    ),
     "parquet": _in_arrow("Parquet, with named columns", later("frames.parquet_table")),
     "arrow": _in_arrow("Arrow IPC file or stream (Feather), with named columns", later("frames.arrow_table")),
 }
 INPUT_FORMATS = {name: format.description for name, format in FORMATS.items()}
 
 
-def read_qrels(source: Source, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
+def read_qrels(
+    source: Source,
+    *,
+    input_format: str = AUTO,
+    grades: Mapping[str, float] | None = None,
+    queries: QueriesLike = (),
+) -> Qrels:
     """Read qrels from a file, compressed or not, or from standard input ('-').
 
-    `grades` gives letters a value: {"E": 3, "S": 2}. Errors name the file, the line and the value.
+    `grades` gives letters a value: {"E": 3, "S": 2}. `queries`, as from `read_queries`, gives ids to queries that the
+    file identifies by their text. Errors name the file, the line and the value.
     """
     with open_source(source) as content:
-        return qrels_from_content(content, Reading(input_format, grades or {}))
+        return qrels_from_content(content, Reading(input_format, grades or {}, queries=as_queries(queries)))
 
 
-def read_run(source: Source, *, input_format: str = AUTO, name: str | None = None) -> Run:
-    """Read a run from a file, compressed or not, or from standard input ('-'). Its default name is the file's stem."""
+def read_run(source: Source, *, input_format: str = AUTO, name: str | None = None, queries: QueriesLike = ()) -> Run:
+    """Read a run from a file, compressed or not, or from standard input ('-'). Its default name is the file's stem.
+
+    `queries`, {id: text} as from `read_queries` or a list of ids, gives ids to queries that the file identifies by their
+    position or their text.
+    """
     with open_source(source) as content:
-        return run_from_content(content, Reading(input_format), name)
+        return run_from_content(content, Reading(input_format, queries=as_queries(queries)), name)
 
 
-def parse_qrels(text: str | bytes, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
+def parse_qrels(
+    text: str | bytes,
+    *,
+    input_format: str = AUTO,
+    grades: Mapping[str, float] | None = None,
+    queries: QueriesLike = (),
+) -> Qrels:
     r"""Parse qrels from text in any format.
 
     >>> parse_qrels("q1 0 a 1\nq1 0 b 0").rel.tolist()
     [1.0, 0.0]
     """
     with open_text(text, "qrels") as content:
-        return qrels_from_content(content, Reading(input_format, grades or {}))
+        return qrels_from_content(content, Reading(input_format, grades or {}, queries=as_queries(queries)))
 
 
-def parse_run(text: str | bytes, *, input_format: str = AUTO, name: str | None = None) -> Run:
+def parse_run(
+    text: str | bytes, *, input_format: str = AUTO, name: str | None = None, queries: QueriesLike = ()
+) -> Run:
     r"""Parse a run from text in any format.
 
     >>> parse_run("q1 Q0 a 1 9.5 bm25\nq1 Q0 b 2 8.0 bm25").tag
     'bm25'
     """
     with open_text(text, "run") as content:
-        return run_from_content(content, Reading(input_format), name)
+        return run_from_content(content, Reading(input_format, queries=as_queries(queries)), name)
 
 
 def as_qrels(value: QrelsLike, reading: Reading = Reading()) -> Qrels:

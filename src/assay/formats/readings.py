@@ -2,16 +2,74 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, TypeAlias
+
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
+from assay.errors import InputError, show_id
 from assay.formats.numbers import GradeMap, checked_grades
 
 AUTO = "auto"
 
 
+class Queries(Struct, frozen=True, dict=True):
+    """The queries in order: id -> text, which is empty if it is not known."""
+
+    texts: Mapping[str, str] = {}
+    source: str = ""  # the file they come from; empty if there is none
+
+    def __bool__(self) -> bool:
+        return bool(self.texts)
+
+    @property
+    def place(self) -> str:
+        """Where the queries come from, for messages."""
+        return self.source or "`queries=`"
+
+    @cached_property
+    def by_text(self) -> dict[str, list[str]]:
+        """The ids of each text."""
+        found: dict[str, list[str]] = {}
+        for query, text in self.texts.items():
+            if text.strip():
+                found.setdefault(text.strip(), []).append(query)
+        return found
+
+
+QueriesLike: TypeAlias = Queries | Mapping[Any, Any] | Iterable[Any]
+
+
+def as_queries(value: QueriesLike) -> Queries:
+    """The queries from {id: text} or a list of ids.
+
+    >>> as_queries({1: "blue shoes", 2: "red hat"}).texts
+    {'1': 'blue shoes', '2': 'red hat'}
+    >>> as_queries(["q1", "q2"]).texts
+    {'q1': '', 'q2': ''}
+    """
+    if isinstance(value, Queries):
+        return value
+    if isinstance(value, (str, bytes, os.PathLike)):
+        raise InputError(
+            "`queries=` takes {id: text} or a list of ids. To read a file, pass assay.read_queries(path) for it."
+        )
+    given = list(value.items()) if isinstance(value, Mapping) else [(query, "") for query in value]
+    texts = {str(query): "" if text is None else str(text) for query, text in given}
+    if len(texts) < len(given):
+        ids = [str(query) for query, _ in given]
+        twice = next(query for place, query in enumerate(ids) if query in ids[:place])
+        raise InputError(f"query {show_id(twice)} appears twice in `queries=`; give each id once.")
+    return Queries(texts)
+
+
 class Reading(Struct, frozen=True):
     """How to read qrels or a run.
+
+    `queries` is {id: text} or a list of ids, in order: for files that identify queries by their position or their text.
 
     >>> Reading(grades={"E": 3}).grades
     {'E': 3.0}
@@ -19,10 +77,13 @@ class Reading(Struct, frozen=True):
 
     input_format: str = AUTO
     grades: GradeMap = {}  # letter -> grade
+    queries: Queries = Queries()
 
     def __post_init__(self) -> None:
         if self.grades:
             force_setattr(self, "grades", checked_grades(self.grades))
+        if type(self.queries) is not Queries:
+            force_setattr(self, "queries", as_queries(self.queries))
 
     def in_format(self, name: str) -> Reading:
         """The same for a file in this format."""

@@ -143,6 +143,7 @@ def build_manifest(
     inputs: Sequence[Digest],
     metadata: Mapping[str, Any],
     qrels_metadata: dict[str, Any] | None = None,
+    queries: str | None = None,
 ) -> ExperimentManifest:
     """The manifest without the digests of the outputs, which `storing` adds when it writes them.
 
@@ -169,6 +170,7 @@ def build_manifest(
         metadata=dict(metadata),
         qrels_metadata=qrels_metadata,
         notes=settings.notes,
+        queries=queries,
     )
 
 

@@ -190,3 +190,4 @@ class ExperimentManifest(Record, frozen=True, kw_only=True):
     )  # run -> ir_metadata of its header, or {"raw": ..., "why": ...}
     qrels_metadata: dict[str, Any] | None = None  # likewise of the judgments
     notes: tuple[str, ...] = ()
+    queries: str | None = None  # path of the file that gave queries their ids; its digest is among the inputs

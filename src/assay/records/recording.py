@@ -17,7 +17,16 @@ from assay.formats.readings import Readings
 from assay.formats.sources import STDIN
 from assay.records.building import as_text, build_report, queries_of_run
 from assay.records.curves import NO_CURVES, curves_of
-from assay.records.identity import Stamp, file_digest, identity_of, name_of, refuse_changed, stamps, unread_identity
+from assay.records.identity import (
+    Stamp,
+    file_digest,
+    identity_of,
+    is_file,
+    name_of,
+    refuse_changed,
+    stamps,
+    unread_identity,
+)
 from assay.records.manifest import (
     DeclaredSettings,
     build_manifest,
@@ -119,6 +128,7 @@ def begin_experiment(
     baseline: str | None = None,
     settings: Sequence[str] = (),
     notes: Sequence[str] = (),
+    readings: Readings = Readings(),
     **others: Any,
 ) -> Experiment:
     """Plan an experiment; the folder, targets and settings are checked before any file is evaluated.
@@ -133,7 +143,8 @@ def begin_experiment(
         targets=None if targets is None else read_targets(targets),
         baseline=baseline,
         settings=parse_settings(settings, notes),
-        before=stamps([qrels, *runs]),
+        before=stamps([qrels, *runs, readings.run.queries.source]),
+        readings=readings,
         **others,
     )
 
@@ -234,15 +245,17 @@ def record_experiment(
         )
         for each, run in zip(measured, runs, strict=True)
     ]
+    queries = plan.readings.run.queries.source
     manifest = build_manifest(
         name,
         command=command,
         config=config,
         settings=settings,
         runs=[report.run.name for report in reports],
-        inputs=_inputs(reports, baseline, secrets),
+        inputs=[*_inputs(reports, baseline, secrets), *_hidden_digests([queries], secrets)],
         metadata=hidden_metadata(metadata, secrets),
         qrels_metadata=hidden_metadata(of_qrels, secrets).get("qrels"),
+        queries=as_text(secrets.hide(queries)) if queries else None,
     )
     refuse_changed(dict(plan.before))
     return write_reports(plan.folder or "", reports, manifest, render)
@@ -308,6 +321,9 @@ def _inputs(reports: Sequence[EvaluationReport], baseline: Baseline | None, secr
         if identity.sha256 is not None and identity.size is not None
     ]
     if baseline is not None and baseline.path is not None:
-        digest = file_digest(str(Path(baseline.path) / REPORT_FILE))
-        found.append(Digest(path=as_text(secrets.hide(digest.path)), sha256=digest.sha256, size=digest.size))
+        found += _hidden_digests([str(Path(baseline.path) / REPORT_FILE)], secrets)
     return found
+
+
+def _hidden_digests(paths: Sequence[str], secrets: Secrets) -> list[Digest]:
+    return [replace(file_digest(path), path=as_text(secrets.hide(path))) for path in paths if is_file(path)]

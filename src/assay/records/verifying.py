@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from assay.errors import AssayError, InputError
 from assay.evaluation import Evaluator
-from assay.formats.readings import Reading
+from assay.formats.readings import Queries, Reading
 from assay.formats.unread import open_run
+from assay.inputs.queries import read_queries
 from assay.records.building import build_report
 from assay.records.identity import content_of, is_file
 from assay.records.manifest import config_hash, settings_of
@@ -149,8 +150,9 @@ def _number_checks(folder: Path, manifest: ExperimentManifest, reports: Sequence
     """Checks of all numbers, run by run: one that cannot be read leaves the others checked."""
     config = manifest.config
     try:
-        evaluator = _evaluator(folder, config, reports[0])
-        again = [_measured_again(folder, config, evaluator, report) for report in reports]
+        queries = _queries(folder, manifest)
+        evaluator = _evaluator(folder, config, reports[0], queries)
+        again = [_measured_again(folder, config, evaluator, report, queries) for report in reports]
         measured = [each for each in again if isinstance(each, Measured)]
         unread = [_recorded(report) for report, each in zip(reports, again, strict=True) if isinstance(each, Exception)]
         outcomes = check_all(config.targets, [each.evaluation for each in measured], config.baseline, unread)
@@ -165,24 +167,34 @@ def _number_checks(folder: Path, manifest: ExperimentManifest, reports: Sequence
             yield from _compared(before, _rebuilt(now, before, outcomes))
 
 
-def _evaluator(folder: Path, config: Config, report: EvaluationReport) -> Evaluator:
+def _queries(folder: Path, manifest: ExperimentManifest) -> Queries:
+    """The queries that the files were read with."""
+    path = manifest.queries
+    if path is None:
+        return Queries()
+    sha256 = next((digest.sha256 for digest in manifest.inputs if digest.path == path), None)
+    return Queries(read_queries(_found(folder, "the file of queries", path, sha256)), path)
+
+
+def _evaluator(folder: Path, config: Config, report: EvaluationReport, queries: Queries) -> Evaluator:
     return Evaluator(
-        _found(folder, report.qrels),
+        _found_again(folder, report.qrels),
         config.measures,
         config.rules,
         like=config.like,
-        reading=Reading(config.qrels_format, config.grades),
+        reading=Reading(config.qrels_format, config.grades, queries=queries),
         unmatched="zero",
     )
 
 
 def _measured_again(
-    folder: Path, config: Config, evaluator: Evaluator, report: EvaluationReport
+    folder: Path, config: Config, evaluator: Evaluator, report: EvaluationReport, queries: Queries
 ) -> Measured | _CannotRead | AssayError:
     """A run, evaluated again from its file, or why that is not possible."""
     try:
-        path = _found(folder, report.run)
-        return measure_run(evaluator, open_run(path, Reading(config.run_format), name=report.run.name))
+        path = _found_again(folder, report.run)
+        reading = Reading(config.run_format, queries=queries)
+        return measure_run(evaluator, open_run(path, reading, name=report.run.name))
     except (_CannotRead, AssayError) as error:
         return error
 
@@ -209,15 +221,20 @@ def _rebuilt(measured: Measured, before: EvaluationReport, outcomes: Mapping[str
     )
 
 
-def _found(folder: Path, identity: Identity) -> str:
-    """The file of a run or of judgments; of two candidates, the one that has not changed."""
-    if identity.sha256 is None:
-        came = "standard input" if identity.path == "-" else identity.path or "a value in memory"
-        raise _CannotRead(f"{identity.name} came from {came}, which cannot be read again")
-    there = [path for path in candidates(folder, identity.path) if is_file(path)]
+def _found_again(folder: Path, identity: Identity) -> str:
+    """The file of a run or of judgments."""
+    return _found(folder, identity.name, identity.path, identity.sha256)
+
+
+def _found(folder: Path, name: str, recorded: str, sha256: str | None) -> str:
+    """The file with a recorded path; of two candidates, the one that has not changed."""
+    if sha256 is None:
+        came = "standard input" if recorded == "-" else recorded or "a value in memory"
+        raise _CannotRead(f"{name} came from {came}, which cannot be read again")
+    there = [path for path in candidates(folder, recorded) if is_file(path)]
     if not there:
-        raise _CannotRead(f"{identity.path} was not found")
-    same = [path for path in there if len(there) > 1 and content_of(path).sha256 == identity.sha256]
+        raise _CannotRead(f"{recorded} was not found")
+    same = [path for path in there if len(there) > 1 and content_of(path).sha256 == sha256]
     return (same or there)[0]
 
 

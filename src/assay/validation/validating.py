@@ -21,7 +21,7 @@ from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, T
 from assay.formats.names import Kind
 from assay.formats.numbers import GradeMap, floats, grade, number, ranks
 from assay.formats.reading import FORMATS, format_name, qrels_from_content, run_from_content
-from assay.formats.readings import AUTO, Reading, Readings
+from assay.formats.readings import AUTO, Queries, Reading, Readings, as_queries
 from assay.formats.sources import STDIN, Content, Origin, open_file
 from assay.formats.text import decoded, refuse_other_files
 from assay.inputs.queries import read_queries
@@ -71,7 +71,7 @@ def validate_run(
         graver=asked.errors if asked else frozenset(),
     )
     tallies = Tallies("run")
-    partners = _partners(qrels, queries, tallies)
+    partners, reading = _partners(qrels, queries, reading, tallies)
     facts = _read_run(run, reading, options, partners, progress, tallies)
     said = _said(facts, "run")
     if partners.qrels is not None and not _has_errors(tallies, said) and run != STDIN and facts.rows:
@@ -93,7 +93,7 @@ def validate_qrels(
     ['QRL021', 'QRL041']
     """
     tallies = Tallies("qrels")
-    partners = _partners(None, queries, tallies)
+    partners, reading = _partners(None, queries, reading, tallies)
     facts = _read_qrels(qrels, reading, partners, progress, tallies)
     return _validation(facts, tallies, _said(facts, "qrels"), _coverage(facts.queries, partners, name="qrels"))
 
@@ -131,23 +131,24 @@ def _seen_by_evaluation(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
 # Reading
 
 
-def _partners(qrels: Any, queries: Any, tallies: Tallies) -> Partners:
-    """The judgments and topics; one that can be opened but not read is a finding."""
+def _partners(qrels: Any, queries: Any, reading: Reading, tallies: Tallies) -> tuple[Partners, Reading]:
+    """The judgments and topics, and the reading with these topics; one that can be opened but not read is a finding."""
     code = "RUN058" if tallies.kind == "run" else "QRL058"
     table, topics = None, None
-    if qrels is not None:
-        _refuse_unopenable(qrels)
-        try:
-            table = as_qrels(qrels)
-        except AssayError as error:
-            tallies[code].add(FindingExample(str(error)))
     if queries is not None:
         _refuse_unopenable(queries)
         try:
-            topics = frozenset(read_queries(queries) if _is_path(queries) else map(str, queries))
+            known = Queries(read_queries(queries), os.fsdecode(queries)) if _is_path(queries) else as_queries(queries)
+            topics, reading = frozenset(known.texts), replace(reading, queries=known)
         except AssayError as error:
             tallies[code].add(FindingExample(str(error)))
-    return Partners(table, topics)
+    if qrels is not None:
+        _refuse_unopenable(qrels)
+        try:
+            table = as_qrels(qrels, Reading(queries=reading.queries))
+        except AssayError as error:
+            tallies[code].add(FindingExample(str(error)))
+    return Partners(table, topics), reading
 
 
 def _is_path(value: Any) -> bool:

@@ -10,16 +10,14 @@ from msgspec.structs import replace
 
 from assay.cli import write
 from assay.cli.options import (
-    file_option,
     like_option,
     measure_options,
     output_options,
-    queries_option,
     rule_options,
     threads_option,
     unmatched_option,
 )
-from assay.cli.reading import input_options, named_runs, refuse_second_stdin
+from assay.cli.reading import file_option, input_options, named_runs, refuse_second_stdin
 from assay.comparison.comparing import MOVES, Comparison, compare_runs, compare_scores, segmentations
 from assay.comparison.corrections import CORRECTIONS
 from assay.comparison.paired import Alternative
@@ -30,7 +28,6 @@ from assay.errors import InputError
 from assay.evaluation import Evaluator
 from assay.formats.readings import Readings
 from assay.formats.unread import open_run
-from assay.inputs.queries import read_queries
 from assay.inputs.scores import read_scores
 from assay.report.comparison import RENDERERS
 
@@ -127,7 +124,6 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
     is_flag=True,
     help=f"Also report how far runs and measures agree; an HTML page of up to {FEW_RUNS} runs always does.",
 )
-@queries_option
 @click.option(
     "--corpus", type=click.Path(), help="FILE with documents; shows their titles with the queries that moved."
 )
@@ -153,12 +149,12 @@ def command(
     page = output_format == "html"
     if page and output is None and sys.stdout is not None and sys.stdout.isatty():
         raise InputError("an HTML page cannot be shown in the terminal; write it to a file: -o comparison.html")
-    texts = given.pop("queries")
+    readings: Readings = given["readings"]
     looks = {
         "segments": given.pop("segments"),
         "minimum_segment": given.pop("minimum_segment"),
         "moves": MOVES if asked is None else asked,
-        "texts": {} if texts is None else read_queries(texts),
+        "texts": readings.run.queries.texts,
         "corpus": given.pop("corpus"),
         "documents": page or asked is not None,
         "agreement": given.pop("agreement") or (page and len(runs) <= FEW_RUNS),

@@ -14,7 +14,6 @@ from assay.cli.options import (
     like_option,
     measure_options,
     output_options,
-    queries_option,
     rule_options,
     unmatched_option,
 )
@@ -78,7 +77,6 @@ def _file(name: str, text: str) -> Callable[[Command], Command]:
 )
 @output_options(RENDERERS, "How to show the findings.")
 @like_option
-@queries_option
 @rule_options
 @input_options
 @unmatched_option
@@ -107,6 +105,7 @@ def command(
         list(named_runs(runs, lambda path, name: as_run(path, readings.run, name=name))),
         measures,
         **given,
+        queries=readings.run.queries.texts or None,
         settings=settings,
         rules=rules,
         like=like,

@@ -58,7 +58,7 @@ def command(
     """
     judgments, (table,) = read_input(qrels, (run,), readings)
     found = reproduce(number, judgments, table, measures, duplicates=duplicates, judges=judges)
-    given = words_given("input_format", "qrels_format", "run_format", "grades", "duplicates", "judges")
+    given = words_given("input_format", "qrels_format", "run_format", "grades", "queries", "duplicates", "judges")
 
     def again(candidate: Candidate) -> str:
         like = {} if candidate.convention == "assay" else {"like": candidate.convention}

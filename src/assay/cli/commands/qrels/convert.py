@@ -35,7 +35,7 @@ def command(qrels: str, output: str, to: str | None, judges: Judges | None, read
     Grades keep every digit. A note lists columns that the format cannot store. Ids that it cannot store are an error.
     With --judges, a note says how far the judges agree.
     """
-    target = target_format(qrels, output, to)
+    target = target_format((qrels, reading.queries.source), output, to)
     table = as_qrels(qrels, reading)
     merged = Merged(table, None) if judges is None else merge_judges(table, judges)
     data, left_out = qrels_as_bytes(merged.qrels, target)

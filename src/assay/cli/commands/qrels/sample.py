@@ -38,7 +38,7 @@ from assay.report.sample import SAMPLE_RENDERERS
 @click.option("--rest", type=click.Path(dir_okay=False), metavar="TEST", help="File for all other queries.")
 @click.option("--to", type=click.Choice(OUTPUT_FORMATS), help="Output format; by default, from the files' endings.")
 @format_option(SAMPLE_RENDERERS, "How to show the counts.")
-@reading_options("qrels")
+@reading_options("qrels", queries=False)
 def command(
     qrels: str,
     share: float | None,

@@ -20,7 +20,7 @@ from assay.validation.validating import validate_qrels
     epilog="Example: assay qrels validate qrels.txt --queries topics.tsv",
 )
 @click.argument("qrels")
-@reading_options("qrels")
+@reading_options("qrels", queries=False)
 @validation_options("qrels")
 def command(
     qrels: str,

@@ -35,6 +35,7 @@ def command(
     chunk_map: str | None,
     regex: str | None,
     by: str,
+    queries: str | None,
     output: str,
     to: str | None,
     tag: str | None,
@@ -45,7 +46,7 @@ def command(
     Measures count documents: without this, a document with two chunks in the ranking would count twice. A chunk without
     a document is an error. A TREC file starts with comment lines that record how it was made.
     """
-    inputs = read_inputs((run,), output, to)
+    inputs = read_inputs((run,), output, to, queries)
     documents, rule = _documents(chunk_map, regex)
     collapsed = collapse(inputs.tables[0], documents, by=by)
     write_derived(collapsed, {"collapse": {"by": by, **rule}}, inputs, tag=tag, metadata=metadata)

@@ -26,6 +26,6 @@ def command(run: str, output: str, to: str | None, tag: str | None, reading: Rea
     Scores keep every digit, so all measures stay the same. A note lists columns that the format cannot store. Ids that it
     cannot store are an error.
     """
-    target = target_format(run, output, to)
+    target = target_format((run, reading.queries.source), output, to)
     data, left_out = run_as_bytes(as_run(run, reading), target, tag=tag)
     finish(data, left_out, output)

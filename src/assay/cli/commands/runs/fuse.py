@@ -45,6 +45,7 @@ def command(
     parameters: tuple[str, ...],
     ranks: str,
     depth: int | None,
+    queries: str | None,
     output: str,
     to: str | None,
     tag: str | None,
@@ -55,7 +56,7 @@ def command(
     RUNS can be in any supported format, plain or compressed. A TREC file starts with comment lines that record how it
     was made. Notes point out surprises, such as queries that some runs lack.
     """
-    inputs = read_inputs(runs, output, to)
+    inputs = read_inputs(runs, output, to, queries)
     given = _parameters(parameters)
     fused = fuse_with_notes(inputs.tables, method, norm, _weights(weights), given, ranks=ranks, depth=depth)
     how = {"name": fused.method, **fused.parameters, "normalisation": fused.norm, "ranks": fused.ranks}
