@@ -13,11 +13,11 @@ from assay.formats.readings import Reading
 from reading.rows import qrels_rows, run_rows
 
 KEYWORDS = {
-    read_qrels: ["input_format", "grades"],
-    parse_qrels: ["input_format", "grades"],
+    read_qrels: ["input_format", "grades", "columns"],
+    parse_qrels: ["input_format", "grades", "columns"],
     as_qrels: [],
-    read_run: ["input_format", "name"],
-    parse_run: ["input_format", "name"],
+    read_run: ["input_format", "name", "columns"],
+    parse_run: ["input_format", "name", "columns"],
     as_run: ["name"],
 }
 

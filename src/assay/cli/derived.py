@@ -13,7 +13,8 @@ from assay.cli import write
 from assay.cli.options import out_option
 from assay.errors import InputError
 from assay.files import refuse_overwrite
-from assay.formats import read_run
+from assay.formats import as_run
+from assay.formats.readings import Reading
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed, run_as_bytes
 from assay.records.identity import file_digest, is_file, refuse_changed, stamps
 from assay.records.ir_metadata import render_metadata
@@ -50,14 +51,16 @@ def derived_run_options(command: Command) -> Command:
     return command
 
 
-def read_inputs(paths: Sequence[str], output: str, to: str | None) -> Inputs:
+def read_inputs(paths: Sequence[str], output: str, to: str | None, reading: Reading) -> Inputs:
     """Read the runs; an output that is one of the inputs is an error before anything is read."""
     refuse_overwrite(output, paths)
     target = output_format(output, to)
     if list(paths).count(STDIO) > 1:
         raise InputError("standard input (-) can be read only once.")
     before = stamps(paths)
-    tables = tuple(read_run(path) for path in paths)
+    reading = reading.shared()
+    tables = tuple(as_run(path, reading) for path in paths)
+    reading.refuse_unused()
     files = tuple(_identity(path) for path in paths)
     refuse_changed(before)
     return Inputs(tables, files, output, target)

@@ -14,7 +14,7 @@ from assay.formats.detect import detect_format
 from assay.formats.dialects import ASSAY
 from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, plain_layout
 from assay.formats.names import Kind
-from assay.formats.readings import AUTO, Reading
+from assay.formats.readings import AUTO, ColumnNames, Reading
 from assay.formats.sources import Content, Source, open_source, open_text
 from assay.marking import OpenedRun
 from assay.native.index import Layout
@@ -82,7 +82,9 @@ def _in_columns(description: str, qrels: ColumnOrder, run: ColumnOrder) -> Input
         description,
         lambda content, reading: qrels_from_text(content, qrels, reading=reading),
         lambda content, reading: run_from_text(content, run, reading=reading),
-        layout=lambda content, kind, reading: plain_layout(content, kind, qrels if kind == "qrels" else run, ASSAY),
+        layout=lambda content, kind, reading: plain_layout(
+            content, kind, qrels if kind == "qrels" else run, ASSAY, reading
+        ),
     )
 
 
@@ -128,39 +130,59 @@ FORMATS = {
 INPUT_FORMATS = {name: format.description for name, format in FORMATS.items()}
 
 
-def read_qrels(source: Source, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
+def read_qrels(
+    source: Source,
+    *,
+    input_format: str = AUTO,
+    grades: Mapping[str, float] | None = None,
+    columns: ColumnNames | None = None,
+) -> Qrels:
     """Read qrels from a file, compressed or not, or from standard input ('-').
 
-    `grades` gives letters a value: {"E": 3, "S": 2}. Errors name the file, the line and the value.
+    `grades` gives letters a value: {"E": 3, "S": 2}. `columns` names the columns of a table by role: {"doc": "sku"}.
+    Errors name the file, the line and the value.
     """
     with open_source(source) as content:
-        return qrels_from_content(content, Reading(input_format, grades or {}))
+        return qrels_from_content(content, Reading(input_format, grades or {}, columns or {}))
 
 
-def read_run(source: Source, *, input_format: str = AUTO, name: str | None = None) -> Run:
-    """Read a run from a file, compressed or not, or from standard input ('-'). Its default name is the file's stem."""
+def read_run(
+    source: Source, *, input_format: str = AUTO, name: str | None = None, columns: ColumnNames | None = None
+) -> Run:
+    """Read a run from a file, compressed or not, or from standard input ('-'). Its default name is the file's stem.
+
+    `columns` names the columns of a table by role: {"query": "search_term", "rank": "position"}.
+    """
     with open_source(source) as content:
-        return run_from_content(content, Reading(input_format), name)
+        return run_from_content(content, Reading(input_format, columns=columns or {}), name)
 
 
-def parse_qrels(text: str | bytes, *, input_format: str = AUTO, grades: Mapping[str, float] | None = None) -> Qrels:
+def parse_qrels(
+    text: str | bytes,
+    *,
+    input_format: str = AUTO,
+    grades: Mapping[str, float] | None = None,
+    columns: ColumnNames | None = None,
+) -> Qrels:
     r"""Parse qrels from text in any format.
 
     >>> parse_qrels("q1 0 a 1\nq1 0 b 0").rel.tolist()
     [1.0, 0.0]
     """
     with open_text(text, "qrels") as content:
-        return qrels_from_content(content, Reading(input_format, grades or {}))
+        return qrels_from_content(content, Reading(input_format, grades or {}, columns or {}))
 
 
-def parse_run(text: str | bytes, *, input_format: str = AUTO, name: str | None = None) -> Run:
+def parse_run(
+    text: str | bytes, *, input_format: str = AUTO, name: str | None = None, columns: ColumnNames | None = None
+) -> Run:
     r"""Parse a run from text in any format.
 
     >>> parse_run("q1 Q0 a 1 9.5 bm25\nq1 Q0 b 2 8.0 bm25").tag
     'bm25'
     """
     with open_text(text, "run") as content:
-        return run_from_content(content, Reading(input_format), name)
+        return run_from_content(content, Reading(input_format, columns=columns or {}), name)
 
 
 def as_qrels(value: QrelsLike, reading: Reading = Reading()) -> Qrels:
@@ -172,6 +194,7 @@ def as_qrels(value: QrelsLike, reading: Reading = Reading()) -> Qrels:
     if isinstance(value, Qrels):
         return value
     if isinstance(value, Mapping):
+        refuse_no_columns("qrels", reading)
         return qrels_from_dict(value, reading)
     if isinstance(value, (str, os.PathLike)):
         with open_source(value) as content:
@@ -190,6 +213,7 @@ def as_run(value: RunLike, reading: Reading = Reading(), *, name: str | None = N
     if isinstance(value, Run):
         return value if name is None else value.named(name)
     if isinstance(value, Mapping):
+        refuse_no_columns("run", reading)
         return run_from_dict(value, name or "run")
     if isinstance(value, (str, os.PathLike)):
         with open_source(value) as content:
@@ -197,6 +221,14 @@ def as_run(value: RunLike, reading: Reading = Reading(), *, name: str | None = N
     if is_frame(value):
         return run_from_table(frame_table(value, "run", reading), "run", name or "run", reading)
     raise _unusable(value, "run", swapped=isinstance(value, Qrels))
+
+
+def refuse_no_columns(kind: Kind, reading: Reading) -> None:
+    """Raise an error if the user named columns of such a value, a dict, which has none."""
+    if reading.columns:
+        from assay.formats.chosen import refuse_no_header
+
+        refuse_no_header(kind, kind, reading)
 
 
 def is_frame(value: object) -> bool:
@@ -222,7 +254,7 @@ def find_format(content: Content, reading: Reading, kind: Kind) -> InputFormat:
 
 def format_name(content: Content, reading: Reading, kind: Kind) -> str:
     """The name of the format that the reading names, checked, or of the detected one."""
-    name = detect_format(content, kind, FORMATS) if reading.input_format == AUTO else reading.input_format
+    name = detect_format(content, kind, FORMATS, reading) if reading.input_format == AUTO else reading.input_format
     if name not in FORMATS:
         known = [AUTO, *FORMATS]
         hint = did_you_mean(name, known) or "."

@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from assay.formats.numbers import GradeMap, checked_grades
 
+if TYPE_CHECKING:
+    from assay.formats.chosen import Tables
+
 AUTO = "auto"
+ColumnNames: TypeAlias = Mapping[str, str | Sequence[str]]  # as users give them: role -> a name, or several to join
 
 
 class Reading(Struct, frozen=True):
     """How to read qrels or a run.
 
+    `columns` names the columns of tables by role; "run.doc" is for runs only. Several names are joined to one id.
+
     >>> Reading(grades={"E": 3}).grades
     {'E': 3.0}
+    >>> Reading(columns={"query": "search_term", "run.doc": ["sku", "lang"]}).columns
+    {'query': ('search_term',), 'run.doc': ('sku', 'lang')}
     """
 
     input_format: str = AUTO
     grades: GradeMap = {}  # letter -> grade
+    columns: Mapping[str, Any] = {}  # role -> names of its columns
+    tables: Tables | None = None  # those that share the names, if not every table must have them all
 
     def __post_init__(self) -> None:
         if self.grades:
             force_setattr(self, "grades", checked_grades(self.grades))
+        if self.columns:
+            from assay.formats.chosen import checked_columns
+
+            force_setattr(self, "columns", checked_columns(self.columns))
 
     def in_format(self, name: str) -> Reading:
         """The same for a file in this format."""
         return replace(self, input_format=name)
+
+    def shared(self) -> Reading:
+        """The same for several tables: a column without "run." or "qrels." need not be in all of them."""
+        if not self.columns or self.tables is not None:
+            return self
+        from assay.formats.chosen import Tables
+
+        return replace(self, tables=Tables())
+
+    def refuse_unused(self) -> None:
+        """Raise an error if none of the tables read so far has a column that was named for it."""
+        if self.tables is not None:
+            self.tables.refuse_unused(self.columns)
 
 
 class Readings(Struct, frozen=True):
@@ -34,3 +64,8 @@ class Readings(Struct, frozen=True):
 
     qrels: Reading = Reading()
     run: Reading = Reading()
+
+    def refuse_unused(self) -> None:
+        """Raise an error if none of the tables read so far has a column that was named for it."""
+        for reading in (self.qrels, self.run):
+            reading.refuse_unused()

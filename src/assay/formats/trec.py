@@ -52,7 +52,7 @@ def qrels_from_text(
     """Qrels from text with these columns, or those of its header."""
     problems, columns = Problems(content.name), _Columns()
     read_grades = _GradeReader(dialect, reading)
-    for rows in read_rows(content, "qrels", layout, dialect, problems):
+    for rows in read_rows(content, "qrels", layout, dialect, problems, reading):
         values = read_grades(rows, problems)
         if problems.count == 0:  # after a problem, only count bad rows
             columns.add(rows, values)
@@ -71,7 +71,7 @@ def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSA
     """
     problems, columns = Problems(content.name), _Columns()
     rank: list[Integers | None] = []
-    for rows in read_rows(content, "run", layout, dialect, problems):
+    for rows in read_rows(content, "run", layout, dialect, problems, reading):
         if "score" in rows.layout:
             column = ranks(rows.column("rank")) if "rank" in rows.layout else None
             values = _scores(rows, problems)

@@ -171,7 +171,7 @@ def _evaluator(folder: Path, config: Config, report: EvaluationReport) -> Evalua
         config.measures,
         config.rules,
         like=config.like,
-        reading=Reading(config.qrels_format, config.grades),
+        reading=Reading(config.qrels_format, config.grades, config.columns),
         unmatched="zero",
     )
 
@@ -182,7 +182,8 @@ def _measured_again(
     """A run, evaluated again from its file, or why that is not possible."""
     try:
         path = _found(folder, report.run)
-        return measure_run(evaluator, open_run(path, Reading(config.run_format), name=report.run.name))
+        reading = Reading(config.run_format, columns=config.columns).shared()
+        return measure_run(evaluator, open_run(path, reading, name=report.run.name))
     except (_CannotRead, AssayError) as error:
         return error
 

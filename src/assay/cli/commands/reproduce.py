@@ -57,7 +57,7 @@ def command(
     """
     judgments, (table,) = read_input(qrels, (run,), readings)
     found = reproduce(number, judgments, table, measures, duplicates=duplicates)
-    given = words_given("input_format", "qrels_format", "run_format", "grades", "duplicates")
+    given = words_given("input_format", "qrels_format", "run_format", "grades", "columns", "duplicates")
 
     def again(candidate: Candidate) -> str:
         like = {} if candidate.convention == "assay" else {"like": candidate.convention}

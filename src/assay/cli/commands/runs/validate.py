@@ -26,7 +26,7 @@ from assay.validation.validating import validate_run
     type=click.Choice(list(PROFILES)),
     help="Track requirements to check. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
 )
-@reading_options("run")
+@reading_options("run", "qrels")
 @validation_options
 def command(
     run: str,
