@@ -47,7 +47,18 @@ def finish(
 ) -> None:
     """Show the findings; exit with 1 if the file is not valid."""
     context = click.get_current_context()
-    shown = [replace(each, message=with_flags(each.message, context.command)) for each in found.findings]
+
+    def flagged(text: str) -> str:
+        return with_flags(text, context.command)
+
+    shown = [
+        replace(
+            each,
+            message=flagged(each.message),
+            examples=tuple(replace(example, text=flagged(example.text)) for example in each.examples),
+        )
+        for each in found.findings
+    ]
     found = replace(found, findings=tuple(shown))
     write(RENDERERS[output_format](found, strict=strict, repairs=repairs, after=after), output)
     if not found.holds(strict=strict):

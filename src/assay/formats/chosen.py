@@ -6,11 +6,11 @@ A name without "run." or "qrels." is for each table that has such a column; a na
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, did_you_mean, show_id
-from assay.formats.names import ROLES, WORDS, Kind, folded, listed
+from assay.formats.names import ROLES, Kind, folded, listed
 
 if TYPE_CHECKING:
     from assay.formats.readings import Reading
@@ -52,7 +52,9 @@ class Tables:
                 )
 
 
-def parse_columns(texts: Iterable[str], *, join_commas: bool = False) -> dict[str, tuple[str, ...]]:
+def parse_columns(
+    texts: Iterable[str], *, example: str = _EXAMPLE, join_commas: bool = False
+) -> dict[str, tuple[str, ...]]:
     """The names of columns by role, from the texts of --columns. Quotes hold a name with a comma or a plus.
 
     >>> parse_columns(["query=search_term,doc=sku+lang", 'run.score="BM25, boosted"'])
@@ -75,7 +77,7 @@ def parse_columns(texts: Iterable[str], *, join_commas: bool = False) -> dict[st
             else:
                 raise InputError(
                     f"`columns=` '{show_id(text)}': '{show_id(piece.strip())}' names no role; write ROLE=COLUMN, such "
-                    f"as {_EXAMPLE}. A column whose name contains a comma needs quotes."
+                    f"as {example}. A column whose name contains a comma needs quotes."
                 )
     return found
 
@@ -93,7 +95,8 @@ def joined_names(value: str | Sequence[str], place: str) -> tuple[str, ...]:
         names = list(value) if isinstance(value, (list, tuple)) else []
     if not names or not all(isinstance(name, str) and name for name in names):
         raise InputError(
-            f"`columns=` '{show_id(str(place))}': a column has no name; give one, or several to join: sku+lang."
+            f"`columns=` '{show_id(str(place))}': a column has no name; give one, or several to join: sku+lang. "
+            "A name with a plus goes in double quotes."
         )
     return tuple(names)
 
@@ -154,18 +157,31 @@ def chosen_places(
         there = tuple(place for place in places if place is not None)
         complete = len(there) == len(wanted)
         if not complete and (key != role or reading.tables is None):
-            lacking = wanted[places.index(None)]
-            raise InputError(
-                f"{_as_given(key, reading.columns)}: the table has no column '{show_id(lacking)}'"
-                f"{did_you_mean(lacking, names) or '.'} The columns are {listed(names)}.",
-                source=source,
-                line=line,
-            )
+            raise _lack(key, names, source, line, reading)
         if key == role and reading.tables is not None:
             reading.tables.add(role, source, names, found=complete)
         if complete:
             found[role] = there
     return found
+
+
+def refuse_lacking(
+    roles: Collection[str], names: Sequence[str], kind: Kind, source: str, line: int | None, reading: Reading
+) -> None:
+    """Raise an error if the user named a column for one of these roles, which the table lacks."""
+    for key, role, _ in _relevant(kind, reading.columns):
+        if role in roles:
+            raise _lack(key, names, source, line, reading)
+
+
+def _lack(key: str, names: Sequence[str], source: str, line: int | None, reading: Reading) -> InputError:
+    lacking = next(name for name in reading.columns[key] if _place(name, names) is None)
+    return InputError(
+        f"{_as_given(key, reading.columns)}: the table has no column '{show_id(lacking)}'"
+        f"{did_you_mean(lacking, names) or '.'} The columns are {listed(names)}.",
+        source=source,
+        line=line,
+    )
 
 
 def has_chosen(names: Sequence[str], kind: Kind, columns: Mapping[str, tuple[str, ...]]) -> bool:
@@ -180,7 +196,7 @@ def refuse_no_header(kind: Kind, source: str, reading: Reading, first: str = "")
             shown = f": the first line is '{show_id(first)}'" if first else ""
             raise InputError(
                 f"{_as_given(key, reading.columns)}: there is no header with such a column{shown}. Add a header line, "
-                f"or leave the {WORDS.get(role, role)} column out.",
+                f"or leave {key} out.",
                 source=source,
             )
 

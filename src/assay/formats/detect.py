@@ -90,6 +90,8 @@ def _by_blanks(line: str, kind: Kind, reading: Reading | None) -> str | None:
         return "trec"  # the header names the columns
     if all(column.endswith((",", ";")) for column in columns[:-1]) and len(columns) > 1:
         return "csv"  # with a space after each comma
+    if kind == "run" and line.count("\t") > 1 and all(number(column) is None for column in columns):
+        return "tsv"  # every row of a run has a number, so this can only be a header with unknown names
     name, value = _WIDTHS[kind].get(min(len(columns), 6), ("", 0))
     if not name or (number(columns[value]) is None and _delimited(line)):
         return None

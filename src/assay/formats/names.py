@@ -82,6 +82,10 @@ def find_roles(
                 roles[role] = (place,)
     missing = [role for role in REQUIRED[kind] if role not in roles and INSTEAD.get(role) not in roles]
     if missing:
+        if reading is not None and reading.columns:
+            from assay.formats.chosen import refuse_lacking
+
+            refuse_lacking(missing, names, kind, source, line, reading)
         raise InputError(_missing(missing, names), source=source, line=line)
     by_score = "rel" not in given and kind == "qrels" and folded(names[roles["rel"][0]]) == "score"
     if by_score and "rank" in map(folded, names):
@@ -101,7 +105,7 @@ def _place(role: str, names: Sequence[str], taken: set[int], kind: Kind, source:
             both = " and ".join(f"'{show_id(names[place])}'" for place in places)
             raise InputError(
                 f"the columns {both} could each be the {WORDS[role]} column. "
-                f"Choose one with `columns={ {role: names[places[0]]} }`, or rename the others.",
+                f"Choose one with `columns={ {role: show_id(names[places[0]])} }`, or rename the others.",
                 source=source,
                 line=line,
             )
