@@ -105,6 +105,15 @@ def test_columns_that_say_nothing(text: str) -> None:
         parse_collection_columns([text])
 
 
+def test_fields_are_joined_by_a_plus_or_a_comma() -> None:
+    both = {"corpus": {"id": "sku", "text": ["name", "features"]}}
+
+    assert both == parse_collection_columns(["corpus.id=sku", "corpus.text=name,features"])
+    assert both == parse_collection_columns(["corpus.text=name+features, corpus.id=sku"])
+    assert both == parse_collection_columns(["corpus.id=sku,corpus.text=name,features"])
+    assert {"corpus": {"text": ["C++"]}} == parse_collection_columns(['corpus.text="C++"'])
+
+
 @pytest.mark.parametrize("text", ["corpus", "corpus=", "docs=a.csv", "=a.csv"])
 def test_files_that_say_nothing(text: str) -> None:
     with pytest.raises(InputError, match="expected ROLE=NAME"):

@@ -13,7 +13,7 @@ from assay.errors import InputError, did_you_mean, show_id
 from assay.formats.names import ROLES, Kind, folded, listed
 
 if TYPE_CHECKING:
-    from assay.formats.readings import Reading
+    from assay.formats.readings import Reading, Tables
 
 JOINT = (
     "|"  # between the values of joined columns; rare in ids, unlike "+", and not whitespace, so TREC files can hold it
@@ -25,31 +25,15 @@ _PIECE = re.compile(r'(?:"[^"]*"|[^",])+')  # up to a comma outside quotes
 _NAME = re.compile(r'(?:"[^"]*"|[^"+])+')  # up to a plus outside quotes
 
 
-class Tables:
-    """The headers of all tables that share a choice of columns, to notice a name that none of them has."""
-
-    def __init__(self) -> None:
-        self._found: set[str] = set()
-        self._lacking: dict[str, dict[str, Sequence[str]]] = {}  # role -> file without the name -> its columns
-
-    def add(self, role: str, source: str, names: Sequence[str], *, found: bool) -> None:
-        """Note whether a table has the columns named for a role."""
-        if found:
-            self._found.add(role)
-        else:
-            self._lacking.setdefault(role, {})[source] = names
-
-    def refuse_unused(self, columns: Mapping[str, tuple[str, ...]]) -> None:
-        """Raise an error if tables were read and none has the columns named for a role."""
-        for role, headers in self._lacking.items():
-            if role not in self._found:
-                everything = [name for names in headers.values() for name in names]
-                lacking = next((name for name in columns[role] if _place(name, everything) is None), columns[role][0])
-                hint = did_you_mean(lacking, everything) or "."
-                there = "; ".join(f"{source} has {listed(names)}" for source, names in list(headers.items())[:3])
-                raise InputError(
-                    f"{_as_given(role, columns)}: no table has a column '{show_id(lacking)}'{hint} {there}."
-                )
+def refuse_unused(tables: Tables, columns: Mapping[str, tuple[str, ...]]) -> None:
+    """Raise an error if tables were read and none has the columns named for a role."""
+    for role, headers in tables.lacking.items():
+        if role not in tables.found:
+            everything = [name for names in headers.values() for name in names]
+            lacking = next((name for name in columns[role] if _place(name, everything) is None), columns[role][0])
+            hint = did_you_mean(lacking, everything) or "."
+            there = "; ".join(f"{source} has {listed(names)}" for source, names in list(headers.items())[:3])
+            raise InputError(f"{_as_given(role, columns)}: no table has a column '{show_id(lacking)}'{hint} {there}.")
 
 
 def parse_columns(

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from assay.formats.numbers import GradeMap, checked_grades
 
-if TYPE_CHECKING:
-    from assay.formats.chosen import Tables
-
 AUTO = "auto"
 ColumnNames: TypeAlias = Mapping[str, str | Sequence[str]]  # as users give them: role -> a name, or several to join
+
+
+class Tables:
+    """Collects the headers of all tables that share a choice of columns, to notice a name that none of them has."""
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()  # roles whose columns a table has
+        self.lacking: dict[str, dict[str, Sequence[str]]] = {}  # role -> file without its columns -> the columns it has
+
+    def add(self, role: str, source: str, names: Sequence[str], *, found: bool) -> None:
+        """Note whether a table has the columns named for a role."""
+        if found:
+            self.found.add(role)
+        else:
+            self.lacking.setdefault(role, {})[source] = names
 
 
 class Reading(Struct, frozen=True):
@@ -47,16 +59,14 @@ class Reading(Struct, frozen=True):
 
     def shared(self) -> Reading:
         """The same for several tables: a column without "run." or "qrels." need not be in all of them."""
-        if not self.columns or self.tables is not None:
-            return self
-        from assay.formats.chosen import Tables
-
-        return replace(self, tables=Tables())
+        return replace(self, tables=Tables()) if self.columns and self.tables is None else self
 
     def refuse_unused(self) -> None:
         """Raise an error if none of the tables read so far has a column that was named for it."""
         if self.tables is not None:
-            self.tables.refuse_unused(self.columns)
+            from assay.formats.chosen import refuse_unused
+
+            refuse_unused(self.tables, self.columns)
 
 
 class Readings(Struct, frozen=True):
@@ -64,6 +74,19 @@ class Readings(Struct, frozen=True):
 
     qrels: Reading = Reading()
     run: Reading = Reading()
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """The names of columns by role, with "qrels." or "run." if the two differ."""
+        if self.qrels.columns == self.run.columns:
+            return dict(self.run.columns)
+        of_kind = {"qrels": self.qrels.columns, "run": self.run.columns}
+        return {
+            f"{kind}.{key.removeprefix(f'{kind}.')}": names
+            for kind, columns in of_kind.items()
+            for key, names in columns.items()
+            if "." not in key or key.startswith(kind)
+        }
 
     def refuse_unused(self) -> None:
         """Raise an error if none of the tables read so far has a column that was named for it."""

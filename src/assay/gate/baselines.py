@@ -196,7 +196,7 @@ def report_cautions(
     yield from _age_cautions(report.created, max_age, now or datetime.now(UTC))
     yield from _qrels_cautions(report, qrels)
     yield from _convention_cautions(report, evaluator)
-    grades, columns = readings.qrels.grades, readings.run.columns
+    grades, columns = readings.qrels.grades, readings.columns
     if manifest is not None and dict(manifest.config.grades) != dict(grades):
         yield Caution(
             "grades",

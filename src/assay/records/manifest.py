@@ -88,7 +88,7 @@ def config_of(
         qrels_format=readings.qrels.input_format,
         run_format=readings.run.input_format,
         grades=dict(readings.qrels.grades),
-        columns=dict(readings.run.columns),
+        columns=readings.columns,
         targets=targets,
         baseline=baseline,
     )
