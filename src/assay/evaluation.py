@@ -22,7 +22,7 @@ from assay.errors import (
 )
 from assay.formats import as_qrels
 from assay.formats.reading import QrelsLike, RunLike
-from assay.formats.readings import Reading
+from assay.formats.readings import AUTO, ColumnNames, Reading
 from assay.formats.unread import open_run, read_judgments
 from assay.judged import JudgedRanking
 from assay.judges import Agreement
@@ -233,7 +233,7 @@ class Evaluator:
     """Judgments, measures and rules, prepared once for many runs.
 
     `like` names the tool whose conventions to follow. Rules override it: those that differ from the default or, given as a
-    dict, all of them. `reading` says how to read the qrels.
+    dict, all of them. `reading` says how to read the qrels; its columns are also for runs.
     """
 
     def __init__(
@@ -256,6 +256,8 @@ class Evaluator:
         self.cutoffs = self._cutoffs()
         self.threads = checked_threads(threads)
         self.unmatched = checked_unmatched(unmatched)
+        reading = reading.shared()
+        self._run_reading = reading.in_format(AUTO) if reading.columns else Reading()
         self._read_qrels(qrels, reading)
 
     def _read_qrels(self, qrels: QrelsLike, reading: Reading) -> None:
@@ -313,8 +315,10 @@ class Evaluator:
 
     def rank(self, run: RunLike, *, name: str | None = None) -> Ranked:
         """Read and rank a run, to evaluate it or to use the rankings in other ways."""
-        opened = open_run(run, name=name)
+        opened = open_run(run, self._run_reading, name=name)
         rankings = tuple(self._ranking(opened, form) for form in self.forms)
+        if opened is not run:  # whoever opens several runs knows when all are read
+            self._run_reading.refuse_unused()
         if not any(len(ranking_of(ranking).hit_rank) for ranking in rankings):
             self.refuse_unmatched(opened)
         return Ranked(opened, rankings)
@@ -417,13 +421,15 @@ def evaluate(
     like: str = "assay",
     name: str | None = None,
     grades: Mapping[str, float] | None = None,
+    columns: ColumnNames | None = None,
     threads: int | None = None,
     unmatched: Unmatched = "error",
 ) -> Evaluation:
     """Evaluate a run against judgments.
 
     Both may be paths, dicts of dicts, pandas, polars or Arrow tables, or `Qrels` and `Run`. `grades` gives letters a
-    value, such as {"E": 3, "S": 2, "C": 1, "I": 0}. `like` names the tool whose conventions to follow. `threads` is the
+    value, such as {"E": 3, "S": 2, "C": 1, "I": 0}. `columns` names the columns of tables by role, such as {"query":
+    "search_term", "run.doc": "sku"}; without "run." or "qrels." a name is for each table that has it. `like` names the tool whose conventions to follow. `threads` is the
     number of threads that read a file, by default the number of cores up to four; values do not depend on it. A run
     without any document of the qrels is an error, which says how the ids differ; `unmatched="zero"` scores it anyway.
 
@@ -431,7 +437,7 @@ def evaluate(
     >>> result.mean()
     {'RR': 0.5, 'P@1': 0.0}
     """
-    reading = Reading(grades=grades or {})
+    reading = Reading(grades=grades or {}, columns=columns or {})
     evaluator = Evaluator(qrels, measures, rules, like=like, reading=reading, threads=threads, unmatched=unmatched)
     return evaluator.evaluate(run, name=name)
 

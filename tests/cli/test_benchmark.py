@@ -170,7 +170,10 @@ def test_a_folder_whose_files_and_fields_are_named_on_the_command_line(here):
 
     assert (0, True) == (done.returncode, "80 documents" in done.stdout), done.stderr
     wrong = run(here, "--collection", "kitchen", "--columns", "sku")
-    assert (2, True) == (wrong.returncode, "columns 'sku': expected ROLE.FIELD=NAME" in wrong.stderr)
+    assert (2, True) == (
+        wrong.returncode,
+        "--columns 'sku': 'sku' names no role; write ROLE=COLUMN, such as corpus.id=sku" in wrong.stderr,
+    )
 
 
 @pytest.mark.parametrize(

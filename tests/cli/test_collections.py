@@ -114,7 +114,7 @@ def test_names_of_fields_and_files(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["nowhere"], "Error: nowhere: no such folder. Embedded collections: insurance, shop."),
-        ([".", "--columns", "id=sku"], "Error: columns 'id=sku': expected ROLE.FIELD=NAME"),
+        ([".", "--columns", "id=sku"], "Error: columns 'id': expected ROLE.FIELD=NAME"),
         ([".", "--file", "corpus"], "Error: file 'corpus': expected ROLE=NAME"),
         ([".", "--split", "test"], "Error: .: no split 'test'. Choose from all."),
     ],

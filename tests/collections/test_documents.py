@@ -205,3 +205,14 @@ def test_a_field_that_was_given_for_the_text_is_not_taken_for_the_title_too():
     (found,) = parse_documents('{"sku": "a", "Name": "Chain", "features": "Nine gears."}\n', columns=columns)
 
     assert ("", "Chain Nine gears.") == (found.title, found.text)
+
+
+def test_joined_fields_give_texts_with_spaces_and_ids_as_in_runs():
+    text = '{"sku": "a", "lang": "de", "name": "Chain", "features": "Nine gears."}\n'
+    columns = {"id": "sku+lang", "text": "name+features"}
+    (found,) = parse_documents(text, columns=columns)
+
+    assert ("a|de", "Chain Nine gears.") == (found.id, found.text)
+    assert [found] == parse_documents(text, columns={"id": ["sku", "lang"], "text": ["name", "features"]})
+    with pytest.raises(InputError, match="there is no id"):
+        parse_documents(text.replace("de", ""), columns=columns)

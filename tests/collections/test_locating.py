@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.collections.columns import parse_columns, parse_files
+from assay.collections.columns import parse_collection_columns, parse_files
 from assay.collections.locating import locate
 from assay.errors import InputError
 
@@ -101,8 +101,17 @@ def test_an_empty_folder_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["id=sku", "corpus=sku", "corpus.id", "corpus.id=", "docs.id=sku", ".id=sku"])
 def test_columns_that_say_nothing(text: str) -> None:
-    with pytest.raises(InputError, match=r"expected ROLE\.FIELD=NAME"):
-        parse_columns([text])
+    with pytest.raises(InputError, match=r"expected ROLE\.FIELD=NAME|write ROLE=COLUMN|a column has no name"):
+        parse_collection_columns([text])
+
+
+def test_fields_are_joined_by_a_plus_or_a_comma() -> None:
+    both = {"corpus": {"id": "sku", "text": ["name", "features"]}}
+
+    assert both == parse_collection_columns(["corpus.id=sku", "corpus.text=name,features"])
+    assert both == parse_collection_columns(["corpus.text=name+features, corpus.id=sku"])
+    assert both == parse_collection_columns(["corpus.id=sku,corpus.text=name,features"])
+    assert {"corpus": {"text": ["C++"]}} == parse_collection_columns(['corpus.text="C++"'])
 
 
 @pytest.mark.parametrize("text", ["corpus", "corpus=", "docs=a.csv", "=a.csv"])

@@ -228,6 +228,24 @@ def test_other_grades_are_said(folder):
     ] == cautions(gate, "grades")
 
 
+def test_other_columns_are_said(folder):
+    rows = [line.split() for line in (folder / "qrels.txt").read_text().splitlines()]
+    table = "".join(f"{query},{doc},{doc}x,{rel}\n" for query, _, doc, rel in rows)
+    (folder / "qrels.txt").write_text(f"query_id,doc_id,sku,rel\n{table}")
+    reading = Reading(columns={"qrels.doc": "doc_id"})
+    write_report(readings=Readings(reading, reading))
+
+    gate = decide("qrels.txt", "base", "better.run", RULE)
+
+    assert [] == cautions(
+        decide("qrels.txt", "base", "better.run", RULE, readings=Readings(reading, reading)), "columns"
+    )
+    assert [
+        "OTHER COLUMNS: the baseline was read with other columns (qrels.doc=doc_id; here none), so the two may not be "
+        "comparable. Evaluate the baseline run again."
+    ] == cautions(gate, "columns")
+
+
 def test_another_version_of_assay_is_said(folder):
     edit(write_report() / "ExperimentManifest.json", assay_version="0.0.1")
 

@@ -13,11 +13,11 @@ from assay.formats.readings import Reading
 from reading.rows import qrels_rows, run_rows
 
 KEYWORDS = {
-    read_qrels: ["input_format", "grades", "queries"],
-    parse_qrels: ["input_format", "grades", "queries"],
+    read_qrels: ["input_format", "grades", "columns", "queries"],
+    parse_qrels: ["input_format", "grades", "columns", "queries"],
     as_qrels: [],
-    read_run: ["input_format", "name", "queries"],
-    parse_run: ["input_format", "name", "queries"],
+    read_run: ["input_format", "name", "columns", "queries"],
+    parse_run: ["input_format", "name", "columns", "queries"],
     as_run: ["name"],
 }
 

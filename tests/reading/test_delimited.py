@@ -64,7 +64,8 @@ def test_a_forced_format_says_what_its_header_looks_like() -> None:
 
 def test_a_missing_column_is_answered_with_names_found_and_accepted() -> None:
     assert (
-        "<text>:1: no grade column; the columns are query_id, doc_id, level. Rename one of them; accepted names: "
+        "<text>:1: no grade column; the columns are query_id, doc_id, level. Say which one it is with `columns={'rel': 'NAME'}`, "
+        "or rename it; accepted names: "
         "relevance, rel, label, grade, judgment, judgement, gain, rating, esci_label, score."
     ) == refusal(lambda: parse_qrels("query_id,doc_id,level\nq1,a,1\n"))
     assert "<text>:1: no query column; the columns are id, docno, score." in refusal(

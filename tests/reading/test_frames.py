@@ -139,11 +139,13 @@ def test_a_frame_of_pyterrier_is_read_by_docno() -> None:
     [
         (
             {"query_id": ["1"], "qid": ["1"], "docno": ["a"], "rel": [1]},
-            "qrels: the columns 'query_id' and 'qid' could each be the query column. Keep one, or rename the others.",
+            "qrels: the columns 'query_id' and 'qid' could each be the query column. Choose one with "
+            "`columns={'query': 'query_id'}`, or rename the others.",
         ),
         (
             {"qid": ["1"], "docno": ["a"], "rel": [1], "Label": [1]},
-            "qrels: the columns 'rel' and 'Label' could each be the grade column. Keep one, or rename the others.",
+            "qrels: the columns 'rel' and 'Label' could each be the grade column. Choose one with "
+            "`columns={'rel': 'rel'}`, or rename the others.",
         ),
         (
             {"qid": ["1"], "docno": ["a"], "rank": [1], "score": [1]},
@@ -151,7 +153,8 @@ def test_a_frame_of_pyterrier_is_read_by_docno() -> None:
         ),
         (
             {"a": [1]},
-            "qrels: no query column; the columns are a. Rename one of them; accepted names: query_id, qid, ",
+            "qrels: no query, document or grade column; the columns are a. Say which ones they are with "
+            "`columns={'query': 'NAME', 'doc': 'NAME', 'rel': 'NAME'}`.",
         ),
         ({"qid": [], "docno": [], "rel": []}, "qrels: the table has no rows"),
     ],

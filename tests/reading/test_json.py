@@ -120,7 +120,7 @@ def test_ids_that_are_no_ids_are_refused(doc: str, shown: str) -> None:
         (
             '{"qid": 1, "doc": 2}',
             "<text>:1: no score column; the columns are qid, doc. "
-            "Rename one of them; accepted names: score, sim, similarity, rank, doc_position.",
+            "Say which one it is with `columns={'score': 'NAME'}`, or rename it; accepted names: score, sim, similarity, rank, doc_position.",
         ),
     ],
 )

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from assay.formats.names import NAMES, REQUIRED, ROLES, Kind, find_roles, is_header
+from assay.formats.names import NAMES, REQUIRED, ROLES, Kind, Roles, find_roles, is_header
 from reading.rows import refusal
 
 KINDS: list[Kind] = ["qrels", "run"]
+
+
+def places(roles: Roles) -> dict[str, int]:
+    """The position of each role that has one column."""
+    return {role: place for role, (place,) in roles.items()}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -20,7 +25,7 @@ def test_every_name_is_found_however_it_is_written(kind: Kind, change: object) -
             others = {"query": "query_id", "doc": "docno", "rel": "rel", "score": "score"}
             names = [others[other] for other in REQUIRED[kind] if other != role] + [change(name)]  # type: ignore[operator]
 
-            assert len(names) - 1 == find_roles(names, kind, "x")[role]
+            assert (len(names) - 1,) == find_roles(names, kind, "x")[role]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +38,7 @@ def test_every_name_is_found_however_it_is_written(kind: Kind, change: object) -
     ],
 )
 def test_a_run_is_told_by_its_names(names: str, expected: dict[str, int]) -> None:
-    assert expected == find_roles(names.split(), "run", "x")
+    assert expected == places(find_roles(names.split(), "run", "x"))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +52,7 @@ def test_a_run_is_told_by_its_names(names: str, expected: dict[str, int]) -> Non
     ],
 )
 def test_qrels_are_told_by_their_names(names: str, expected: dict[str, int]) -> None:
-    assert expected == find_roles(names.split(), "qrels", "x")
+    assert expected == places(find_roles(names.split(), "qrels", "x"))
 
 
 def test_a_header_names_query_and_document_and_holds_no_number() -> None:
@@ -59,7 +64,8 @@ def test_a_header_names_query_and_document_and_holds_no_number() -> None:
 
 def test_two_names_for_one_thing_are_refused() -> None:
     assert (
-        "x:3: the columns 'doc_id' and 'Doc-ID' could each be the document column. Keep one, or rename the others."
+        "x:3: the columns 'doc_id' and 'Doc-ID' could each be the document column. "
+        "Choose one with `columns={'doc': 'doc_id'}`, or rename the others."
         == (refusal(lambda: find_roles(["qid", "doc_id", "Doc-ID", "score"], "run", "x", line=3)))
     )
 

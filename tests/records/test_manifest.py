@@ -157,6 +157,7 @@ def test_equal_experiments_have_equal_hashes():
         (config(targets=parse_targets("measures.AP = 0.3")), DeclaredSettings()),
         (config(readings=Readings(Reading(grades={"E": 3}))), DeclaredSettings()),
         (config(readings=Readings(run=Reading("trec"))), DeclaredSettings()),
+        (config(readings=Readings(run=Reading(columns={"doc": "sku"}))), DeclaredSettings()),
         (config(), DeclaredSettings(parameters={"k": "60"})),
         (config(), DeclaredSettings(model="m")),
         (config(), DeclaredSettings(dataset="m")),

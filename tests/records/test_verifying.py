@@ -128,6 +128,25 @@ def test_formats_and_grades_are_followed_again(here):
     assert {"E": 3.0, "S": 2.0, "C": 1.0, "I": 0.0} == read_manifest("report").config.grades
 
 
+def test_columns_are_followed_again(here):
+    """The run has the usual names, too, and under these nothing would match."""
+    (here / "judged.csv").write_text("term,lang,sku,stars\nshoes,de,a,1\nshoes,us,b,1\n")
+    (here / "export.csv").write_text(
+        "term,lang,sku,position,doc_id,score\nshoes,de,b,1,7,1\nshoes,de,a,2,8,2\nshoes,us,b,1,7,1\n"
+    )
+    reading = Reading(columns={"query": "term+lang", "doc": "sku", "rel": "stars", "run.rank": "position"}).shared()
+    conduct("judged.csv", ["export.csv"], measures=("RR",), report="report", readings=Readings(reading, reading))
+
+    assert [] == differing()
+    assert 0.75 == read_report("report").measures[0].mean
+    assert {
+        "query": ("term", "lang"),
+        "doc": ("sku",),
+        "rel": ("stars",),
+        "run.rank": ("position",),
+    } == read_manifest("report").config.columns
+
+
 def test_compressed_inputs(here):
     (here / "packed.run.gz").write_bytes(gzip.compress((here / "plain.run").read_bytes()))
     conduct("qrels.txt", ["packed.run.gz"], report="report")

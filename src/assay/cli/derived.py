@@ -11,11 +11,11 @@ from msgspec import Struct
 from assay._version import __version__
 from assay.cli import write
 from assay.cli.options import metadata_option, out_option
-from assay.cli.reading import queries_in, queries_option
 from assay.errors import InputError
 from assay.files import refuse_overwrite
-from assay.formats import read_run
+from assay.formats import as_run
 from assay.formats.ir_metadata import render_metadata
+from assay.formats.readings import Reading
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed, run_as_bytes
 from assay.records.identity import file_digest, is_file, refuse_changed, stamps
 from assay.tables import Run
@@ -35,9 +35,8 @@ class Inputs(Struct, frozen=True):
 
 
 def derived_run_options(command: Command) -> Command:
-    """--queries, -o, --to, --tag and --no-metadata."""
+    """-o, --to, --tag and --no-metadata."""
     for option in (
-        queries_option,
         metadata_option("a TREC file"),
         click.option("--tag", help="Run tag to write instead of the default."),
         click.option(
@@ -49,18 +48,19 @@ def derived_run_options(command: Command) -> Command:
     return command
 
 
-def read_inputs(paths: Sequence[str], output: str, to: str | None, queries: str | None) -> Inputs:
+def read_inputs(paths: Sequence[str], output: str, to: str | None, reading: Reading) -> Inputs:
     """Read the runs; an output that is one of the inputs is an error before anything is read."""
-    others = [] if queries is None else [queries]
+    others = [reading.queries.source] if reading.queries.source else []
     refuse_overwrite(output, [*paths, *others])
     target = output_format(output, to)
     if list(paths).count(STDIO) > 1:
         raise InputError("standard input (-) can be read only once.")
     before = stamps([*paths, *others])
-    asked = queries_in(queries)
-    tables = tuple(read_run(path, queries=asked) for path in paths)
+    reading = reading.shared()
+    tables = tuple(as_run(path, reading) for path in paths)
+    reading.refuse_unused()
     files = tuple(_identity(path) for path in paths)
-    asked_in = {} if queries is None else {"queries": _identity(queries)}
+    asked_in = {"queries": _identity(others[0])} if others else {}
     refuse_changed(before)
     return Inputs(tables, files, asked_in, output, target)
 

@@ -74,5 +74,6 @@ def _as_argument(value: str) -> str:
     except (ValueError, SyntaxError):
         return value
     if isinstance(read, dict):
-        return ",".join(f"{name}={number}" for name, number in read.items())
+        pairs = {name: "+".join(value) if isinstance(value, list) else value for name, value in read.items()}
+        return shlex.quote(",".join(f"{name}={value}" for name, value in pairs.items()))
     return shlex.quote(",".join(map(str, read)) if isinstance(read, (list, tuple)) else str(read))

@@ -169,7 +169,7 @@ def threads_option(command: Command) -> Command:
 
 
 def parts_options(command: Command) -> Command:
-    """--columns and --file, for `parse_columns` and `parse_files` of assay.collections.columns."""
+    """--columns and --file, for `parse_collection_columns` and `parse_files` of assay.collections.columns."""
     files = click.option(
         "--file", "files", multiple=True, metavar="ROLE=NAME", help="The file for a role, if its name does not show it."
     )
@@ -177,7 +177,7 @@ def parts_options(command: Command) -> Command:
         "--columns",
         multiple=True,
         metavar="ROLE.FIELD=NAME",
-        help="Column of a field, such as corpus.id=sku or corpus.text=name,features. Roles: corpus (id, title, text), "
+        help="Column of a field, such as corpus.id=sku or corpus.text=name+features. Roles: corpus (id, title, text), "
         "queries (id, text), qrels (query, doc, rel).",
     )
     return columns(files(command))

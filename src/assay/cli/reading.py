@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -11,12 +11,13 @@ import click
 
 from assay.errors import InputError
 from assay.formats import INPUT_FORMATS, as_qrels, as_run, parse_grades
-from assay.formats.names import Kind
+from assay.formats.names import ROLES, Kind
 from assay.formats.readings import AUTO, Queries, Reading, Readings
 from assay.marking import OpenedRun
 from assay.rules import RULES_IN_WORDS
 from assay.tables import Qrels, Run
 
+READING_OPTIONS = ("input_format", "qrels_format", "run_format", "grades", "columns", "queries")
 Command = TypeVar("Command", bound=Callable[..., Any])
 AnyRun = TypeVar("AnyRun", bound=OpenedRun)
 
@@ -26,7 +27,7 @@ def input_options(command: Command) -> Command:
 
     @wraps(command)
     def with_readings(*given: Any, qrels_format: str | None, run_format: str | None, **named: Any) -> Any:
-        reading = _taken(named)
+        reading = _taken(named).shared()
         readings = Readings(
             reading.in_format(qrels_format or reading.input_format),
             reading.in_format(run_format or reading.input_format),
@@ -37,6 +38,7 @@ def input_options(command: Command) -> Command:
     return _decorated(
         cast("Command", with_readings),
         queries_option,
+        columns_option(ROLES),
         _grades_option,
         click.option("--run-format", type=formats, help="Format of the RUNs only."),
         click.option("--qrels-format", type=formats, help="Format of QRELS only."),
@@ -44,22 +46,28 @@ def input_options(command: Command) -> Command:
     )
 
 
-def reading_options(kind: Kind, *, queries: bool = True) -> Callable[[Command], Command]:
-    """The options that say how to read the only file of a command; the command gets them all as `reading`.
+def reading_options(kind: Kind, *others: Kind, queries: bool = True) -> Callable[[Command], Command]:
+    """The options that say how to read a file, or several of a kind; the command gets them all as `reading`.
 
-    `queries=False` leaves out --queries, for a command that has its own or needs none.
+    Columns can also be named for `others`, the kinds of further files. `queries=False` leaves out --queries, for a
+    command that has its own or needs none.
     """
 
     def decorate(command: Command) -> Command:
         @wraps(command)
         def with_reading(*given: Any, **named: Any) -> Any:
             reading = _taken(named, queries=queries)
+            if reading.columns and not others:
+                from assay.formats.chosen import refuse_other_kind
+
+                refuse_other_kind(reading.columns, kind)
             return command(*given, reading=reading, **named)
 
         of_kind = [_grades_option] if kind == "qrels" else []
         return _decorated(
             cast("Command", with_reading),
             *([queries_option] if queries else []),
+            columns_option((kind, *others)),
             *of_kind,
             _format_option("Format of the file; auto detects it from the content."),
         )
@@ -73,6 +81,7 @@ def _taken(named: dict[str, Any], *, queries: bool = True) -> Reading:
     return Reading(
         named.pop("input_format"),
         parse_grades(grades) if grades else {},
+        _columns(named.pop("columns")),
         queries=queries_in(named.pop("queries")) if queries else Queries(),
     )
 
@@ -107,6 +116,26 @@ def queries_option(command: Command) -> Command:
     return file_option("queries", "queries", text)(command)
 
 
+def _columns(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    if not texts:
+        return {}
+    from assay.formats.chosen import parse_columns
+
+    return parse_columns(texts)
+
+
+def columns_option(kinds: Collection[Kind]) -> Callable[[Command], Command]:
+    """--columns, for tables of these kinds."""
+    roles = ", ".join(dict.fromkeys(role for kind in kinds for role in ROLES[kind]))
+    only = "; run.doc=sku is for runs only" if len(kinds) > 1 else ""
+    return click.option(
+        "--columns",
+        multiple=True,
+        metavar="ROLE=NAME,...",
+        help=f"Columns of tables with other names, such as query=search_term,doc=sku+lang{only}. Roles: {roles}.",
+    )
+
+
 _grades_option = click.option("--grades", help="Values of letter grades, such as E=3,S=2,C=1,I=0.")
 
 
@@ -125,8 +154,12 @@ def _decorated(command: Command, *options: Callable[[Command], Command]) -> Comm
 def read_input(qrels: str, runs: tuple[str, ...], readings: Readings) -> tuple[Qrels, Iterator[Run]]:
     """The judgments, and an iterator over the runs, which have different names."""
     refuse_second_stdin(qrels, runs)
-    tables = named_runs(runs, lambda path, name: as_run(path, readings.run, name=name))
-    return as_qrels(qrels, readings.qrels), tables
+
+    def tables() -> Iterator[Run]:
+        yield from named_runs(runs, lambda path, name: as_run(path, readings.run, name=name))
+        readings.refuse_unused()
+
+    return as_qrels(qrels, readings.qrels), tables()
 
 
 def words_given(*names: str) -> list[str]:

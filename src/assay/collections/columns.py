@@ -8,11 +8,12 @@ from typing import Any
 from assay.collections import judgments
 from assay.collections.locating import ROLES
 from assay.errors import InputError, did_you_mean, show_id
+from assay.formats.chosen import parse_columns
 from assay.inputs import documents, queries
 from assay.inputs.fields import Columns
 
 FIELDS = {"corpus": tuple(documents.NAMES), "queries": tuple(queries.NAMES), "qrels": tuple(judgments.NAMES)}
-_EXAMPLE = "Examples: corpus.id=sku, corpus.text=name,features."
+_EXAMPLE = "corpus.id=sku, corpus.text=name+features"
 
 
 def columns_by_role(columns: Mapping[str, Any] | None) -> dict[str, Columns]:
@@ -46,22 +47,22 @@ def _refuse_unknown(role: str, fields: Mapping[str, Any]) -> None:
             raise InputError(f"columns: the {field} of {role} must be a field name or a list of field names.")
 
 
-def parse_columns(texts: Iterable[str]) -> dict[str, dict[str, str | list[str]]]:
-    """Field names from the texts of --columns.
+def parse_collection_columns(texts: Iterable[str]) -> dict[str, dict[str, str | list[str]]]:
+    """Field names from the texts of --columns; a comma joins the fields of a role, as a plus does.
 
-    >>> parse_columns(["corpus.id=sku", "corpus.text=name,features"])
-    {'corpus': {'id': 'sku', 'text': ['name', 'features']}}
+    >>> parse_collection_columns(["corpus.id=sku,corpus.text=name+features", "queries.text=a,b"])
+    {'corpus': {'id': 'sku', 'text': ['name', 'features']}, 'queries': {'text': ['a', 'b']}}
     """
     found: dict[str, dict[str, str | list[str]]] = {}
-    for text in texts:
-        place, equals, names = text.partition("=")
-        role, dot, field = place.strip().partition(".")
-        if not (equals and dot and field and names.strip()) or role not in ROLES:
+    for place, names in parse_columns(texts, example=_EXAMPLE, join_commas=True).items():
+        role, dot, field = place.partition(".")
+        if not (dot and field) or role not in ROLES:
             raise InputError(
-                f"columns '{show_id(text)}': expected ROLE.FIELD=NAME, with role {', '.join(ROLES)}. {_EXAMPLE}"
+                f"columns '{show_id(place)}': expected ROLE.FIELD=NAME, with role {', '.join(ROLES)}, such as {_EXAMPLE}."
             )
-        given = [name.strip() for name in names.split(",")]
-        found.setdefault(role, {})[field] = given[0] if len(given) == 1 else given
+        found.setdefault(role, {})[field] = (
+            names[0] if len(names) == 1 and not set(names[0]) & set('+"') else list(names)
+        )
     return found
 
 

@@ -40,6 +40,7 @@ from assay.comparison.segments import (
 from assay.errors import AssayError, InputError, show_id, some_of
 from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Unmatched
 from assay.formats.reading import QrelsLike, RunLike
+from assay.formats.readings import ColumnNames, Reading
 from assay.formats.sources import Source
 from assay.formats.unread import open_run
 from assay.inputs.documents import read_documents
@@ -140,6 +141,7 @@ def compare(
     rules: Rules | Mapping[str, Any] = Rules(),
     like: str = "assay",
     unmatched: Unmatched = "error",
+    columns: ColumnNames | None = None,
     segments: SegmentsLike = (),
     minimum_segment: int = MINIMUM,
     queries: TextsLike | None = None,
@@ -151,7 +153,7 @@ def compare(
     """Compare runs query by query.
 
     `runs` is a dict by name or a list, with anything that `evaluate` takes; `study` says how to compare
-    them, such as `Study(test="permutation")`. `segments` is "length", "relevant", "difficulty", a file, a dict {query: segment} or
+    them, such as `Study(test="permutation")`. `columns` names the columns of tables as in `evaluate`. `segments` is "length", "relevant", "difficulty", a file, a dict {query: segment} or
     {column: {query: segment}}, or a list of these; "length" needs `queries`, a dict or file of query texts. `documents`
     adds the documents that entered, left or changed rank in the queries that moved most; `corpus`, a dict or file of
     documents, adds their texts. `agreement` adds how similar the rankings of the runs are.
@@ -169,9 +171,10 @@ def compare(
         raise AssayError("give the baseline either as `baseline=` or in the study, not both.")
     if baseline:
         study = replace(study, baselines=(baseline,) if isinstance(baseline, str) else tuple(baseline))
-    evaluator = Evaluator(qrels, measures, rules, like=like, unmatched=unmatched)
-    opened = _opened(runs)
-    return compare_runs(
+    reading = Reading(columns=columns or {}).shared()
+    evaluator = Evaluator(qrels, measures, rules, like=like, reading=reading, unmatched=unmatched)
+    opened = _opened(runs, reading)
+    found = compare_runs(
         evaluator,
         opened,
         study,
@@ -183,6 +186,8 @@ def compare(
         corpus=corpus,
         agreement=agreement,
     )
+    reading.refuse_unused()
+    return found
 
 
 def compare_runs(
@@ -271,13 +276,13 @@ def _usual_correction(study: Study, tests: Sequence[Significance]) -> str:
     return "none" if compared_once else "holm"
 
 
-def _opened(runs: Any) -> list[OpenedRun]:
+def _opened(runs: Any, reading: Reading) -> list[OpenedRun]:
     """Open runs under the keys of a dict, their own names, or a number."""
     if isinstance(runs, (str, bytes, os.PathLike, Run)) or not isinstance(runs, Iterable):
         raise AssayError("comparing needs several runs; give a list, or a dict by name.")
     if isinstance(runs, Mapping):
-        return [open_run(run, name=str(name)) for name, run in runs.items()]
-    return [open_run(run, unnamed=f"run {number}") for number, run in enumerate(runs, 1)]
+        return [open_run(run, reading, name=str(name)) for name, run in runs.items()]
+    return [open_run(run, reading, unnamed=f"run {number}") for number, run in enumerate(runs, 1)]
 
 
 def _texts(queries: TextsLike | None) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from assay.errors import AssayError, MeasureError, did_you_mean, show_id
 from assay.evaluation import DEFAULT_MEASURES, Evaluator, Unmatched
 from assay.formats import as_run
 from assay.formats.reading import QrelsLike, RunLike
-from assay.formats.readings import Reading
+from assay.formats.readings import AUTO, Reading
 from assay.formats.sources import Source
 from assay.inputs.queries import read_queries
 from assay.inputs.segments import read_segments
@@ -53,7 +53,8 @@ def diagnose(
     with, by default the first. `presented` gives the positions at which assessors saw documents, `queries` the texts of
     the test queries, `production` a sample of real queries with counts, `corpus` the texts of documents, `segments` the
     kinds of queries: each a path or a dict. Checks without their input are skipped and listed. `only` selects some of
-    labels, position, queries and gaming. `reading` says how to read the qrels.
+    labels, position, queries and gaming. `reading` says how to read the qrels; its columns are also for
+    runs.
 
     >>> found = diagnose({"q": {"a": 1, "b": 0}}, {"bm25": {"q": {"a": 2.0, "c": 1.0}}}, ["P@2"], only=["labels"])
     >>> found["DIA001"].severity, found["DIA001"].evidence[0].value
@@ -61,9 +62,11 @@ def diagnose(
     """
     areas = chosen_areas(only)
     settings = settings_of(settings)
-    tables = named_runs(runs)
+    reading = reading.shared()
+    tables = named_runs(runs, reading.in_format(AUTO))
     asked = parse_measures(measures)
     evaluator, columns = _evaluator(qrels, asked, rules, like, reading, unmatched)
+    reading.refuse_unused()
     labelled = LabelledRuns.of(evaluator, tables, settings.k)
     for run, rank in zip(tables, labelled.rank[:, labelled.judged], strict=True):
         if not rank.any():
@@ -111,14 +114,14 @@ def settings_of(given: Settings | Mapping[str, Any]) -> Settings:
     return Settings(**given)
 
 
-def named_runs(runs: Any) -> list[Run]:
+def named_runs(runs: Any, reading: Reading = Reading()) -> list[Run]:
     """The runs as tables with unique names, from one run, a list, or a dict by name."""
     if isinstance(runs, Mapping) and runs and all(not _is_ranking(value) for value in runs.values()):
-        tables = [as_run(value, name=str(name)) for name, value in runs.items()]
+        tables = [as_run(value, reading, name=str(name)) for name, value in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, str):
-        tables = [as_run(value) for value in runs]
+        tables = [as_run(value, reading) for value in runs]
     else:
-        tables = [as_run(runs)]
+        tables = [as_run(runs, reading)]
     if not tables:
         raise AssayError("a diagnosis needs at least one run.")
     names = [table.name for table in tables]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from assay.errors import InputError, show_id
 from assay.formats.lists import Groups, Object, Pair, Place, QueryList, chosen, is_list, kind_of, pairs_of
-from assay.formats.names import NAMES, Kind, find_roles, normalised
+from assay.formats.names import NAMES, Kind, find_roles, folded
 from assay.words import number_of
 
 Fields: TypeAlias = dict[str, Any]
@@ -230,10 +230,10 @@ def _from_quepid(record: Object, place: Place) -> Iterator[QueryList]:
 
 
 def _with_list(names: tuple[str, ...]) -> Callable[[Fields], bool]:
-    accepted = frozenset(map(normalised, names))
+    accepted = frozenset(map(folded, names))
 
     def fits(fields: Fields) -> bool:
-        lists = [value for name, value in fields.items() if normalised(name) in accepted and isinstance(value, list)]
+        lists = [value for name, value in fields.items() if folded(name) in accepted and isinstance(value, list)]
         # In {query: {document: value}}, a query may be called "docs", but no value is plain.
         return any(map(is_list, lists)) or (bool(lists) and _query_of(fields, Place(""))[0] is not None)
 
@@ -259,7 +259,7 @@ def _from_hits(record: Object, place: Place) -> Iterator[QueryList]:
 
 def _with_scores(pairs: list[Pair], fields: Fields, name: str, place: Place) -> list[Pair]:
     """The pairs with the scores of a second list next to the ids, if there is one."""
-    scores = next((value for key, value in fields.items() if normalised(key) == "scores" and is_list(value)), None)
+    scores = next((value for key, value in fields.items() if folded(key) == "scores" and is_list(value)), None)
     if scores is None or any(score is not None for _, score in pairs):
         return pairs
     if len(scores) != len(pairs):
@@ -273,14 +273,14 @@ def _from_relevant(record: Object, place: Place) -> Iterator[QueryList]:
     name = _list_field(fields, RELEVANT + JUDGED, place)
     query, is_text = _query_of(fields, place)
     pairs = pairs_of(fields[name], "qrels", place)
-    if normalised(name) in map(normalised, RELEVANT):
+    if folded(name) in map(folded, RELEVANT):
         pairs = _graded(pairs, "qrels")
     yield QueryList(query, pairs, place, is_text=is_text)
 
 
 def _query_of(fields: Fields, place: Place) -> tuple[Any, bool]:
     """The query of a record, and whether it is surely a text; None if the record does not name its query."""
-    inner = next((value for name, value in fields.items() if normalised(name) == "query"), None)
+    inner = next((value for name, value in fields.items() if folded(name) == "query"), None)
     if isinstance(inner, Object):  # {"qid": 1, "text": "how to cook rice"}
         return _query_of({"query_text" if name == "text" else name: value for name, value in inner}, place)
     plain = tuple(name for name, value in fields.items() if not isinstance(value, list))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.errors import InputError, show_id
-from assay.formats.names import WORDS
+from assay.formats.names import WORDS, Roles
 from assay.formats.numbers import (
     GRADE,
     RANK,
@@ -45,6 +45,19 @@ class Columns(Struct, frozen=True):
         shown = [f"{self.row_word} {row + 1}"] if self.row_word else []
         shown += [f"{WORDS[role]} {show_id(str(self.by_role[role][row]))}" for role in ("query", "doc")]
         return f"({', '.join(shown)})"
+
+
+def by_role(roles: Roles, column: Callable[[int], Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """The values of each role, from the columns of a table by position; several columns of a role are joined."""
+    found: dict[str, Sequence[Any]] = {}
+    for role, places in roles.items():
+        if len(places) == 1:
+            found[role] = column(places[0])
+        else:
+            from assay.formats.chosen import joined_ids
+
+            found[role] = joined_ids([column(place) for place in places])
+    return found
 
 
 def qrels_from_columns(columns: Columns, grades: GradeMap) -> Qrels:

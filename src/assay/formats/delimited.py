@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from assay.errors import FormatError, InputError, show_id
-from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
+from assay.formats.columns import Columns, by_role, qrels_from_columns, run_from_columns
 from assay.formats.names import HEADERS, Kind, Roles, find_roles, is_header
 from assay.formats.numbers import number
 from assay.formats.problems import Problems
@@ -42,25 +42,28 @@ def run_from_delimited(content: Content, delimiters: tuple[str, ...], reading: R
 def plain_tsv_layout(content: Content, kind: Kind, reading: Reading) -> Layout | None:
     """The layout for the kernel to read a tab-separated table; None if the first line is not a header.
 
-    The kernel gives up if a field is empty or contains a space or a quote.
+    The kernel gives up if a field is empty or contains a space or a quote. It does not join columns.
     """
     refuse_other_files(content)
     first, feed, _ = content.head.removeprefix(BYTE_ORDER_MARK).partition(b"\n")
     names = fields(decoded(first.removesuffix(b"\r")), "\t")
-    if not feed or not is_header(names):
+    if not feed or not is_header(names, kind, reading):
         return None
     try:
-        roles = find_roles(names, kind, content.name, line=1)
+        roles = find_roles(names, kind, content.name, line=1, reading=reading)
     except InputError:
         return None  # the Python reader reports it, or a more serious error
-    if reading.queries.by_text and not names[roles["query"]].casefold().endswith("id"):
+    if any(len(places) > 1 for places in roles.values()):
+        return None
+    place = {role: places[0] for role, places in roles.items()}
+    if reading.queries.by_text and not names[place["query"]].casefold().endswith("id"):
         return None  # the column may contain the texts of queries
     return Layout(
-        query=roles["query"],
-        doc=roles["doc"],
-        value=roles.get("rel" if kind == "qrels" else "score", -1),
-        rank=roles.get("rank", -1),
-        tag=roles.get("tag", -1),
+        query=place["query"],
+        doc=place["doc"],
+        value=place.get("rel" if kind == "qrels" else "score", -1),
+        rank=place.get("rank", -1),
+        tag=place.get("tag", -1),
         width=len(names),
         comments=False,
         header=True,
@@ -90,14 +93,14 @@ def _columns(content: Content, kind: Kind, delimiters: tuple[str, ...], reading:
     skipped, header = _header(lines, content)
     delimiter = max(delimiters, key=header.count)
     names = fields(header, delimiter)
-    _refuse_no_header(names, kind, delimiter, skipped + 1, content)
-    roles = find_roles(names, kind, content.name, line=skipped + 1)
+    _refuse_no_header(names, kind, delimiter, skipped + 1, content, reading)
+    roles = find_roles(names, kind, content.name, line=skipped + 1, reading=reading)
     problems = Problems(content.name)
     rows = _numbered_rows(chain([header], lines), delimiter, skipped, content)
     next(rows)
     if is_quepid(names):
         rows = rows_with_values(rows, names, kind)
-    columns = _by_role(rows, roles, len(names), content, problems)
+    columns = _read_columns(rows, roles, len(names), content, problems)
     problems.refuse()
     return with_ids(columns, reading, sure=TEXT in names)
 
@@ -117,8 +120,10 @@ def _header(lines: Iterator[str], content: Content) -> tuple[int, str]:
     raise InputError(NO_DATA, source=content.name)
 
 
-def _refuse_no_header(names: list[str], kind: Kind, delimiter: str, line: int, content: Content) -> None:
-    if is_header(names) or (len(names) > 1 and all(number(name) is None for name in names)):
+def _refuse_no_header(
+    names: list[str], kind: Kind, delimiter: str, line: int, content: Content, reading: Reading
+) -> None:
+    if is_header(names, kind, reading) or (len(names) > 1 and all(number(name) is None for name in names)):
         return
     example = HEADERS[kind].replace(",", "<tab>" if delimiter == "\t" else delimiter)
     shown = show_id(delimiter.join(names))
@@ -147,21 +152,22 @@ def _numbered_rows(
         ) from error
 
 
-def _by_role(
+def _read_columns(
     rows: Iterator[tuple[int, list[str]]], roles: Roles, width: int, content: Content, problems: Problems
 ) -> Columns:
     from array import array
 
-    by_role: dict[str, list[str]] = {role: [] for role in roles}
+    needed = {place for places in roles.values() for place in places}
+    by_place: dict[int, list[str]] = {place: [] for place in sorted(needed)}
     lines = array("q")
     while batch := list(islice(rows, _BATCH)):
         good = [(line, row) for line, row in batch if len(row) == width]
         if len(good) < len(batch):
             _report_widths(batch, width, problems)
-        for role, place in roles.items():
-            by_role[role] += [row[place].strip(" \t") for _, row in good]
+        for place, column in by_place.items():
+            column += [row[place].strip(" \t") for _, row in good]
         lines.extend([line for line, _ in good])
-    return Columns(content.name, dict(by_role), lines)
+    return Columns(content.name, by_role(roles, by_place.__getitem__), lines)
 
 
 def _report_widths(batch: list[tuple[int, list[str]]], width: int, problems: Problems) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from assay.errors import FormatError, show_id
 from assay.formats.names import Kind, is_header
 from assay.formats.numbers import number
+from assay.formats.readings import Reading
 from assay.formats.sources import Content
 from assay.formats.text import (
     BYTE_ORDER_MARK,
@@ -37,7 +38,7 @@ _SWAPPED: dict[tuple[Kind, int], str] = {
 }
 
 
-def detect_format(content: Content, kind: Kind, formats: Iterable[str]) -> str:
+def detect_format(content: Content, kind: Kind, formats: Iterable[str], reading: Reading | None = None) -> str:
     """The name of the format; raises an error that lists all formats if it is unknown."""
     for magic, name in _MAGIC.items():
         if content.head.startswith(magic):
@@ -50,7 +51,12 @@ def detect_format(content: Content, kind: Kind, formats: Iterable[str]) -> str:
     refuse_old_mac_lines(Chunk(content.head, 1), content)
     if not line:
         return "trec"  # only comments so far: the TREC reader reports an empty file
-    found = _ranklib(line) or _delimited_with_header(line) or _by_blanks(line, kind) or _delimited(line)
+    found = (
+        _ranklib(line)
+        or _delimited_with_header(line, kind, reading)
+        or _by_blanks(line, kind, reading)
+        or _delimited(line)
+    )
     if found is None:
         raise FormatError(_unknown(line, kind, formats), source=content.name)
     if found == "trec":
@@ -83,21 +89,23 @@ def _ranklib(line: str) -> str | None:
     return "ranklib" if "qid:" in line and "".join(line.split()[1:2]).startswith("qid:") else None
 
 
-def _delimited_with_header(line: str) -> str | None:
+def _delimited_with_header(line: str, kind: Kind, reading: Reading | None) -> str | None:
     given = {delimiter: name for delimiter, name in _DELIMITERS.items() if delimiter in line}
     if not given:
         return None
     from assay.formats.delimited import fields
 
-    return next((name for delimiter, name in given.items() if is_header(fields(line, delimiter))), None)
+    return next((name for delimiter, name in given.items() if is_header(fields(line, delimiter), kind, reading)), None)
 
 
-def _by_blanks(line: str, kind: Kind) -> str | None:
+def _by_blanks(line: str, kind: Kind, reading: Reading | None) -> str | None:
     columns = _columns(line)
-    if is_header(columns) and len(columns) > 1:
+    if is_header(columns, kind, reading) and len(columns) > 1:
         return "trec"  # the header names the columns
     if all(column.endswith((",", ";")) for column in columns[:-1]) and len(columns) > 1:
         return "csv"  # with a space after each comma
+    if kind == "run" and line.count("\t") > 1 and all(number(column) is None for column in columns):
+        return "tsv"  # every row of a run has a number, so this can only be a header with unknown names
     name, value = _WIDTHS[kind].get(min(len(columns), 6), ("", 0))
     if not name or (number(columns[value]) is None and _delimited(line)):
         return None

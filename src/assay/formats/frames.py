@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay.errors import InputError, MissingExtraError
-from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
+from assay.formats.columns import Columns, by_role, qrels_from_columns, run_from_columns
 from assay.formats.names import Kind, find_roles
 from assay.formats.numbers import plain_text
 from assay.formats.readings import Reading
@@ -62,12 +62,14 @@ def judged_table(
     table: Any, source: str, judgments: Judgments, rules: RankingRules, reading: Reading = Reading()
 ) -> JudgedRanking | None:
     """A run in an Arrow table, judged by the kernel without copying its columns."""
-    roles = find_roles(table.column_names, "run", source)
+    roles = find_roles(table.column_names, "run", source, reading=reading)
     if judgments.index is None or "score" not in roles or (rules.needs_ranks and "rank" not in roles):
+        return None
+    if any(len(places) > 1 for places in roles.values()):
         return None
     needed = ["query", "doc", "score", *(["rank"] if rules.needs_ranks else [])]
     columns = [
-        _as_text(table.column(roles[role])) if role in ("query", "doc") else table.column(roles[role])
+        _as_text(table.column(roles[role][0])) if role in ("query", "doc") else table.column(roles[role][0])
         for role in needed
     ]
     stream = _pyarrow().table(columns, names=needed).__arrow_c_stream__()
@@ -75,7 +77,7 @@ def judged_table(
     ranking = ranking_from_kernel(judgments, judgments.index.hits_in_arrow(stream, layout, rules))
     if ranking is None or "tag" not in roles:
         return ranking
-    tags = table.column(roles["tag"])
+    tags = table.column(roles["tag"][0])
     return replace(ranking, tag=plain_text(_values(tags.slice(len(tags) - 1), as_ids=False)[0]))
 
 
@@ -98,8 +100,7 @@ def _parquet_table(data: bytes, kind: Kind, source: str, reading: Reading) -> An
 
     file = parquet.ParquetFile(_pyarrow().BufferReader(data))
     names = file.schema_arrow.names
-    needed = [names[place] for place in find_roles(names, kind, source).values()]
-    return file.read(columns=needed)
+    return file.read(columns=[names[place] for place in _needed(names, kind, source, reading)])
 
 
 def _arrow_table(data: bytes, kind: Kind, source: str, reading: Reading) -> Any:
@@ -119,14 +120,20 @@ def _collected(frame: Any, kind: Kind, reading: Reading) -> Any:
     except TypeError:
         return _pyarrow().table(frame)
     names = wrapped.collect_schema().names()
-    wrapped = wrapped.select(*(names[place] for place in find_roles(list(map(str, names)), kind, kind).values()))
+    wrapped = wrapped.select(*(names[place] for place in _needed(list(map(str, names)), kind, kind, reading)))
     return wrapped.collect("pyarrow").to_native() if isinstance(wrapped, narwhals.LazyFrame) else wrapped.to_arrow()
 
 
+def _needed(names: Sequence[str], kind: Kind, source: str, reading: Reading) -> list[int]:
+    """The positions of the columns that have a role."""
+    roles = find_roles(names, kind, source, reading=reading)
+    return list(dict.fromkeys(place for places in roles.values() for place in places))
+
+
 def _columns(table: Any, kind: Kind, source: str, reading: Reading) -> Columns:
-    roles = find_roles(table.column_names, kind, source)
-    by_role = {role: _values(table.column(place), role in ("query", "doc")) for role, place in roles.items()}
-    return Columns(source, by_role, row_word="row")
+    roles = find_roles(table.column_names, kind, source, reading=reading)
+    ids = {place for role, places in roles.items() for place in places if role in ("query", "doc") or len(places) > 1}
+    return Columns(source, by_role(roles, lambda place: _values(table.column(place), place in ids)), row_word="row")
 
 
 def _values(column: Any, as_ids: bool) -> Sequence[Any]:

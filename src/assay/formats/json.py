@@ -6,16 +6,18 @@ Duplicate keys of an object are kept, for the check for duplicate documents.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from assay.errors import FormatError, InputError, show_id
 from assay.formats.answers import find_shape, lists_in
-from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
+from assay.formats.columns import Columns, by_role, qrels_from_columns, run_from_columns
 from assay.formats.lists import Object, Place, columns_of_lists, kind_of
-from assay.formats.names import Kind, find_roles
+from assay.formats.names import Kind, Roles, find_roles
 from assay.formats.problems import Problems
 from assay.formats.queries import with_ids
 from assay.formats.readings import Reading
@@ -63,7 +65,7 @@ def _json_columns(content: Content, kind: Kind, reading: Reading) -> Columns:
         place = Place(content.name)
         shape = find_shape(value, kind, place)
         if shape is None:
-            return with_ids(_nested_columns(value, kind, content), reading)
+            return with_ids(_nested_columns(value, kind, content, reading), reading)
         return columns_of_lists(lists_in(shape, value, place), kind, content.name, reading)
     if isinstance(value, list):
         return _columns_of_records(((None, record) for record in value), kind, content, reading)
@@ -85,7 +87,7 @@ def _columns_of_records(
     records = chain([first], records)
     shape = find_shape(first[1], kind, Place(content.name, first[0]))
     if shape is None:
-        return with_ids(_record_columns(records, kind, content), reading)
+        return with_ids(_record_columns(records, kind, content, reading), reading)
     lists = [
         each
         for number, (line, record) in enumerate(records, 1)
@@ -118,8 +120,12 @@ def _no_json(error: Exception, content: Content, line: int | None) -> FormatErro
     return FormatError(f"cannot read this JSON: {error}", source=content.name, line=line)
 
 
-def _nested_columns(value: Object, kind: Kind, content: Content) -> Columns:
-    _refuse_columnwise(value, kind, content)
+def _nested_columns(value: Object, kind: Kind, content: Content, reading: Reading) -> Columns:
+    _refuse_columnwise(value, kind, content, reading)
+    if reading.columns:
+        from assay.formats.chosen import refuse_no_header
+
+        refuse_no_header(kind, content.name, reading)
     query: list[str] = []
     doc: list[str] = []
     values: list[Any] = []
@@ -135,10 +141,10 @@ def _nested_columns(value: Object, kind: Kind, content: Content) -> Columns:
     return Columns(content.name, {"query": query, "doc": doc, _VALUE[kind]: values})
 
 
-def _refuse_columnwise(value: Object, kind: Kind, content: Content) -> None:
+def _refuse_columnwise(value: Object, kind: Kind, content: Content, reading: Reading) -> None:
     """A frame stored column by column has the same shape as queries and documents, but its keys are column names."""
     try:
-        find_roles([key for key, _ in value], kind, content.name)
+        find_roles([key for key, _ in value], kind, content.name, reading=replace(reading, tables=None))
     except InputError:
         return
     raise FormatError(
@@ -148,34 +154,43 @@ def _refuse_columnwise(value: Object, kind: Kind, content: Content) -> None:
     )
 
 
-def _record_columns(records: Iterable[tuple[int | None, Any]], kind: Kind, content: Content) -> Columns:
+def _record_columns(
+    records: Iterable[tuple[int | None, Any]], kind: Kind, content: Content, reading: Reading
+) -> Columns:
     problems = Problems(content.name)
-    names: dict[str, str] = {}  # role -> the name it has in the first record
+    roles: Roles = {}
+    names: list[str] = []  # of the fields that are needed, as in the first record
     rows: list[tuple[Any, ...]] = []
     lines: list[int | None] = []
     for number, (line, record) in enumerate(records, 1):
         fields = _fields(record, number, line, kind, content)
-        names = names or _names(fields, kind, content, line)
-        row = tuple([fields.get(name, _MISSING) for name in names.values()])
+        if not roles:
+            roles, names = _roles(fields, kind, content, line, reading)
+        row = tuple([fields.get(name, _MISSING) for name in names])
         if _MISSING in row:
-            lacking = list(names.values())[row.index(_MISSING)]
-            what = f"{_where(number, line)}the record has no '{show_id(lacking)}'"
+            what = f"{_where(number, line)}the record has no '{show_id(names[row.index(_MISSING)])}'"
             problems.add(what, "All records need the same fields.", line=line)
         rows.append(row)
         lines.append(line)
     problems.refuse()
     if not rows:
         raise InputError(NO_DATA, source=content.name)
-    by_role: dict[str, Sequence[Any]] = {
-        role: list(column) for role, column in zip(names, zip(*rows, strict=True), strict=True)
-    }
+    columns = [list(column) for column in zip(*rows, strict=True)]
     numbered = [line for line in lines if line is not None]
-    return Columns(content.name, by_role, numbered or None, row_word="" if numbered else "record")
+    return Columns(
+        content.name, by_role(roles, columns.__getitem__), numbered or None, row_word="" if numbered else "record"
+    )
 
 
-def _names(fields: dict[str, Any], kind: Kind, content: Content, line: int | None) -> dict[str, str]:
+def _roles(
+    fields: dict[str, Any], kind: Kind, content: Content, line: int | None, reading: Reading
+) -> tuple[Roles, list[str]]:
+    """The names of the fields that are needed, and the positions of each role among them."""
     known = list(fields)
-    return {role: known[place] for role, place in find_roles(known, kind, content.name, line=line).items()}
+    found = find_roles(known, kind, content.name, line=line, reading=reading)
+    needed = list(dict.fromkeys(place for places in found.values() for place in places))
+    roles = {role: tuple(map(needed.index, places)) for role, places in found.items()}
+    return roles, [known[place] for place in needed]
 
 
 def _where(number: int, line: int | None) -> str:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from msgspec import Struct
 
+from assay.errors import InputError
 from assay.formats.dialects import Dialect
 from assay.formats.names import WORDS, Kind, find_roles, is_header
+from assay.formats.readings import Reading
 from assay.formats.sources import Content
 from assay.formats.text import (
     BYTE_ORDER_MARK,
@@ -80,7 +82,12 @@ class Shape(Struct, frozen=True):
 
 
 def read_rows(
-    content: Content, kind: Kind, layout: ColumnOrder, dialect: Dialect, problems: Problems
+    content: Content,
+    kind: Kind,
+    layout: ColumnOrder,
+    dialect: Dialect,
+    problems: Problems,
+    reading: Reading = Reading(),
 ) -> Iterator[Rows]:
     """The rows of each chunk; lines with a wrong width are added to `problems`. A header overrides the layout."""
     shape = None
@@ -91,9 +98,11 @@ def read_rows(
             number, first = first_data_line(chunk.data, comments=dialect.comments)
             line, tokens = chunk.line + number, first.split()
             shape = _shape(tokens, kind, layout, dialect)
-            if dialect.headers and is_header(names := list(map(decoded, tokens))):
-                shape = header_shape(names, find_roles(names, kind, content.name, line=line), shape)
+            if dialect.headers and is_header(names := list(map(decoded, tokens)), kind, reading):
+                shape = header_shape(names, kind, content.name, line, shape, reading)
                 lines = _after_line(chunk, line)
+            elif reading.columns and tokens:
+                _refuse_no_header(kind, content.name, reading, decoded(first))
         rows = even_rows(lines, shape) or _uneven_rows(lines, shape, problems)
         if rows.tokens:
             yield rows
@@ -101,7 +110,9 @@ def read_rows(
             shape = None  # only comments and blank lines so far
 
 
-def plain_layout(content: Content, kind: Kind, layout: ColumnOrder, dialect: Dialect) -> Layout | None:
+def plain_layout(
+    content: Content, kind: Kind, layout: ColumnOrder, dialect: Dialect, reading: Reading = Reading()
+) -> Layout | None:
     """The layout for the kernel to read the lines; None if the first line is a header or has a different width.
 
     The kernel reads the same rows as `read_rows`, or gives up.
@@ -111,8 +122,10 @@ def plain_layout(content: Content, kind: Kind, layout: ColumnOrder, dialect: Dia
     tokens = first_data_line(head.removeprefix(BYTE_ORDER_MARK), comments=dialect.comments)[1].split()
     shape = _shape(tokens, kind, layout, dialect)
     fits = len(tokens) == shape.width or (shape.or_more and len(tokens) > len(layout))
-    if not fits or (dialect.headers and is_header(list(map(decoded, tokens)))):
+    if not fits or (dialect.headers and is_header(list(map(decoded, tokens)), kind, reading)):
         return None
+    if reading.columns:
+        _refuse_no_header(kind, content.name, reading, " ".join(map(decoded, tokens)))
     place = {role: number for number, role in enumerate(layout)}
     return Layout(
         query=place["query"],
@@ -162,11 +175,27 @@ def _expected(layout: ColumnOrder) -> str:
     return f"expected {len(layout)} ({' '.join(WORDS.get(role, role) for role in layout)})"
 
 
-def header_shape(names: list[str], roles: dict[str, int], shape: Shape) -> Shape:
+def header_shape(
+    names: list[str], kind: Kind, source: str, line: int, shape: Shape, reading: Reading = Reading()
+) -> Shape:
     """The shape of the lines after a header."""
-    by_place = {place: role for role, place in roles.items()}
+    roles = find_roles(names, kind, source, line=line, reading=reading)
+    by_place = {place: role for role, places in roles.items() for place in places}
+    if len(by_place) < len(roles) or any(len(places) > 1 for places in roles.values()):
+        raise InputError(
+            "columns can be joined, or used twice, only in tables with commas or tabs, in JSON and in Parquet. "
+            "Write the file as CSV.",
+            source=source,
+            line=line,
+        )
     layout = tuple(by_place.get(place, "") for place in range(len(names)))
     return Shape(layout, len(names), f"the header has {len(names)}", False, shape.blank_lines, shape.comments)
+
+
+def _refuse_no_header(kind: Kind, source: str, reading: Reading, first: str) -> None:
+    from assay.formats.chosen import refuse_no_header
+
+    refuse_no_header(kind, source, reading, first)
 
 
 def _after_line(chunk: Chunk, line: int) -> Chunk:

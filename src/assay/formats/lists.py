@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from assay.errors import FormatError, show_id
 from assay.formats.columns import Columns
-from assay.formats.names import NAMES, Kind, normalised
+from assay.formats.names import NAMES, Kind, folded
 from assay.formats.numbers import number
 from assay.formats.queries import ids_in_order, ids_of_texts
 from assay.formats.readings import Reading
@@ -96,7 +96,7 @@ def pairs_of(value: list[Any], kind: Kind, place: Place) -> list[Pair]:
 
 def _refuse_other_ranks(value: list[Any], place: Place) -> None:
     """Raise an error if the ranks of hits contradict their order."""
-    name = next((name for name, _ in value[0] if normalised(name) == "rank"), None)
+    name = next((name for name, _ in value[0] if folded(name) == "rank"), None)
     if name is None:
         return
     ranks = [_number(dict(hit).get(name)) for hit in value if isinstance(hit, Object)]
@@ -151,8 +151,8 @@ def chosen(names: tuple[str, ...], groups: Groups, word: str, place: Callable[[]
 @lru_cache(maxsize=256)
 def _in_first_group(names: tuple[str, ...], groups: Groups) -> list[str]:
     for group in groups:
-        accepted = set(map(normalised, group))
-        found = [name for name in names if normalised(name) in accepted]
+        accepted = set(map(folded, group))
+        found = [name for name in names if folded(name) in accepted]
         if found:
             return found
     return []

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from assay.errors import InputError, show_id
 from assay.formats.numbers import number
 
+if TYPE_CHECKING:
+    from assay.formats.readings import Reading
+
 Kind: TypeAlias = Literal["qrels", "run"]
-Roles: TypeAlias = dict[str, int]  # role -> position of its column
+Roles: TypeAlias = dict[str, tuple[int, ...]]  # role -> position of its column, or of several that are joined
 
 # Case, spaces, - and _ are ignored. Earlier groups win over later ones (PyTerrier frames have both docno and an internal
 # docid, ESCI has both query_id and the query text); two names of the same group are an error.
@@ -41,40 +44,68 @@ INSTEAD = {"score": "rank"}  # a run may have ranks only
 HEADERS: dict[Kind, str] = {"qrels": "query_id,doc_id,relevance", "run": "query_id,doc_id,score"}
 
 
-def is_header(names: Sequence[str]) -> bool:
-    """Whether these are column names: a query, a document, and no numbers.
+def is_header(names: Sequence[str], kind: Kind = "run", reading: Reading | None = None) -> bool:
+    """Whether these are column names: a query and a document, or a name that the user gave, and no numbers.
 
     >>> is_header(["qid", "iter", "docno", "rel"]), is_header(["q1", "0", "d1", "1"])
     (True, False)
     """
-    known = set(map(normalised, names))
-    has_both = all(known & _accepted(role) for role in ("query", "doc"))
-    return has_both and all(number(name) is None for name in names)
+    known = set(map(folded, names))
+    named = all(known & _accepted(role) for role in ("query", "doc"))
+    if not named and reading is not None and reading.columns:
+        from assay.formats.chosen import has_chosen
+
+        named = has_chosen(names, kind, reading.columns)
+    return named and all(number(name) is None for name in names)
 
 
-def find_roles(names: Sequence[str], kind: Kind, source: str, *, line: int | None = None) -> Roles:
-    """The position of each role's column; raises an error that lists the accepted names if one is missing."""
-    roles = {role: place for role in ROLES[kind] if (place := _place(role, names, kind, source, line)) is not None}
-    for role in REQUIRED[kind]:
-        if role not in roles and INSTEAD.get(role) not in roles:
-            raise InputError(_missing(role, names), source=source, line=line)
-    if kind == "qrels" and normalised(names[roles["rel"]]) == "score" and "rank" in map(normalised, names):
+def find_roles(
+    names: Sequence[str], kind: Kind, source: str, *, line: int | None = None, reading: Reading | None = None
+) -> Roles:
+    """The position of each role's column; raises an error that lists the accepted names if one is missing.
+
+    A column that the user named for a role is used for no other, unless it is named for that one, too. Whoever names the
+    rank and not the score wants the ranks to count, so a score column is then left alone.
+    """
+    given: Roles = {}
+    if reading is not None and reading.columns:
+        from assay.formats.chosen import chosen_places
+
+        given = chosen_places(names, kind, source, line, reading)
+    taken = {place for places in given.values() for place in places}
+    left_alone = "score" if "rank" in given else ""
+    roles = dict(given)
+    for role in ROLES[kind]:
+        if role not in given and role != left_alone:
+            place = _place(role, names, taken, kind, source, line)
+            if place is not None:
+                roles[role] = (place,)
+    missing = [role for role in REQUIRED[kind] if role not in roles and INSTEAD.get(role) not in roles]
+    if missing:
+        if reading is not None and reading.columns:
+            from assay.formats.chosen import refuse_lacking
+
+            refuse_lacking(missing, names, kind, source, line, reading)
+        raise InputError(_missing(missing, names), source=source, line=line)
+    by_score = "rel" not in given and kind == "qrels" and folded(names[roles["rel"][0]]) == "score"
+    if by_score and "rank" in map(folded, names):
         raise InputError(
-            f"these are the columns of a run, not of qrels: {_listed(names)}. Are qrels and run swapped?",
+            f"these are the columns of a run, not of qrels: {listed(names)}. Are qrels and run swapped?",
             source=source,
             line=line,
         )
     return roles
 
 
-def _place(role: str, names: Sequence[str], kind: Kind, source: str, line: int | None) -> int | None:
+def _place(role: str, names: Sequence[str], taken: set[int], kind: Kind, source: str, line: int | None) -> int | None:
     for group in NAMES[role]:
-        accepted = set(map(normalised, group))
-        places = [place for place, name in enumerate(names) if normalised(name) in accepted]
+        accepted = set(map(folded, group))
+        places = [place for place, name in enumerate(names) if folded(name) in accepted and place not in taken]
         if len(places) > 1 and role in REQUIRED[kind]:
             both = " and ".join(f"'{show_id(names[place])}'" for place in places)
             raise InputError(
-                f"the columns {both} could each be the {WORDS[role]} column. Keep one, or rename the others.",
+                f"the columns {both} could each be the {WORDS[role]} column. "
+                f"Choose one with `columns={ {role: show_id(names[places[0]])} }`, or rename the others.",
                 source=source,
                 line=line,
             )
@@ -83,27 +114,35 @@ def _place(role: str, names: Sequence[str], kind: Kind, source: str, line: int |
     return None
 
 
-def _missing(role: str, names: Sequence[str]) -> str:
-    accepted = [name for group in NAMES[role] + NAMES.get(INSTEAD.get(role, ""), ()) for name in group]
+def _missing(roles: Sequence[str], names: Sequence[str]) -> str:
+    choice = f"`columns={dict.fromkeys(roles, 'NAME')}`"
+    if len(roles) > 1:
+        words = ", ".join(WORDS[role] for role in roles[:-1])
+        return (
+            f"no {words} or {WORDS[roles[-1]]} column; the columns are {listed(names)}. Say which ones they are with "
+            f"{choice}."
+        )
+    accepted = [name for group in NAMES[roles[0]] + NAMES.get(INSTEAD.get(roles[0], ""), ()) for name in group]
     return (
-        f"no {WORDS[role]} column; the columns are {_listed(names)}. "
-        f"Rename one of them; accepted names: {', '.join(accepted)}."
+        f"no {WORDS[roles[0]]} column; the columns are {listed(names)}. Say which one it is with {choice}, or rename it; "
+        f"accepted names: {', '.join(accepted)}."
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The names of columns, for messages."""
     return ", ".join(map(show_id, names)) or "none"
 
 
 @cache
 def _accepted(role: str) -> frozenset[str]:
-    return frozenset(normalised(name) for group in NAMES[role] for name in group)
+    return frozenset(folded(name) for group in NAMES[role] for name in group)
 
 
-def normalised(name: str) -> str:
-    """A column name without the differences that do not matter.
+def folded(name: str) -> str:
+    """The name of a column for comparison: case, spaces, - and _ are ignored.
 
-    >>> normalised("Query-ID")
+    >>> folded("Query-ID")
     'queryid'
     """
     return name.translate(_IGNORED).casefold()

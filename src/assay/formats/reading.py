@@ -14,7 +14,7 @@ from assay.formats.detect import detect_format
 from assay.formats.dialects import ASSAY
 from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, plain_layout
 from assay.formats.names import Kind
-from assay.formats.readings import AUTO, QueriesLike, Reading, as_queries
+from assay.formats.readings import AUTO, ColumnNames, QueriesLike, Reading, as_queries
 from assay.formats.sources import Content, Source, open_source, open_text
 from assay.marking import OpenedRun
 from assay.native.index import Layout
@@ -82,7 +82,9 @@ def _in_columns(description: str, qrels: ColumnOrder, run: ColumnOrder) -> Input
         description,
         lambda content, reading: qrels_from_text(content, qrels, reading=reading),
         lambda content, reading: run_from_text(content, run, reading=reading),
-        layout=lambda content, kind, reading: plain_layout(content, kind, qrels if kind == "qrels" else run, ASSAY),
+        layout=lambda content, kind, reading: plain_layout(
+            content, kind, qrels if kind == "qrels" else run, ASSAY, reading
+        ),
     )
 
 
@@ -138,25 +140,34 @@ def read_qrels(
     *,
     input_format: str = AUTO,
     grades: Mapping[str, float] | None = None,
+    columns: ColumnNames | None = None,
     queries: QueriesLike = (),
 ) -> Qrels:
     """Read qrels from a file, compressed or not, or from standard input ('-').
 
-    `grades` gives letters a value: {"E": 3, "S": 2}. `queries`, as from `read_queries`, gives ids to queries that the
-    file identifies by their text. Errors name the file, the line and the value.
+    `grades` gives letters a value: {"E": 3, "S": 2}. `columns` names the columns of a table by role: {"doc": "sku"}.
+    `queries`, as from `read_queries`, gives ids to queries that the file identifies by their text. Errors name the file,
+    the line and the value.
     """
     with open_source(source) as content:
-        return qrels_from_content(content, Reading(input_format, grades or {}, queries=as_queries(queries)))
+        return qrels_from_content(content, _reading(input_format, grades, columns, queries))
 
 
-def read_run(source: Source, *, input_format: str = AUTO, name: str | None = None, queries: QueriesLike = ()) -> Run:
+def read_run(
+    source: Source,
+    *,
+    input_format: str = AUTO,
+    name: str | None = None,
+    columns: ColumnNames | None = None,
+    queries: QueriesLike = (),
+) -> Run:
     """Read a run from a file, compressed or not, or from standard input ('-'). Its default name is the file's stem.
 
-    `queries`, {id: text} as from `read_queries` or a list of ids, gives ids to queries that the file identifies by their
-    position or their text.
+    `columns` names the columns of a table by role: {"query": "search_term", "rank": "position"}. `queries`, {id: text} as
+    from `read_queries` or a list of ids, gives ids to queries that the file identifies by their position or their text.
     """
     with open_source(source) as content:
-        return run_from_content(content, Reading(input_format, queries=as_queries(queries)), name)
+        return run_from_content(content, _reading(input_format, None, columns, queries), name)
 
 
 def parse_qrels(
@@ -164,6 +175,7 @@ def parse_qrels(
     *,
     input_format: str = AUTO,
     grades: Mapping[str, float] | None = None,
+    columns: ColumnNames | None = None,
     queries: QueriesLike = (),
 ) -> Qrels:
     r"""Parse qrels from text in any format.
@@ -172,11 +184,16 @@ def parse_qrels(
     [1.0, 0.0]
     """
     with open_text(text, "qrels") as content:
-        return qrels_from_content(content, Reading(input_format, grades or {}, queries=as_queries(queries)))
+        return qrels_from_content(content, _reading(input_format, grades, columns, queries))
 
 
 def parse_run(
-    text: str | bytes, *, input_format: str = AUTO, name: str | None = None, queries: QueriesLike = ()
+    text: str | bytes,
+    *,
+    input_format: str = AUTO,
+    name: str | None = None,
+    columns: ColumnNames | None = None,
+    queries: QueriesLike = (),
 ) -> Run:
     r"""Parse a run from text in any format.
 
@@ -184,7 +201,13 @@ def parse_run(
     'bm25'
     """
     with open_text(text, "run") as content:
-        return run_from_content(content, Reading(input_format, queries=as_queries(queries)), name)
+        return run_from_content(content, _reading(input_format, None, columns, queries), name)
+
+
+def _reading(
+    input_format: str, grades: Mapping[str, float] | None, columns: ColumnNames | None, queries: QueriesLike
+) -> Reading:
+    return Reading(input_format, grades or {}, columns or {}, queries=as_queries(queries))
 
 
 def as_qrels(value: QrelsLike, reading: Reading = Reading()) -> Qrels:
@@ -196,6 +219,7 @@ def as_qrels(value: QrelsLike, reading: Reading = Reading()) -> Qrels:
     if isinstance(value, Qrels):
         return value
     if isinstance(value, Mapping):
+        refuse_no_columns("qrels", reading)
         return qrels_from_dict(value, reading)
     if isinstance(value, (str, os.PathLike)):
         with open_source(value) as content:
@@ -214,6 +238,7 @@ def as_run(value: RunLike, reading: Reading = Reading(), *, name: str | None = N
     if isinstance(value, Run):
         return value if name is None else value.named(name)
     if isinstance(value, Mapping):
+        refuse_no_columns("run", reading)
         return run_from_dict(value, name or "run")
     if isinstance(value, (str, os.PathLike)):
         with open_source(value) as content:
@@ -221,6 +246,14 @@ def as_run(value: RunLike, reading: Reading = Reading(), *, name: str | None = N
     if is_frame(value):
         return run_from_table(frame_table(value, "run", reading), "run", name or "run", reading)
     raise _unusable(value, "run", swapped=isinstance(value, Qrels))
+
+
+def refuse_no_columns(kind: Kind, reading: Reading) -> None:
+    """Raise an error if the user named columns of such a value, a dict, which has none."""
+    if reading.columns:
+        from assay.formats.chosen import refuse_no_header
+
+        refuse_no_header(kind, kind, reading)
 
 
 def is_frame(value: object) -> bool:
@@ -246,7 +279,7 @@ def find_format(content: Content, reading: Reading, kind: Kind) -> InputFormat:
 
 def format_name(content: Content, reading: Reading, kind: Kind) -> str:
     """The name of the format that the reading names, checked, or of the detected one."""
-    name = detect_format(content, kind, FORMATS) if reading.input_format == AUTO else reading.input_format
+    name = detect_format(content, kind, FORMATS, reading) if reading.input_format == AUTO else reading.input_format
     if name not in FORMATS:
         known = [AUTO, *FORMATS]
         hint = did_you_mean(name, known) or "."

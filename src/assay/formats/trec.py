@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
+from msgspec.structs import replace
 
 from assay.errors import InputError, show_id
 from assay.formats.dialects import ASSAY, TREC_EVAL_9, TREC_EVAL_10, Dialect
 from assay.formats.lines import TREC_QRELS, TREC_RUN, ColumnOrder, Rows, read_rows
+from assay.formats.names import WORDS
 from assay.formats.numbers import (
     GRADE,
     RANK,
@@ -52,7 +54,7 @@ def qrels_from_text(
     """Qrels from text with these columns, or those of its header."""
     problems, columns = Problems(content.name), _Columns()
     read_grades = _GradeReader(dialect, reading)
-    for rows in read_rows(content, "qrels", layout, dialect, problems):
+    for rows in read_rows(content, "qrels", layout, dialect, problems, reading):
         values = read_grades(rows, problems)
         if problems.count == 0:  # after a problem, only count bad rows
             columns.add(rows, values)
@@ -71,7 +73,7 @@ def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSA
     """
     problems, columns = Problems(content.name), _Columns()
     rank: list[Integers | None] = []
-    for rows in read_rows(content, "run", layout, dialect, problems):
+    for rows in read_rows(content, "run", layout, dialect, problems, reading):
         if "score" in rows.layout:
             column = ranks(rows.column("rank")) if "rank" in rows.layout else None
             values = _scores(rows, problems)
@@ -228,6 +230,8 @@ def _shared(tokens: list[bytes], known: dict[bytes, str]) -> list[str]:
 
 def _report(bad: list[int], rows: Rows, role: str, refusal: Refusal, problems: Problems) -> None:
     lines = rows.line_numbers()
+    if bad == [0] and refusal in (RANK, GRADE):
+        refusal = replace(refusal, advice=_perhaps_a_header(rows) or refusal.advice)
     found = (
         Problem(
             f"{refusal.word} {refusal.why(rows.text(role, row))} "
@@ -238,3 +242,14 @@ def _report(bad: list[int], rows: Rows, role: str, refusal: Refusal, problems: P
         for row in bad
     )
     problems.extend(found, len(bad))
+
+
+def _perhaps_a_header(rows: Rows) -> str:
+    """Advice if only the first row is bad and has no number at all."""
+    names = list(map(decoded, rows.tokens[: rows.width]))
+    if len(rows.tokens) == rows.width or any(number(name) is not None for name in names):
+        return ""
+    roles = {
+        role: show_id(name) for role, name in zip(rows.layout, names, strict=False) if role in WORDS or role == "rank"
+    }
+    return f"If this line is a header, say what its columns are, such as `columns={roles}`."

@@ -25,6 +25,7 @@ from assay.formats.reading import (
     is_frame,
     later,
     qrels_from_content,
+    refuse_no_columns,
     run_from_content,
     run_from_dict,
     run_from_table,
@@ -54,6 +55,7 @@ def open_run(
         return FileRun(value, reading, name) if native.enabled() else as_run(value, reading, name=name)
     name = name or unnamed
     if native.enabled() and isinstance(value, Mapping):
+        refuse_no_columns("run", reading)
         return DictRun(value, name)
     if native.enabled() and is_frame(value):
         return FrameRun(value, reading, name)

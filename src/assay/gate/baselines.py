@@ -17,6 +17,7 @@ from msgspec import Struct, to_builtins
 from assay._version import __version__
 from assay.errors import InputError, show_id, some_of
 from assay.evaluation import Evaluation, Evaluator
+from assay.formats.readings import Readings
 from assay.formats.sources import Source
 from assay.measures import Measure
 from assay.records.building import written_ids
@@ -186,7 +187,7 @@ def report_cautions(
     evaluator: Evaluator,
     qrels: str,
     *,
-    grades: Mapping[str, float],
+    readings: Readings,
     max_age: int = MAX_AGE,
     now: datetime | None = None,
 ) -> Iterator[Caution]:
@@ -195,11 +196,22 @@ def report_cautions(
     yield from _age_cautions(report.created, max_age, now or datetime.now(UTC))
     yield from _qrels_cautions(report, qrels)
     yield from _convention_cautions(report, evaluator)
+    grades, columns = readings.qrels.grades, readings.columns
     if manifest is not None and dict(manifest.config.grades) != dict(grades):
         yield Caution(
             "grades",
             "OTHER GRADES: the baseline was evaluated with other values for letter grades "
             f"({_pairs(manifest.config.grades)}; here {_pairs(grades)}), so the two are not comparable. {_AGAIN}",
+        )
+    if manifest is not None and dict(manifest.config.columns) != dict(columns):
+        before, here = (
+            _pairs({role: "+".join(names) for role, names in each.items()})
+            for each in (manifest.config.columns, columns)
+        )
+        yield Caution(
+            "columns",
+            f"OTHER COLUMNS: the baseline was read with other columns ({before}; here {here}), so the two may not be "
+            f"comparable. {_AGAIN}",
         )
     if manifest is not None and manifest.assay_version != __version__:
         yield Caution(

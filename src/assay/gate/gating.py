@@ -137,7 +137,7 @@ def decide(
     if is_report(baseline):  # checked first, because reading a run may take long
         stored = open_report(baseline)
         before = side_of_report(stored, _needed(asked, profile))
-        doubts = report_cautions(stored, evaluator, place, grades=readings.qrels.grades, max_age=max_age, now=now)
+        doubts = report_cautions(stored, evaluator, place, readings=readings, max_age=max_age, now=now)
     else:
         first = _evaluated(evaluator, baseline, readings.run)
         before, doubts = side_of(first, path_of(first.sources[1])), _missing(first, "baseline")

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from assay.errors import FormatError, InputError, MissingExtraError, did_you_mean, show_id
+from assay.formats.chosen import joined_id, joined_names
 from assay.formats.sources import Content
 from assay.formats.text import NO_DATA, Chunk, decoded, line_chunks, lines_of, refuse_old_mac_lines
 
@@ -272,7 +273,7 @@ class Fields:
         stands_in: Mapping[str, str] | None = None,  # role -> an earlier role that can replace it
     ) -> None:
         self._known, self._required, self._stands_in = known, required, stands_in or {}
-        self._given = {role: _as_tuple(names) for role, names in (columns or {}).items()}
+        self._given = {role: joined_names(names, role) for role, names in (columns or {}).items()}
         for role in self._given:
             if role not in known:
                 hint = did_you_mean(role, known) or "."
@@ -310,17 +311,21 @@ class Fields:
         return Flaw("columns", what, advice, record.line)
 
     def id(self, record: RawRecord, role: str = "id") -> str | Flaw:
-        """The id of a record."""
-        for name in (self._found or {}).get(role, ()):
+        """The id of a record; several fields are joined as in runs and qrels."""
+        names = (self._found or {}).get(role, ())
+        parts: list[str] = []
+        for name in names:
             value = record.fields.get(name)
             if type(value) is str and value and not value.isspace():
-                return value
-            if isinstance(value, int) and not isinstance(value, bool):
-                return str(value)
-            if value is not None and not isinstance(value, str):
+                parts.append(value)
+            elif isinstance(value, int) and not isinstance(value, bool):
+                parts.append(str(value))
+            elif value is not None and not isinstance(value, str):
                 what = f"{_place(record)}the id is {_kind(value)}"
                 return Flaw("id", what, _ID_ADVICE, record.line)
-        return Flaw("id", f"{_place(record)}there is no id", _ID_ADVICE, record.line)
+        if not parts or len(parts) < len(names):
+            return Flaw("id", f"{_place(record)}there is no id", _ID_ADVICE, record.line)
+        return parts[0] if len(parts) == 1 else joined_id(parts)
 
     def value(self, record: RawRecord, role: str) -> Any:
         """The value of a field, unchanged; None if it is missing."""
@@ -379,10 +384,6 @@ def _kind(value: Any) -> str:
 
 def _place(record: RawRecord) -> str:
     return "" if record.line is not None else f"row {record.number}: "
-
-
-def _as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _first(known: Sequence[str], fields: Mapping[str, Any]) -> tuple[str, ...]:

@@ -88,6 +88,7 @@ def config_of(
         qrels_format=readings.qrels.input_format,
         run_format=readings.run.input_format,
         grades=dict(readings.qrels.grades),
+        columns=readings.columns,
         targets=targets,
         baseline=baseline,
     )
@@ -95,8 +96,11 @@ def config_of(
 
 def config_hash(config: Config, settings: DeclaredSettings) -> str:
     """One digest of all choices; independent of the order in which they were given."""
+    choices = msgspec.to_builtins(config)
+    if not config.columns:  # as in manifests from before there were any
+        del choices["columns"]
     what = {
-        "config": msgspec.to_builtins(config),
+        "config": choices,
         "dataset": settings.dataset,
         "model": settings.model,
         "parameters": dict(settings.parameters),

@@ -160,6 +160,7 @@ class Config(Record, frozen=True, kw_only=True):
     qrels_format: str = "auto"
     run_format: str = "auto"
     grades: dict[str, float] = {}  # letter -> grade
+    columns: dict[str, tuple[str, ...]] = {}  # role, such as doc or run.doc -> names of its columns
     targets: Targets | None = None
     baseline: Baseline | None = None
 

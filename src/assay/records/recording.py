@@ -102,6 +102,7 @@ class Experiment(Struct, frozen=True):
         `find` gives the validation findings for each run that gets a report.
         """
         measured = [measure_run(evaluator, run, curves=self.folder is not None) for run in runs]
+        self.readings.refuse_unused()
         evaluations = tuple(each.evaluation for each in measured)
         names = [evaluation.run for evaluation in evaluations]
         baseline = None if self.baseline is None else find_baseline(self.baseline, names)

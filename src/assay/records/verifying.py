@@ -182,7 +182,7 @@ def _evaluator(folder: Path, config: Config, report: EvaluationReport, queries: 
         config.measures,
         config.rules,
         like=config.like,
-        reading=Reading(config.qrels_format, config.grades, queries=queries),
+        reading=Reading(config.qrels_format, config.grades, config.columns, queries=queries),
         unmatched="zero",
     )
 
@@ -193,7 +193,7 @@ def _measured_again(
     """A run, evaluated again from its file, or why that is not possible."""
     try:
         path = _found_again(folder, report.run)
-        reading = Reading(config.run_format, queries=queries)
+        reading = Reading(config.run_format, columns=config.columns, queries=queries).shared()
         return measure_run(evaluator, open_run(path, reading, name=report.run.name))
     except (_CannotRead, AssayError) as error:
         return error

@@ -235,7 +235,7 @@ def _format(content: Content, kind: Kind, reading: Reading) -> str:
     name = reading.input_format
     if name == AUTO and wide_encoding(content.head) is None:
         try:
-            name = detect_format(content, kind, FORMATS)
+            name = detect_format(content, kind, FORMATS, reading)
         except InputError:
             refuse_other_files(content)
             name = "trec"

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from assay.errors import show_id
+from assay.formats.chosen import refuse_no_header
 from assay.formats.dialects import ASSAY
 from assay.formats.lines import ColumnOrder, Rows, Shape, even_rows, header_shape
-from assay.formats.names import Kind, find_roles, is_header
+from assay.formats.names import Kind, is_header
+from assay.formats.readings import Reading
 from assay.formats.sources import Content
 from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, is_utf8, lines_of, whole_lines, wide_encoding
 from assay.validation.findings import FindingExample, Tally
@@ -105,9 +107,10 @@ class TextReader:
         layout: ColumnOrder,
         tallies: Tallies,
         progress: Callable[[int], None] | None = None,
+        reading: Reading = Reading(),
     ) -> None:
         self._content, self._kind, self._layout, self._tallies = content, kind, layout, tallies
-        self._progress = progress
+        self._progress, self._reading = progress, reading
         self.lines = 0
         self.comments = 0
         self.encodings: set[str] = set()  # of non-ASCII characters: utf-8, other
@@ -198,10 +201,12 @@ class TextReader:
 
     def _is_header(self, tokens: list[bytes], raw: bytes, number: int) -> bool:
         names = list(map(decoded, tokens))
-        if not is_header(names):
+        kind, source, reading = self._kind, self._content.name, self._reading
+        if not is_header(names, kind, reading):
+            if reading.columns:
+                refuse_no_header(kind, source, reading, " ".join(names))
             return False
-        roles = find_roles(names, self._kind, self._content.name, line=number)
-        self.shape = header_shape(names, roles, self._shape(tokens, raw))
+        self.shape = header_shape(names, kind, source, number, self._shape(tokens, raw), reading)
         return True
 
     @property

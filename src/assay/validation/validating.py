@@ -19,7 +19,7 @@ from assay.formats import as_qrels, as_run
 from assay.formats.detect import detect_format
 from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, Rows
 from assay.formats.names import Kind
-from assay.formats.numbers import GradeMap, floats, grade, number, ranks
+from assay.formats.numbers import floats, grade, number, ranks
 from assay.formats.reading import FORMATS, format_name, qrels_from_content, run_from_content
 from assay.formats.readings import AUTO, Queries, Reading, Readings, as_queries
 from assay.formats.sources import STDIN, Content, Origin, open_file
@@ -58,7 +58,8 @@ def validate_run(
     r"""The findings about a run, given as a path or anything else that `evaluate` accepts.
 
     `qrels` and `queries` add checks against the judgments and topics; `profile` adds the requirements of a track. Any
-    file that can be opened gets findings instead of an exception. `reading` says how to read the run.
+    file that can be opened gets findings instead of an exception. `reading` says how to read the run; its columns are also
+    for the qrels.
 
     >>> from assay import parse_run
     >>> validate_run(parse_run("q1 Q0 a 1 2.0 x\nq1 Q0 a 2 1.0 x")).codes()
@@ -71,8 +72,10 @@ def validate_run(
         graver=asked.errors if asked else frozenset(),
     )
     tallies = Tallies("run")
+    reading = reading if qrels is None else reading.shared()
     partners, reading = _partners(qrels, queries, reading, tallies)
     facts = _read_run(run, reading, options, partners, progress, tallies)
+    reading.refuse_unused()
     said = _said(facts, "run")
     if partners.qrels is not None and not _has_errors(tallies, said) and run != STDIN and facts.rows:
         said += _measured(partners.qrels, run, reading)
@@ -145,7 +148,7 @@ def _partners(qrels: Any, queries: Any, reading: Reading, tallies: Tallies) -> t
     if qrels is not None:
         _refuse_unopenable(qrels)
         try:
-            table = as_qrels(qrels, Reading(queries=reading.queries))
+            table = as_qrels(qrels, reading.in_format(AUTO))
         except AssayError as error:
             tallies[code].add(FindingExample(str(error)))
     return Partners(table, topics), reading
@@ -167,7 +170,7 @@ def _read_run(
         return RunFacts(file=name, format=form, options=options, partners=partners)
 
     if not _is_path(run):
-        return _from_table(run, facts("run", "table"), tallies)
+        return _from_table(as_run(run, reading), facts("run", "table"), tallies)
     _refuse_unopenable(run)
     origin = Origin(run)
     for gathered in (False, True):
@@ -178,7 +181,7 @@ def _read_run(
                 found.file, found.format = content.name, _format(content, "run", reading, fresh)
                 if found.format in LAYOUTS["run"]:
                     layout = LAYOUTS["run"][found.format]
-                    _RunPass(found, fresh, gathered=gathered).read(content, layout, progress)
+                    _RunPass(found, fresh, reading, gathered=gathered).read(content, layout, progress)
                 elif found.format != "unreadable":
                     _from_table(run_from_content(content, reading.in_format(found.format)), found, fresh)
         except _Interleaved:
@@ -194,7 +197,7 @@ def _read_qrels(
     qrels: Any, reading: Reading, partners: Partners, progress: Progress | None, tallies: Tallies
 ) -> QrelsFacts:
     if not _is_path(qrels):
-        return _from_judgments(as_qrels(qrels), QrelsFacts("qrels", "table", partners=partners), tallies)
+        return _from_judgments(as_qrels(qrels, reading), QrelsFacts("qrels", "table", partners=partners), tallies)
     _refuse_unopenable(qrels)
     origin = Origin(qrels)
     facts = QrelsFacts(str(origin.path), "unreadable", partners=partners)
@@ -203,7 +206,7 @@ def _read_qrels(
             content = narrowed(raw, tallies)
             facts.file, facts.format = content.name, _format(content, "qrels", reading, tallies)
             if facts.format in LAYOUTS["qrels"]:
-                _QrelsPass(facts, tallies, reading.grades).read(content, LAYOUTS["qrels"][facts.format], progress)
+                _QrelsPass(facts, tallies, reading).read(content, LAYOUTS["qrels"][facts.format], progress)
             elif facts.format != "unreadable":
                 table = qrels_from_content(content, reading.in_format(facts.format))
                 _from_judgments(table, facts, tallies)
@@ -217,7 +220,7 @@ def _format(content: Content, kind: Kind, reading: Reading, tallies: Tallies) ->
     if reading.input_format != AUTO:
         return format_name(content, reading, kind)
     try:
-        return detect_format(content, kind, FORMATS)
+        return detect_format(content, kind, FORMATS, reading)
     except InputError:
         try:
             refuse_other_files(content)
@@ -244,8 +247,8 @@ class _Interleaved(Exception):
 class _RunPass:
     """One pass over the text of a run."""
 
-    def __init__(self, facts: RunFacts, tallies: Tallies, *, gathered: bool) -> None:
-        self._facts, self._tallies, self._gathered = facts, tallies, gathered
+    def __init__(self, facts: RunFacts, tallies: Tallies, reading: Reading, *, gathered: bool) -> None:
+        self._facts, self._tallies, self._reading, self._gathered = facts, tallies, reading, gathered
         facts.damaged = tallies.damaged
         self._open: dict[bytes, QueryRows] = {}  # the current query, or all if gathered
         self._last: bytes | None = None
@@ -253,7 +256,7 @@ class _RunPass:
 
     def read(self, content: Content, layout: ColumnOrder, progress: Progress | None) -> None:
         """Read the whole text."""
-        reader = TextReader(content, "run", layout, self._tallies, progress)
+        reader = TextReader(content, "run", layout, self._tallies, progress, self._reading)
         for rows in reader.rows():
             self._add(rows)
         for query in list(self._open):
@@ -364,15 +367,15 @@ def _ranks(texts: list[bytes]) -> list[int | None]:
 class _QrelsPass:
     """One pass over the text of judgments."""
 
-    def __init__(self, facts: QrelsFacts, tallies: Tallies, grades: GradeMap) -> None:
-        self._facts, self._tallies, self._grades = facts, tallies, grades
+    def __init__(self, facts: QrelsFacts, tallies: Tallies, reading: Reading) -> None:
+        self._facts, self._tallies, self._reading, self._grades = facts, tallies, reading, reading.grades
         self._queries: dict[bytes, QueryRows] = {}
         self._last: bytes | None = None
         self._parted: set[bytes] = set()
 
     def read(self, content: Content, layout: ColumnOrder, progress: Progress | None) -> None:
         """Read the whole text."""
-        reader = TextReader(content, "qrels", layout, self._tallies, progress)
+        reader = TextReader(content, "qrels", layout, self._tallies, progress, self._reading)
         for rows in reader.rows():
             self._add(rows)
         facts = self._facts
@@ -417,8 +420,7 @@ def _look_at_judgments(rows: QueryRows, facts: QrelsFacts, tallies: Tallies) -> 
 # Tables and other formats
 
 
-def _from_table(value: Any, facts: RunFacts, tallies: Tallies) -> RunFacts:
-    run = value if isinstance(value, Run) else as_run(value)
+def _from_table(run: Run, facts: RunFacts, tallies: Tallies) -> RunFacts:
     facts.rows, facts.has_ranks = len(run.doc), run.rank is not None
     if run.tag:
         facts.tags[run.tag] = facts.rows

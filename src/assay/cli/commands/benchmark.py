@@ -114,11 +114,14 @@ def init_command(path: str, force: bool) -> None:
 
 def _recipe(path: str | None, given: dict[str, Any]) -> Recipe:
     from assay.benchmark.recipe import Recipe, parse_measure_names, parse_modes, read_recipe
-    from assay.collections.columns import parse_columns, parse_files
+    from assay.collections.columns import parse_collection_columns, parse_files
 
     recipe = Recipe() if path is None else read_recipe(path)
     names, measures, limit = given.pop("modes"), given.pop("measures"), given["latency_limit"]
-    given |= {"columns": parse_columns(given["columns"]) or None, "files": parse_files(given["files"]) or None}
+    given |= {
+        "columns": parse_collection_columns(given["columns"]) or None,
+        "files": parse_files(given["files"]) or None,
+    }
     if limit is not None and not 0 < limit < float("inf"):
         raise click.BadParameter("takes a positive number of milliseconds.", param_hint="--latency-limit")
     if names is not None:

@@ -11,7 +11,7 @@ from assay.cli import write
 from assay.cli.bars import is_watched
 from assay.cli.options import format_option, output_options, parts_options
 from assay.collections import check_collection, embedded_collections
-from assay.collections.columns import parse_columns, parse_files
+from assay.collections.columns import parse_collection_columns, parse_files
 from assay.collections.opening import files_of
 from assay.files import refuse_overwrite
 from assay.report.validation import RENDERERS
@@ -66,7 +66,7 @@ def check_command(
         refuse_overwrite(output, files_of(place, split, parse_files(files)))
     with _progress() as progress:
         found = check_collection(
-            place, split=split, columns=parse_columns(columns), files=parse_files(files), progress=progress
+            place, split=split, columns=parse_collection_columns(columns), files=parse_files(files), progress=progress
         )
     write(RENDERERS[output_format](found, strict=strict), output)
     if not found.holds(strict=strict):

@@ -18,6 +18,7 @@ from assay.cli.options import (
     unmatched_option,
 )
 from assay.cli.reading import file_option, input_options, named_runs, refuse_second_stdin
+from assay.cli.run_files import runs_argument
 from assay.comparison.comparing import MOVES, Comparison, compare_runs, compare_scores, segmentations
 from assay.comparison.corrections import CORRECTIONS
 from assay.comparison.paired import Alternative
@@ -48,7 +49,7 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
     epilog="Example: assay compare qrels.txt bm25.run hybrid.run -m nDCG@10 -m AP --test permutation",
 )
 @click.argument("qrels", required=False)
-@click.argument("runs", metavar="RUN...", nargs=-1)
+@runs_argument(required=False)
 @file_option(
     "scores",
     "per-query values",
@@ -212,4 +213,6 @@ def _of_runs(
         qrels, measures, given.pop("rules"), like=like, reading=readings.qrels, threads=threads, unmatched=unmatched
     )
     opened = named_runs(runs, lambda path, name: open_run(path, readings.run, name=name))
-    return compare_runs(evaluator, list(opened), study, **looks)
+    found = compare_runs(evaluator, list(opened), study, **looks)
+    readings.refuse_unused()
+    return found

@@ -18,6 +18,7 @@ from assay.cli.options import (
     unmatched_option,
 )
 from assay.cli.reading import input_options, named_runs, refuse_second_stdin
+from assay.cli.run_files import runs_argument
 from assay.diagnosis.diagnosing import diagnose
 from assay.diagnosis.model import AREAS, Settings
 from assay.evaluation import Unmatched
@@ -44,7 +45,7 @@ def _file(name: str, text: str) -> Callable[[Command], Command]:
     epilog="Example: assay diagnose qrels.txt bm25.run hybrid.run -m nDCG@10 --queries queries.tsv --corpus corpus.jsonl",
 )
 @click.argument("qrels")
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@runs_argument()
 @measure_options
 @click.option(
     "--k", type=click.IntRange(min=1), default=10, show_default=True, help="Number of top documents to check."

@@ -17,6 +17,7 @@ from assay.cli.options import (
 )
 from assay.cli.reading import input_options, named_runs, refuse_second_stdin, split_name
 from assay.cli.reports import Wishes, findings_of, report_options
+from assay.cli.run_files import runs_argument
 from assay.evaluation import Evaluator, Unmatched
 from assay.formats.readings import Readings
 from assay.formats.unread import open_run
@@ -31,7 +32,7 @@ SECTION = "Measure"
     epilog="Example: assay evaluate qrels.txt bm25.run new=hybrid.run.gz -m nDCG@10 -m AP --per-query",
 )
 @click.argument("qrels")
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@runs_argument()
 @measure_options
 @click.option("--per-query", is_flag=True, help="Also show the values of each query.")
 @output_options(RENDERERS, "Output format; all but csv, tsv and trec include the conventions and the coverage.")
@@ -58,8 +59,8 @@ def command(
     """Evaluate one or more RUNs against the judgments in QRELS.
 
     Files can be TREC, BEIR, MS MARCO, JSON, JSONL, CSV, TSV, Parquet or Arrow, plain or compressed; - is standard input.
-    A run is named after its file; NAME=PATH gives it another name. --report DIR writes a report that `assay verify DIR`
-    can check later.
+    A run is named after its file; NAME=PATH gives it another name. A folder stands for all runs in it, a pattern such as
+    'runs/*.run' for all files that match. --report DIR writes a report that `assay verify DIR` can check later.
     """
     refuse_second_stdin(qrels, runs)
     experiment = wishes.begin(qrels, [path for _, path in map(split_name, runs)], readings) if wishes else None
@@ -74,7 +75,9 @@ def command(
     )
     opened = named_runs(runs, lambda path, name: open_run(path, readings.run, name=name))
     if experiment is None:
-        table = tabulate([evaluator.evaluate(run, tie_bounds=True) for run in opened], per_query=per_query)
+        evaluations = [evaluator.evaluate(run, tie_bounds=True) for run in opened]
+        readings.refuse_unused()
+        table = tabulate(evaluations, per_query=per_query)
     else:
         from assay.report.evaluation.files import evaluation_files
 

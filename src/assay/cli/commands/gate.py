@@ -116,6 +116,7 @@ def command(
         unmatched=unmatched,
         readings=readings,
     )
+    readings.refuse_unused()
     try:
         write(RENDERERS[output_format](gate), output)
     except BrokenPipeError:

@@ -10,7 +10,7 @@ import click
 from assay.cli import write
 from assay.cli.commands.evaluate import command as evaluate
 from assay.cli.options import output_options, repeats_options
-from assay.cli.reading import input_options, read_input, words_given
+from assay.cli.reading import READING_OPTIONS, input_options, read_input, words_given
 from assay.formats.readings import Readings
 from assay.report.reproducing import REPRODUCTION_RENDERERS
 from assay.reproducing import Candidate, reproduce
@@ -58,7 +58,7 @@ def command(
     """
     judgments, (table,) = read_input(qrels, (run,), readings)
     found = reproduce(number, judgments, table, measures, duplicates=duplicates, judges=judges)
-    given = words_given("input_format", "qrels_format", "run_format", "grades", "queries", "duplicates", "judges")
+    given = words_given(*READING_OPTIONS, "duplicates", "judges")
 
     def again(candidate: Candidate) -> str:
         like = {} if candidate.convention == "assay" else {"like": candidate.convention}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from assay.cli.derived import derived_run_options, read_inputs, write_derived
+from assay.cli.reading import reading_options
 from assay.errors import FusionError
+from assay.formats.readings import Reading
 from assay.fusion import WAYS, collapse
 from assay.fusion.collapsing import Chunks
 from assay.records.identity import file_digest, is_file
@@ -29,13 +31,14 @@ Example: assay runs collapse chunks.run --map chunk-to-document.tsv --by sum -o 
     show_default=True,
     help=f"How to score a document: by its best chunk, their sum, or the chunk that comes first ({', '.join(WAYS)}).",
 )
+@reading_options("run")
 @derived_run_options
 def command(
     run: str,
     chunk_map: str | None,
     regex: str | None,
     by: str,
-    queries: str | None,
+    reading: Reading,
     output: str,
     to: str | None,
     tag: str | None,
@@ -46,7 +49,7 @@ def command(
     Measures count documents: without this, a document with two chunks in the ranking would count twice. A chunk without
     a document is an error. A TREC file starts with comment lines that record how it was made.
     """
-    inputs = read_inputs((run,), output, to, queries)
+    inputs = read_inputs((run,), output, to, reading)
     documents, rule = _documents(chunk_map, regex)
     collapsed = collapse(inputs.tables[0], documents, by=by)
     write_derived(collapsed, {"collapse": {"by": by, **rule}}, inputs, tag=tag, metadata=metadata)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import click
 
 from assay.cli.derived import derived_run_options, read_inputs, write_derived
+from assay.cli.reading import reading_options
+from assay.cli.run_files import runs_argument
 from assay.errors import FusionError
 from assay.formats.numbers import number
+from assay.formats.readings import Reading
 from assay.fusion import METHODS, NORMALISATIONS, RANKS, fuse_with_notes
 
 EXAMPLES = """Example: assay runs fuse bm25.run dense.run -o hybrid.run
@@ -17,7 +20,7 @@ Example: assay runs fuse bm25.run dense.run --method weighted --norm min-max --w
 
 
 @click.command("fuse", short_help="Fuse several runs into one.", epilog=EXAMPLES)
-@click.argument("runs", nargs=-1, required=True)
+@runs_argument(metavar="RUNS...")
 @click.option("--method", default="rrf", show_default=True, help=f"How to fuse: {', '.join(METHODS)}.")
 @click.option("--norm", default="none", show_default=True, help=f"Normalise first: {', '.join(NORMALISATIONS)}.")
 @click.option("--weights", metavar="W,W,...", help="One number (0 or more) per run, in the same order.")
@@ -36,6 +39,7 @@ Example: assay runs fuse bm25.run dense.run --method weighted --norm min-max --w
     help="Where ranks come from: the scores, or the file's rank column.",
 )
 @click.option("--depth", type=int, help="Documents to keep per query.")
+@reading_options("run")
 @derived_run_options
 def command(
     runs: tuple[str, ...],
@@ -45,7 +49,7 @@ def command(
     parameters: tuple[str, ...],
     ranks: str,
     depth: int | None,
-    queries: str | None,
+    reading: Reading,
     output: str,
     to: str | None,
     tag: str | None,
@@ -53,10 +57,10 @@ def command(
 ) -> None:
     """Fuse RUNS into one, with reciprocal rank fusion or another method.
 
-    RUNS can be in any supported format, plain or compressed. A TREC file starts with comment lines that record how it
+    RUNS can be in any supported format, plain or compressed; a folder or a pattern stands for several. A TREC file starts with comment lines that record how it
     was made. Notes point out surprises, such as queries that some runs lack.
     """
-    inputs = read_inputs(runs, output, to, queries)
+    inputs = read_inputs(runs, output, to, reading)
     given = _parameters(parameters)
     fused = fuse_with_notes(inputs.tables, method, norm, _weights(weights), given, ranks=ranks, depth=depth)
     how = {"name": fused.method, **fused.parameters, "normalisation": fused.norm, "ranks": fused.ranks}

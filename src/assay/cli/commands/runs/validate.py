@@ -28,7 +28,7 @@ from assay.validation.validating import validate_run
     type=click.Choice(list(PROFILES)),
     help="Track requirements to check. " + " ".join(f"{name}: {profile.about}." for name, profile in PROFILES.items()),
 )
-@reading_options("run", queries=False)
+@reading_options("run", "qrels", queries=False)
 @validation_options("run")
 def command(
     run: str,
