@@ -37,6 +37,7 @@ from assay.tables import Floats, Integers, Qrels, as_bytes, in_byte_order
 from assay.words import plural
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
+    from assay.asking import QueriesLike, Retriever, Runs
     from assay.topics import JudgedTopics, TopicJudgments
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
@@ -303,13 +304,18 @@ class Evaluator:
         cutoffs = {request.measure.param("cutoff") for request in self.requests} - {None}
         return tuple(sorted(cutoffs)) or (DEFAULT_CUTOFF,)
 
-    def rank(self, run: RunLike, *, name: str | None = None) -> Ranked:
+    def rank(self, run: RunLike | Retriever, *, name: str | None = None, queries: QueriesLike | None = None) -> Ranked:
         """Read and rank a run, to evaluate it or to use the rankings in other ways."""
-        opened = open_run(run, name=name)
+        opened = self._asked(run, name, queries) if callable(run) else open_run(run, name=name)
         rankings = tuple(self._ranking(opened, form) for form in self.forms)
         if not any(len(ranking_of(ranking).hit_rank) for ranking in rankings):
             self.refuse_unmatched(opened)
         return Ranked(opened, rankings)
+
+    def _asked(self, run: Retriever, name: str | None, queries: QueriesLike | None) -> OpenedRun:
+        from assay.asking import open_any
+
+        return open_any(run, self.judgments.queries, name=name, queries=queries)
 
     def refuse_unmatched(self, run: OpenedRun) -> None:
         """Raise an error if no document of the run occurs in the qrels, under any query; with unmatched="zero", never."""
@@ -327,9 +333,19 @@ class Evaluator:
         if message is not None:
             raise DocumentSetError(message)
 
-    def evaluate(self, run: RunLike | Ranked, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
-        """Evaluate one run; with `tie_bounds`, also compute the lowest and highest mean that ties allow."""
-        ranked = run if isinstance(run, Ranked) else self.rank(run, name=name)
+    def evaluate(
+        self,
+        run: RunLike | Retriever | Ranked,
+        *,
+        name: str | None = None,
+        queries: QueriesLike | None = None,
+        tie_bounds: bool = False,
+    ) -> Evaluation:
+        """Evaluate one run; with `tie_bounds`, also compute the lowest and highest mean that ties allow.
+
+        `queries` has the texts of the queries if the run is a function that searches.
+        """
+        ranked = run if isinstance(run, Ranked) else self.rank(run, name=name, queries=queries)
         rankings = ranked.rankings
         ranking = max(map(ranking_of, rankings), key=len)
         values = np.full((len(ranking), len(self.requests)), np.nan)
@@ -403,30 +419,75 @@ class Evaluator:
 
 def evaluate(
     qrels: QrelsLike,
-    run: RunLike,
+    run: RunLike | Retriever,
     measures: Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     rules: Rules | Mapping[str, Any] = Rules(),
     like: str = "assay",
     name: str | None = None,
     grades: Mapping[str, float] | None = None,
+    queries: QueriesLike | None = None,
     threads: int | None = None,
     unmatched: Unmatched = "error",
 ) -> Evaluation:
     """Evaluate a run against judgments.
 
-    Both may be paths, dicts of dicts, pandas, polars or Arrow tables, or `Qrels` and `Run`. `grades` gives letters a
-    value, such as {"E": 3, "S": 2, "C": 1, "I": 0}. `like` names the tool whose conventions to follow. `threads` is the
-    number of threads that read a file, by default the number of cores up to four; values do not depend on it. A run
-    without any document of the qrels is an error, which says how the ids differ; `unmatched="zero"` scores it anyway.
+    Both may be paths or open files; dicts by query, {query: {document: value}} or {query: [document, ...]}, where the
+    documents of a run are listed best first and those of qrels are all relevant, or are sets, or pairs of id and value, or
+    dicts such as {"id": ..., "score": ...}; lists of records or of (query, document, value); pandas, polars or Arrow tables;
+    `Qrels` and `Run`; objects of ir_measures and ranx. The run may also be a function that takes the text of a query and
+    returns its documents in one of these ways: it is called once for each judged query, with the texts in `queries`, a
+    dict {query: text} or a file.
+
+    `grades` gives letters a value, such as {"E": 3, "S": 2, "C": 1, "I": 0}. `like` names the tool whose conventions to
+    follow. `threads` is the number of threads that read a file, by default the number of cores up to four; values do not
+    depend on it. A run without any document of the qrels is an error, which says how the ids differ; `unmatched="zero"`
+    scores it anyway.
 
     >>> result = evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"])
     >>> result.mean()
     {'RR': 0.5, 'P@1': 0.0}
+    >>> evaluate({"q1": {"a"}}, lambda text: ["b", "a"], ["RR"], queries={"q1": "what is a?"}).mean()
+    {'RR': 0.5}
     """
+    if queries is not None:
+        from assay.asking import refuse_useless_queries
+
+        refuse_useless_queries(queries, [("run", run)])
     reading = Reading(grades=grades or {})
     evaluator = Evaluator(qrels, measures, rules, like=like, reading=reading, threads=threads, unmatched=unmatched)
-    return evaluator.evaluate(run, name=name)
+    return evaluator.evaluate(run, name=name, queries=queries)
+
+
+def evaluate_runs(
+    qrels: QrelsLike,
+    runs: Runs,
+    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    rules: Rules | Mapping[str, Any] = Rules(),
+    like: str = "assay",
+    grades: Mapping[str, float] | None = None,
+    queries: QueriesLike | None = None,
+    threads: int | None = None,
+    unmatched: Unmatched = "error",
+) -> dict[str, Evaluation]:
+    """Evaluate several runs against the same judgments, which are read once; the evaluations are by name, in order.
+
+    `runs` is a dict by name or a list; without a name, a run is called like its file, or "run 1", "run 2" and so on. Two
+    runs with the same name are an error. Runs and options are those of `evaluate`.
+
+    >>> found = evaluate_runs({"q1": ["a"]}, {"old": {"q1": ["b", "a"]}, "new": {"q1": ["a", "b"]}}, ["RR"])
+    >>> {name: evaluation.mean()["RR"] for name, evaluation in found.items()}
+    {'old': 0.5, 'new': 1.0}
+    """
+    from assay.asking import open_several, refuse_useless_queries, several_runs
+
+    several = several_runs(runs)
+    refuse_useless_queries(queries, several)
+    reading = Reading(grades=grades or {})
+    evaluator = Evaluator(qrels, measures, rules, like=like, reading=reading, threads=threads, unmatched=unmatched)
+    opened = open_several(several, evaluator.judgments.queries, queries=queries)
+    return {run.name: evaluator.evaluate(run) for run in opened}
 
 
 def first_of(evaluation: Evaluation) -> tuple[str, float]:

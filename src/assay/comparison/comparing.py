@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from assay.asking import QueriesLike, Runs, open_several, query_texts, several_runs
 from assay.comparison.agreement import MeasureAgreement, RunAgreement, measure_agreements, run_agreements
 from assay.comparison.moves import Moves, Ranking, most_moved, with_documents
 from assay.comparison.paired import Significance
@@ -39,17 +40,14 @@ from assay.comparison.segments import (
 )
 from assay.errors import AssayError, InputError, show_id, some_of
 from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Unmatched
-from assay.formats.reading import QrelsLike, RunLike
+from assay.formats.reading import QrelsLike
 from assay.formats.sources import Source
-from assay.formats.unread import open_run
 from assay.inputs.documents import read_documents
-from assay.inputs.queries import read_queries
 from assay.inputs.segments import read_segments
 from assay.marking import OpenedRun
 from assay.measures import Measure
 from assay.ranking import ranked_documents
 from assay.rules import Rules
-from assay.tables import Run
 
 __all__ = ["Comparison", "PairResult", "Segmentation", "Study", "SystemScores", "compare", "compare_scores"]
 
@@ -132,7 +130,7 @@ def compare_scores(
 
 def compare(
     qrels: QrelsLike,
-    runs: Mapping[str, RunLike] | Sequence[RunLike],
+    runs: Runs,
     measures: Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     baseline: str | Sequence[str] = (),
@@ -142,7 +140,7 @@ def compare(
     unmatched: Unmatched = "error",
     segments: SegmentsLike = (),
     minimum_segment: int = MINIMUM,
-    queries: TextsLike | None = None,
+    queries: QueriesLike | None = None,
     moves: int = MOVES,
     documents: bool = False,
     corpus: TextsLike | None = None,
@@ -150,8 +148,8 @@ def compare(
 ) -> Comparison:
     """Compare runs query by query.
 
-    `runs` is a dict by name or a list, with anything that `evaluate` takes; `study` says how to compare
-    them, such as `Study(test="permutation")`. `segments` is "length", "relevant", "difficulty", a file, a dict {query: segment} or
+    `runs` is a dict by name or a list, with anything that `evaluate` takes; functions that search need the texts of the
+    queries in `queries`. `study` says how to compare them, such as `Study(test="permutation")`. `segments` is "length", "relevant", "difficulty", a file, a dict {query: segment} or
     {column: {query: segment}}, or a list of these; "length" needs `queries`, a dict or file of query texts. `documents`
     adds the documents that entered, left or changed rank in the queries that moved most; `corpus`, a dict or file of
     documents, adds their texts. `agreement` adds how similar the rankings of the runs are.
@@ -170,14 +168,15 @@ def compare(
     if baseline:
         study = replace(study, baselines=(baseline,) if isinstance(baseline, str) else tuple(baseline))
     evaluator = Evaluator(qrels, measures, rules, like=like, unmatched=unmatched)
-    opened = _opened(runs)
+    texts = None if queries is None else query_texts(queries)
+    opened = open_several(several_runs(runs), evaluator.judgments.queries, queries=texts)
     return compare_runs(
         evaluator,
-        opened,
+        list(opened),
         study,
         segments=segments,
         minimum_segment=minimum_segment,
-        texts=_texts(queries),
+        texts=_as_text(texts or {}),
         moves=moves,
         documents=documents,
         corpus=corpus,
@@ -269,21 +268,6 @@ def _usual_correction(study: Study, tests: Sequence[Significance]) -> str:
     """Holm for more than one comparison; Tukey's test already corrects for the number of pairs."""
     compared_once = sum(map(len, tests)) == 1 or (study.test == "tukey" and len(tests) == 1)
     return "none" if compared_once else "holm"
-
-
-def _opened(runs: Any) -> list[OpenedRun]:
-    """Open runs under the keys of a dict, their own names, or a number."""
-    if isinstance(runs, (str, bytes, os.PathLike, Run)) or not isinstance(runs, Iterable):
-        raise AssayError("comparing needs several runs; give a list, or a dict by name.")
-    if isinstance(runs, Mapping):
-        return [open_run(run, name=str(name)) for name, run in runs.items()]
-    return [open_run(run, unnamed=f"run {number}") for number, run in enumerate(runs, 1)]
-
-
-def _texts(queries: TextsLike | None) -> Mapping[str, str]:
-    if queries is None or isinstance(queries, Mapping):
-        return _as_text(queries or {})
-    return read_queries(queries)
 
 
 def _document_texts(corpus: TextsLike, moves: Sequence[Moves]) -> dict[str, str]:

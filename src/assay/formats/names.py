@@ -47,7 +47,7 @@ def is_header(names: Sequence[str]) -> bool:
     >>> is_header(["qid", "iter", "docno", "rel"]), is_header(["q1", "0", "d1", "1"])
     (True, False)
     """
-    known = set(map(_normalised, names))
+    known = set(map(normalised, names))
     has_both = all(known & _accepted(role) for role in ("query", "doc"))
     return has_both and all(number(name) is None for name in names)
 
@@ -58,7 +58,7 @@ def find_roles(names: Sequence[str], kind: Kind, source: str, *, line: int | Non
     for role in REQUIRED[kind]:
         if role not in roles and INSTEAD.get(role) not in roles:
             raise InputError(_missing(role, names), source=source, line=line)
-    if kind == "qrels" and _normalised(names[roles["rel"]]) == "score" and "rank" in map(_normalised, names):
+    if kind == "qrels" and normalised(names[roles["rel"]]) == "score" and "rank" in map(normalised, names):
         raise InputError(
             f"these are the columns of a run, not of qrels: {_listed(names)}. Are qrels and run swapped?",
             source=source,
@@ -69,8 +69,8 @@ def find_roles(names: Sequence[str], kind: Kind, source: str, *, line: int | Non
 
 def _place(role: str, names: Sequence[str], kind: Kind, source: str, line: int | None) -> int | None:
     for group in NAMES[role]:
-        accepted = set(map(_normalised, group))
-        places = [place for place, name in enumerate(names) if _normalised(name) in accepted]
+        accepted = set(map(normalised, group))
+        places = [place for place, name in enumerate(names) if normalised(name) in accepted]
         if len(places) > 1 and role in REQUIRED[kind]:
             both = " and ".join(f"'{show_id(names[place])}'" for place in places)
             raise InputError(
@@ -97,8 +97,13 @@ def _listed(names: Sequence[str]) -> str:
 
 @cache
 def _accepted(role: str) -> frozenset[str]:
-    return frozenset(_normalised(name) for group in NAMES[role] for name in group)
+    return frozenset(normalised(name) for group in NAMES[role] for name in group)
 
 
-def _normalised(name: str) -> str:
+def normalised(name: str) -> str:
+    """A column name without the differences that do not matter.
+
+    >>> normalised("Query-ID")
+    'queryid'
+    """
     return name.translate(_IGNORED).casefold()
