@@ -340,8 +340,8 @@ def test_messages_name_the_question():
         score_many([["a"], ["a", "a"]], [["a"], ["a"]])
     with pytest.raises(InputError, match="question 0: judgments: expected a list of values, found 'a'"):
         score_many([["a"]], ["a"])
-    with pytest.raises(InputError, match=r"rankings: expected a list of values, found \{'q1': \['a'\]\} \(dict\)"):
-        score_many({"q1": ["a"]}, {"q1": ["a"]})
+    with pytest.raises(DuplicateError, match="question q1: ranking: document a appears at ranks 1 and 2"):
+        score_many({"q1": ["a", "a"]}, {"q1": ["a"]})
 
 
 def test_one_call_is_quick():

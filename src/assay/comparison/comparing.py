@@ -43,6 +43,7 @@ from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Unmatched
 from assay.formats.reading import QrelsLike
 from assay.formats.sources import Source
 from assay.inputs.documents import read_documents
+from assay.inputs.scores import ScoresLike, ScoreTable, as_scores
 from assay.inputs.segments import read_segments
 from assay.marking import OpenedRun
 from assay.measures import Measure
@@ -96,20 +97,52 @@ class Comparison(Struct, frozen=True, eq=False):
 
 
 def compare_scores(
-    scores: SystemScores,
+    scores: ScoresLike | SystemScores,
     study: Study = Study(),
     *,
-    segments: Sequence[Segmentation] = (),
+    baseline: str | Sequence[str] = (),
+    segments: SegmentsLike = (),
     minimum_segment: int = MINIMUM,
+    queries: QueriesLike | None = None,
     moves: int = MOVES,
 ) -> Comparison:
-    """Compare each system with each baseline by every measure; p values are corrected over all comparisons.
+    """Compare systems by a table of values, one for each system and query, from any tool.
 
-    >>> values = np.array([[[0.4, 0.9], [0.3, 0.5], [0.5, 0.8], [0.2, 0.6]]])
-    >>> found = compare_scores(SystemScores(("bm25", "hybrid"), ("1", "2", "3", "4"), ("AP",), values))
+    `scores` is {system: {query: value}}, a data frame with the queries in the first column and then a column for each
+    system, or a file with such a table. A query without a value of one system is left out of that system's comparisons.
+    The options are those of `compare`; p values are corrected over all comparisons.
+
+    >>> bm25, hybrid = {"1": 0.4, "2": 0.3, "3": 0.5, "4": 0.2}, {"1": 0.9, "2": 0.5, "3": 0.8, "4": 0.6}
+    >>> found = compare_scores({"bm25": bm25, "hybrid": hybrid})
     >>> found.pairs[0].verdict, round(found.pairs[0].difference, 2), round(found.pairs[0].p, 4)
     ('better', 0.35, 0.0123)
     """
+    study = _with_baseline(study, baseline)
+    scores = scores if isinstance(scores, SystemScores) else _system_scores(as_scores(scores))
+    texts = _as_text({} if queries is None else query_texts(queries))
+    wanted = segmentations(segments, scores, study, texts, {})
+    return replace(_compared(scores, study, wanted, minimum_segment, moves), texts=texts)
+
+
+def _system_scores(table: ScoreTable) -> SystemScores:
+    return SystemScores(table.systems, table.queries, ("score",), table.values[None])
+
+
+def _with_baseline(study: Study, baseline: str | Sequence[str]) -> Study:
+    """The study with the baselines that were given beside it."""
+    if not isinstance(study, Study):
+        raise AssayError(f"study cannot be a value of type {type(study).__name__}; use assay.Study(test='sign').")
+    if baseline and study.baselines:
+        raise AssayError("give the baseline either as `baseline=` or in the study, not both.")
+    if not baseline:
+        return study
+    return replace(study, baselines=(baseline,) if isinstance(baseline, str) else tuple(baseline))
+
+
+def _compared(
+    scores: SystemScores, study: Study, segments: Sequence[Segmentation], minimum_segment: int, moves: int
+) -> Comparison:
+    """Each system compared with each baseline by every measure."""
     if moves < 0:
         raise AssayError(f"moves cannot be {moves!r}; it takes a number of queries, 0 or more.")
     tests = tests_of(scores, study)
@@ -161,12 +194,7 @@ def compare(
     >>> found.pairs[0].wins, found.pairs[0].ties, found.pairs[0].losses
     (2, 1, 0)
     """
-    if not isinstance(study, Study):
-        raise AssayError(f"study cannot be a value of type {type(study).__name__}; use assay.Study(test='sign').")
-    if baseline and study.baselines:
-        raise AssayError("give the baseline either as `baseline=` or in the study, not both.")
-    if baseline:
-        study = replace(study, baselines=(baseline,) if isinstance(baseline, str) else tuple(baseline))
+    study = _with_baseline(study, baseline)
     evaluator = Evaluator(qrels, measures, rules, like=like, unmatched=unmatched)
     texts = None if queries is None else query_texts(queries)
     opened = open_several(several_runs(runs), evaluator.judgments.queries, queries=texts)
@@ -201,7 +229,7 @@ def compare_runs(
     evaluations = tuple(evaluator.evaluate(run) for run in runs)
     scores = SystemScores.from_evaluations(evaluations)
     wanted = segmentations(segments, scores, study, texts or {}, relevant_counts(evaluator))
-    found = compare_scores(scores, study, segments=wanted, minimum_segment=minimum_segment, moves=moves)
+    found = _compared(scores, study, wanted, minimum_segment, moves)
     found = replace(found, evaluations=evaluations, texts=texts or {})
     ranking = _rankings(runs)
     if documents or corpus is not None:

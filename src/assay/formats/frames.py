@@ -48,6 +48,23 @@ def frame_table(frame: Any, kind: Kind, reading: Reading = Reading()) -> Any:
         ) from error
 
 
+def frame_columns(frame: Any) -> dict[str, list[Any]]:
+    """All columns of a data frame of any library, for tables whose columns have no known names.
+
+    An index comes first, unless it only numbers the rows.
+    """
+    index = getattr(frame, "index", None)
+    if index is not None and (index.name is not None or index.dtype.kind not in "iu"):
+        frame = frame.reset_index()
+    narwhals = _narwhals()
+    try:
+        wrapped = narwhals.from_native(frame)
+    except TypeError:
+        return dict(_pyarrow().table(frame).to_pydict())
+    wrapped = wrapped.collect() if isinstance(wrapped, narwhals.LazyFrame) else wrapped
+    return {str(name): wrapped[name].to_list() for name in wrapped.columns}
+
+
 def qrels_from_table(table: Any, source: str, reading: Reading) -> Qrels:
     """Qrels from an Arrow table."""
     return qrels_from_columns(_columns(table, "qrels", source, reading), reading.grades)
@@ -114,7 +131,7 @@ def _arrow_table(data: bytes, kind: Kind, source: str, reading: Reading) -> Any:
 def _with_index(frame: Any, kind: Kind) -> Any:
     """The frame with the queries and documents of its index as columns; only frames of pandas have an index."""
     levels = getattr(getattr(frame, "index", None), "nlevels", 0)
-    if not hasattr(frame, "columns"):
+    if hasattr(type(frame), "to_frame") and not hasattr(type(frame), "columns"):
         if levels < 2:
             raise InputError(
                 "a Series needs an index of query and document, as from frame.set_index(['query_id', 'doc_id'])['score']. "

@@ -94,6 +94,7 @@ run_from_table: ReadRun = later("frames.run_from_table")
 qrels_from_value: ReadQrels = later("shapes.qrels_from_value")
 run_from_value: ReadRun = later("shapes.run_from_value")
 frame_table = later("frames.frame_table")
+frame_columns = later("frames.frame_columns")
 
 
 class InputFormat(Struct, frozen=True, eq=False):

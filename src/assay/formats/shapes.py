@@ -139,7 +139,7 @@ def is_ranking(value: Any) -> bool:
     first = value[0]
     if isinstance(first, Mapping):
         return _role("query", list(first)) is None
-    return _is_id(first) or _form(first) is _pairs
+    return _is_id(first) or (_form(first) is _pairs and len(first) == 2)
 
 
 def is_rows(value: Any) -> bool:
