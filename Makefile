@@ -5,7 +5,7 @@
 # make bench     speed and memory against other tools; bench-large with a million queries; bench-short in a minute
 # make calibration  how often tests and intervals err on real data, in a few minutes; needs ../shared/data
 # make sanitize  the kernel's tests under AddressSanitizer and UBSan; make fuzz searches it for ten minutes (needs clang)
-# make test-ranx hold the ranx convention against ranx, in an environment of its own
+# make test-ranx hold assay against ranx and packages that search, in an environment of their own
 PYTHON ?= python3
 BIN := .venv/bin
 QUICK := $(addprefix tests/,reading unit laws golden gate validation records)
@@ -78,10 +78,11 @@ sanitize: .venv/.installed-tools
 fuzz: .venv/.installed-tools
 	$(BIN)/python tests/native/fuzz/run.py --seconds 600
 
-# ranx has an environment of its own: it brings numba and much else.
+# ranx has an environment of its own: it brings numba and much else. So do the packages whose search results we take.
 .venv-ranx/.installed: pyproject.toml
 	@test -x .venv-ranx/bin/python || $(PYTHON) -m venv .venv-ranx
-	@.venv-ranx/bin/python -m pip --disable-pip-version-check -q install -e . ranx pytest hypothesis
+	@.venv-ranx/bin/python -m pip --disable-pip-version-check -q install -e . ranx pytest hypothesis \
+		langchain-core haystack-ai llama-index-core qdrant-client
 	@touch $@
 
 test-ranx: .venv-ranx/.installed

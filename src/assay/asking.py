@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 from assay.errors import InputError, RetrievalError, show_id, some_of
 from assay.formats.columns import as_id
 from assay.formats.reading import Documents, RunLike, is_frame
-from assay.formats.shapes import is_ranking, is_rows
+from assay.formats.shapes import is_ranking, is_rows, searching_method
 from assay.formats.sources import Source, is_stream
 from assay.formats.unread import open_run
 from assay.marking import OpenedRun, UnreadRun
@@ -71,10 +71,13 @@ def open_any(
 
 def refuse_useless_queries(queries: QueriesLike | None, runs: NamedRuns) -> None:
     """Refuse texts of queries if no run is a retriever, which would use them."""
-    if queries is not None and not any(is_retriever(run) for _, run in runs):
+    if queries is None or any(is_retriever(run) for _, run in runs):
+        return
+    if method := next(filter(None, (searching_method(run) for _, run in runs)), ""):
         raise InputError(
-            "`queries=` is for a run that is a function of the query's text, and this is none; leave it out."
+            f"`queries=` needs a run that is a function; pass the method that searches, such as run.{method}."
         )
+    raise InputError("`queries=` is for a run that is a function of the query's text, and this is none; leave it out.")
 
 
 def is_retriever(value: object) -> bool:

@@ -16,7 +16,7 @@ from assay.errors import InputError, show_id, some_of
 from assay.formats.columns import Columns, qrels_from_columns, run_from_columns
 from assay.formats.dicts import are_distinct_text, qrels_from_dict, run_from_dict
 from assay.formats.names import NAMES, WORDS, Kind, find_roles, is_header, normalised
-from assay.formats.numbers import real, show_value
+from assay.formats.numbers import no_rank, real, show_value
 from assay.formats.problems import Problems
 from assay.formats.reading import qrels_from_content, run_from_content
 from assay.formats.readings import Reading
@@ -37,7 +37,8 @@ _TAKEN: dict[Kind, str] = {
     "run": "pass a path or an open file, a dict by query (of dicts or lists of documents), a list of records or of "
     "(query, document, score), a data frame (pandas, polars, Arrow) or a Run",
 }
-# In a hit, unlike in a table, `id` is the document: of Elasticsearch (_id), Haystack, Qdrant; node_id is of LlamaIndex.
+# In a hit, unlike in a table, `id` is the document: LangChain, Haystack, Qdrant; `node_id` is LlamaIndex's
+# (tests/extra/test_hits.py).
 _HIT: dict[str, tuple[tuple[str, ...], ...]] = {**NAMES, "doc": (*NAMES["doc"], ("id",), ("node_id",))}
 _METHODS = ("invoke", "retrieve", "search")  # of objects that search
 _MISSING = object()
@@ -248,6 +249,8 @@ def _hits(items: list[Any], kind: Kind, where: str) -> QueryDocuments:
     for role in (_VALUE[kind], *(["rank"] if kind == "run" else [])):
         values = [hit.get(role) for hit in hits]
         if any(value is not None for value in values):
+            if role == "rank":
+                _check_ranks(values, ids, where)
             return QueryDocuments(ids, values, by_rank=role == "rank")
     if kind == "qrels":
         raise InputError(
@@ -257,6 +260,17 @@ def _hits(items: list[Any], kind: Kind, where: str) -> QueryDocuments:
         )
     _refuse_other_numbers(items[0], where)
     return _ids(ids, kind, where)
+
+
+def _check_ranks(ranks: list[Any], ids: list[Any], where: str) -> None:
+    for rank, doc in zip(ranks, ids, strict=True):
+        number = real(rank)
+        if number is None or number < 1 or number != int(number):
+            raise InputError(
+                f"rank {no_rank(rank)} ({where}, document {show_id(str(doc))}). Hits without scores need ranks: 1, 2, 3 and "
+                "so on.",
+                source="run",
+            )
 
 
 def _refuse_other_numbers(hit: Any, where: str) -> None:
@@ -280,10 +294,9 @@ def _hit_fields(item: Any, kind: Kind, where: str, place: int) -> dict[str, Any]
     names = list(fields)
     found = {role: fields[name] for role in ("doc", _VALUE[kind], "rank") if (name := _role(role, names)) is not None}
     if "doc" not in found:
-        what = f"has the fields {some_of(list(map(str, names)), 6)}" if names else f"is a {type(item).__name__}"
-        raise InputError(
-            f"item {place} of {where} {what} and no document id; accepted names: {_accepted('doc')}.", source=kind
-        )
+        what = f"has no document id, only {some_of(list(map(str, names)), 6)}"
+        what = what if names else f"({type(item).__name__}) has no document id"
+        raise InputError(f"item {place} of {where} {what}; accepted names: {_accepted('doc')}.", source=kind)
     return found
 
 
@@ -312,9 +325,7 @@ def _accepted(role: str) -> str:
 
 
 def _scores(documents: QueryDocuments) -> Iterable[Any]:
-    if not documents.by_rank:
-        return documents.values
-    return [rank if real(rank) is None else -rank for rank in documents.values]
+    return [-rank for rank in documents.values] if documents.by_rank else documents.values
 
 
 def _refuse_columnwise(value: Mapping[Any, Any], kind: Kind) -> None:
@@ -382,6 +393,11 @@ def _across(rows: list[Any], width: int, expected: str, kind: Kind) -> list[list
     return [list(column) for column in zip(*rows, strict=True)]
 
 
+def searching_method(value: object) -> str:
+    """The method by which an object seems to search; empty if it has none."""
+    return next((name for name in _METHODS if callable(getattr(value, name, None))), "")
+
+
 def unusable(value: object, kind: Kind, *, of: object = None) -> InputError:
     """The error for a value of an unknown shape, which says what can be passed instead."""
     swapped = isinstance(value, (Qrels, Run)) or _is_of_ranx(value, "Qrels") or _is_of_ranx(value, "Run")
@@ -391,7 +407,7 @@ def unusable(value: object, kind: Kind, *, of: object = None) -> InputError:
         hints.append(f" To parse text, use parse_{kind}.")
     if callable(value):
         hints.append(" Functions that search are taken by evaluate and compare, with `queries=`.")
-    elif method := next((name for name in _METHODS if callable(getattr(value, name, None))), None):
+    elif method := searching_method(value):
         hints.append(f" If it searches, pass its method to evaluate, with `queries=`: value.{method}.")
     return InputError(
         f"cannot read a {what} as {'a run' if kind == 'run' else 'qrels'}: {_TAKEN[kind]}.{''.join(hints)}"
