@@ -63,6 +63,8 @@ SCORED: dict[str, Any] = {
     "zip": zip(["a", "b"], np.array([8.5, 9.5]), strict=True),
     "hits": [{"id": "a", "score": 8.5}, {"id": "b", "score": 9.5}],
     "Elasticsearch": [{"_index": "i", "_id": "a", "_score": 8.5}, {"_index": "i", "_id": "b", "_score": 9.5}],
+    "texts": [{"id": "a", "document": "A", "score": 8.5}, {"id": "b", "document": "B", "score": 9.5}],
+    "document": [{"document": "a", "score": 8.5}, {"document": "b", "score": 9.5}],
     "names": [{"doc_id": "a", "similarity": 8.5, "rank": 1}, {"doc_id": "b", "similarity": 9.5, "rank": 1}],
     "objects": [Hit("a", 8.5), Hit("b", 9.5)],
     "named tuples": [Found("a", 8.5), Found("b", 9.5)],
@@ -165,7 +167,7 @@ def test_a_query_without_documents_counts_as_zero(nothing: Any) -> None:
 @pytest.mark.parametrize("nothing", [[], set(), {}])
 def test_a_query_without_judgments_is_not_judged(nothing: Any) -> None:
     assert ("q1",) == as_qrels({"q1": ["a"], "q2": nothing}).queries
-    assert "qrels: the dict is empty" == refusal(lambda: as_qrels({"q2": nothing}))
+    assert refusal(lambda: as_qrels({"q2": nothing})) in ("qrels: the dict is empty", "qrels: no query has a document")
 
 
 # Rows

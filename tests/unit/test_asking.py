@@ -74,6 +74,10 @@ def test_it_may_find_nothing_for_some_queries() -> None:
     assert ({"RR": 0.5}, ("q2",)) == (result.mean(), result.coverage.missing)
 
 
+def test_it_may_not_find_nothing_at_all() -> None:
+    assert "run: no query has a document" == refusal(lambda: evaluate(QRELS, lambda _: [], queries=TEXTS))
+
+
 def test_texts_come_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "queries.tsv"
     path.write_text("q1\twhat is a\nq2\twhat is b\n")

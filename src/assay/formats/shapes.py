@@ -38,8 +38,10 @@ _TAKEN: dict[Kind, str] = {
     "(query, document, score), a data frame (pandas, polars, Arrow) or a Run",
 }
 # In a hit, unlike in a table, `id` is the document: LangChain, Haystack, Qdrant; `node_id` is LlamaIndex's
-# (tests/extra/test_hits.py).
-_HIT: dict[str, tuple[tuple[str, ...], ...]] = {**NAMES, "doc": (*NAMES["doc"], ("id",), ("node_id",))}
+# (tests/extra/test_hits.py). The document itself may be there, too: its text is the id only if nothing else can be.
+_WHOLE = ("doc", "document")
+_IDS = tuple(tuple(name for name in group if name not in _WHOLE) for group in NAMES["doc"])
+_HIT: dict[str, tuple[tuple[str, ...], ...]] = {**NAMES, "doc": (*_IDS, ("id",), ("node_id",), _WHOLE)}
 _METHODS = ("invoke", "retrieve", "search")  # of objects that search
 _MISSING = object()
 
@@ -99,7 +101,7 @@ def columns_by_query(value: Mapping[Any, Any], kind: Kind) -> Columns:
     query = [query for query, documents in found.items() for _ in documents.ids]
     doc = [doc for documents in found.values() for doc in documents.ids]
     if not doc:
-        raise InputError("the dict is empty", source=kind)
+        raise InputError("no query has a document", source=kind)
     if all(documents.by_rank for documents in found.values() if documents.ids):
         ranks = [rank for documents in found.values() for rank in documents.values]
         return Columns(kind, {"query": query, "doc": doc, "rank": ranks}, typed=True)
@@ -134,9 +136,11 @@ def is_ranking(value: Any) -> bool:
     (True, True, False, False)
     """
     if isinstance(value, Mapping):
-        return not any(isinstance(inner, (Mapping, list, tuple, set, frozenset)) for inner in value.values())
+        return bool(value) and not any(
+            isinstance(inner, (Mapping, list, tuple, set, frozenset)) for inner in value.values()
+        )
     if not isinstance(value, (list, tuple)) or not value:
-        return isinstance(value, (list, tuple))
+        return False
     first = value[0]
     if isinstance(first, Mapping):
         return _role("query", list(first)) is None
