@@ -6,7 +6,7 @@ Documents without scores rank in the order of their list. Plain dicts of dicts n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -295,13 +295,20 @@ def _refuse_other_numbers(hit: Any, where: str) -> None:
 def _hit_fields(item: Any, kind: Kind, where: str, place: int) -> dict[str, Any]:
     """The values of a hit by role, from the keys of a dict or the attributes of an object."""
     fields = item if isinstance(item, Mapping) else _attributes(item)
-    names = list(fields)
-    found = {role: fields[name] for role in ("doc", _VALUE[kind], "rank") if (name := _role(role, names)) is not None}
+    names = tuple(fields)
+    found = {role: fields[name] for role, name in _hit_roles(names, kind).items()}
     if "doc" not in found:
         what = f"has no document id, only {some_of(list(map(str, names)), 6)}"
         what = what if names else f"({type(item).__name__}) has no document id"
         raise InputError(f"item {place} of {where} {what}; accepted names: {_accepted('doc')}.", source=kind)
     return found
+
+
+@lru_cache(maxsize=64)
+def _hit_roles(names: tuple[Any, ...], kind: Kind) -> dict[str, Any]:
+    """The name of each role that a hit with these fields has; most hits of a run have the same."""
+    roles = {role: _role(role, names) for role in ("doc", _VALUE[kind], "rank")}
+    return {role: name for role, name in roles.items() if name is not None}
 
 
 def _attributes(item: Any) -> Mapping[str, Any]:
