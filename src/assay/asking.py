@@ -105,13 +105,17 @@ def answers(retrieve: Retriever, queries: QueriesLike | None, judged: Sequence[s
     if queries is None:
         raise InputError("a function that searches needs the texts of the queries; give them with `queries=`.")
     texts = query_texts(queries)
-    without = [query for query in judged if texts.get(query) is None or texts[query] == ""]
+    without = [query for query in judged if _is_missing(texts.get(query))]
     if without:
         raise InputError(
             f"{len(without):,} of {len(judged):,} judged queries {'has' if len(without) == 1 else 'have'} no text in "
             f"`queries=` (first: {some_of(without)}). Add their texts, or leave them out of the qrels."
         )
     return {query: _answer(retrieve, query, texts[query]) for query in judged}
+
+
+def _is_missing(text: Any) -> bool:
+    return text is None or (isinstance(text, str) and not text)  # it may also be a vector
 
 
 def query_texts(queries: QueriesLike) -> Mapping[str, Any]:

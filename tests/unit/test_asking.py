@@ -6,6 +6,7 @@ import functools
 import io
 from pathlib import Path
 
+import numpy as np
 import pandas
 import pytest
 
@@ -86,7 +87,9 @@ def test_texts_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_what_is_asked_need_not_be_text() -> None:
-    assert {"RR": 1.0} == evaluate({7: ["a"]}, lambda vector: ["a"] * vector[0], ["RR"], queries={7: (1, 0)}).mean()
+    assert {"RR": 1.0} == evaluate(
+        {7: ["a"]}, lambda vector: ["a"] * vector[0], ["RR"], queries={7: np.array([1, 0])}
+    ).mean()
 
 
 def test_names_of_runs() -> None:

@@ -43,7 +43,6 @@ _WHOLE = ("doc", "document")
 _IDS = tuple(tuple(name for name in group if name not in _WHOLE) for group in NAMES["doc"])
 _HIT: dict[str, tuple[tuple[str, ...], ...]] = {**NAMES, "doc": (*_IDS, ("id",), ("node_id",), _WHOLE)}
 _METHODS = ("invoke", "retrieve", "search")  # of objects that search
-_MISSING = object()
 
 
 def qrels_from_value(value: Any, reading: Reading) -> Qrels:
