@@ -14,13 +14,13 @@ from assay._version import __version__
 # NumPy. `make docs` writes them into __init__.pyi, where editors and type checkers look.
 _EXPORTS = {
     "assay.checking": ("CheckReport", "check_measure"),
-    "assay.comparison.comparing": ("Comparison", "compare"),
+    "assay.comparison.comparing": ("Comparison", "compare", "compare_scores"),
     "assay.comparison.pairs": ("Study",),
     "assay.diagnosis.diagnosing": ("diagnose",),
     "assay.diagnosis.model": ("Diagnosis",),
     "assay.disagreements": ("compare_conventions",),
     "assay.errors": ("AssayError",),
-    "assay.evaluation": ("Evaluation", "Evaluator", "concat", "evaluate"),
+    "assay.evaluation": ("Evaluation", "Evaluator", "concat", "evaluate", "evaluate_runs"),
     "assay.formats": ("parse_qrels", "parse_run", "read_qrels", "read_run"),
     "assay.formats.readings": ("Reading",),
     "assay.formats.writing": ("write_qrels", "write_run"),

@@ -14,6 +14,7 @@ from assay.checking import CheckReport as CheckReport
 from assay.checking import check_measure as check_measure
 from assay.comparison.comparing import Comparison as Comparison
 from assay.comparison.comparing import compare as compare
+from assay.comparison.comparing import compare_scores as compare_scores
 from assay.comparison.pairs import Study as Study
 from assay.diagnosis.diagnosing import diagnose as diagnose
 from assay.diagnosis.model import Diagnosis as Diagnosis
@@ -23,6 +24,7 @@ from assay.evaluation import Evaluation as Evaluation
 from assay.evaluation import Evaluator as Evaluator
 from assay.evaluation import concat as concat
 from assay.evaluation import evaluate as evaluate
+from assay.evaluation import evaluate_runs as evaluate_runs
 from assay.formats import parse_qrels as parse_qrels
 from assay.formats import parse_run as parse_run
 from assay.formats import read_qrels as read_qrels

@@ -22,7 +22,7 @@ from assay.errors import (
 )
 from assay.formats import as_qrels
 from assay.formats.reading import QrelsLike, RunLike
-from assay.formats.readings import AUTO, ColumnNames, Reading
+from assay.formats.readings import AUTO, ColumnNames, Reading, as_queries
 from assay.formats.unread import open_run, read_judgments
 from assay.judged import JudgedRanking
 from assay.judges import Agreement
@@ -37,6 +37,7 @@ from assay.tables import Floats, Integers, Qrels, as_bytes, in_byte_order
 from assay.words import plural
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
+    from assay.asking import NamedRuns, QueriesLike, Retriever, Runs
     from assay.topics import JudgedTopics, TopicJudgments
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
@@ -233,7 +234,7 @@ class Evaluator:
     """Judgments, measures and rules, prepared once for many runs.
 
     `like` names the tool whose conventions to follow. Rules override it: those that differ from the default or, given as a
-    dict, all of them. `reading` says how to read the qrels; its columns are also for runs.
+    dict, all of them. `reading` says how to read the qrels; its columns and queries are also for runs.
     """
 
     def __init__(
@@ -257,7 +258,7 @@ class Evaluator:
         self.threads = checked_threads(threads)
         self.unmatched = checked_unmatched(unmatched)
         reading = reading.shared()
-        self._run_reading = reading.in_format(AUTO) if reading.columns else Reading()
+        self._run_reading = reading.in_format(AUTO) if reading.columns or reading.queries else Reading()
         self._read_qrels(qrels, reading)
 
     def _read_qrels(self, qrels: QrelsLike, reading: Reading) -> None:
@@ -313,15 +314,20 @@ class Evaluator:
         cutoffs = {request.measure.param("cutoff") for request in self.requests} - {None}
         return tuple(sorted(cutoffs)) or (DEFAULT_CUTOFF,)
 
-    def rank(self, run: RunLike, *, name: str | None = None) -> Ranked:
+    def rank(self, run: RunLike | Retriever, *, name: str | None = None, queries: QueriesLike | None = None) -> Ranked:
         """Read and rank a run, to evaluate it or to use the rankings in other ways."""
-        opened = open_run(run, self._run_reading, name=name)
+        opened = self._asked(run, name, queries) if callable(run) else open_run(run, self._run_reading, name=name)
         rankings = tuple(self._ranking(opened, form) for form in self.forms)
         if opened is not run:  # whoever opens several runs knows when all are read
             self._run_reading.refuse_unused()
         if not any(len(ranking_of(ranking).hit_rank) for ranking in rankings):
             self.refuse_unmatched(opened)
         return Ranked(opened, rankings)
+
+    def _asked(self, run: Retriever, name: str | None, queries: QueriesLike | None) -> OpenedRun:
+        from assay.asking import open_any
+
+        return open_any(run, self.judgments.queries, name=name, queries=queries)
 
     def refuse_unmatched(self, run: OpenedRun) -> None:
         """Raise an error if no document of the run occurs in the qrels, under any query; with unmatched="zero", never."""
@@ -337,9 +343,19 @@ class Evaluator:
         if error is not None:
             raise error
 
-    def evaluate(self, run: RunLike | Ranked, *, name: str | None = None, tie_bounds: bool = False) -> Evaluation:
-        """Evaluate one run; with `tie_bounds`, also compute the lowest and highest mean that ties allow."""
-        ranked = run if isinstance(run, Ranked) else self.rank(run, name=name)
+    def evaluate(
+        self,
+        run: RunLike | Retriever | Ranked,
+        *,
+        name: str | None = None,
+        queries: QueriesLike | None = None,
+        tie_bounds: bool = False,
+    ) -> Evaluation:
+        """Evaluate one run; with `tie_bounds`, also compute the lowest and highest mean that ties allow.
+
+        `queries` has the texts of the queries if the run is a function that searches.
+        """
+        ranked = run if isinstance(run, Ranked) else self.rank(run, name=name, queries=queries)
         rankings = ranked.rankings
         ranking = max(map(ranking_of, rankings), key=len)
         values = np.full((len(ranking), len(self.requests)), np.nan)
@@ -414,7 +430,7 @@ class Evaluator:
 
 def evaluate(
     qrels: QrelsLike,
-    run: RunLike,
+    run: RunLike | Retriever,
     measures: Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     rules: Rules | Mapping[str, Any] = Rules(),
@@ -422,24 +438,84 @@ def evaluate(
     name: str | None = None,
     grades: Mapping[str, float] | None = None,
     columns: ColumnNames | None = None,
+    queries: QueriesLike | None = None,
     threads: int | None = None,
     unmatched: Unmatched = "error",
 ) -> Evaluation:
     """Evaluate a run against judgments.
 
-    Both may be paths, dicts of dicts, pandas, polars or Arrow tables, or `Qrels` and `Run`. `grades` gives letters a
-    value, such as {"E": 3, "S": 2, "C": 1, "I": 0}. `columns` names the columns of tables by role, such as {"query":
-    "search_term", "run.doc": "sku"}; without "run." or "qrels." a name is for each table that has it. `like` names the tool whose conventions to follow. `threads` is the
-    number of threads that read a file, by default the number of cores up to four; values do not depend on it. A run
-    without any document of the qrels is an error, which says how the ids differ; `unmatched="zero"` scores it anyway.
+    Both may be paths or open files; dicts by query, {query: {document: value}} or {query: [document, ...]}, where the
+    documents of a run are listed best first and those of qrels are all relevant, or are sets, or pairs of id and value, or
+    dicts such as {"id": ..., "score": ...}; lists of records or of (query, document, value); pandas, polars or Arrow tables;
+    `Qrels` and `Run`; objects of ir_measures and ranx. The run may also be a function that takes the text of a query and
+    returns its documents in one of these ways: it is called once for each judged query, with the texts in `queries`, a
+    dict {query: text} or a file. `queries` also gives ids to the queries of files that identify them by their position or
+    their text.
+
+    `grades` gives letters a value, such as {"E": 3, "S": 2, "C": 1, "I": 0}. `columns` names the columns of tables by role,
+    such as {"query": "search_term", "run.doc": "sku"}; without "run." or "qrels." a name is for each table that has it.
+    `like` names the tool whose conventions to follow. `threads` is the number of threads that read a file, by default the
+    number of cores up to four; values do not depend on it. A run without any document of the qrels is an error, which says
+    how the ids differ; `unmatched="zero"` scores it anyway.
 
     >>> result = evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"])
     >>> result.mean()
     {'RR': 0.5, 'P@1': 0.0}
+    >>> evaluate({"q1": {"a"}}, lambda text: ["b", "a"], ["RR"], queries={"q1": "what is a?"}).mean()
+    {'RR': 0.5}
     """
-    reading = Reading(grades=grades or {}, columns=columns or {})
+    reading = _reading(grades, columns, queries, qrels, [("run", run)])
     evaluator = Evaluator(qrels, measures, rules, like=like, reading=reading, threads=threads, unmatched=unmatched)
-    return evaluator.evaluate(run, name=name)
+    return evaluator.evaluate(run, name=name, queries=queries)
+
+
+def evaluate_runs(
+    qrels: QrelsLike,
+    runs: Runs,
+    measures: Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    rules: Rules | Mapping[str, Any] = Rules(),
+    like: str = "assay",
+    grades: Mapping[str, float] | None = None,
+    columns: ColumnNames | None = None,
+    queries: QueriesLike | None = None,
+    threads: int | None = None,
+    unmatched: Unmatched = "error",
+) -> dict[str, Evaluation]:
+    """Evaluate several runs against the same judgments, which are read once; the evaluations are by name, in order.
+
+    `runs` is a dict by name or a list; without a name, a run is called like its file, or "run 1", "run 2" and so on. Two
+    runs with the same name are an error. Runs and options are those of `evaluate`.
+
+    >>> found = evaluate_runs({"q1": ["a"]}, {"old": {"q1": ["b", "a"]}, "new": {"q1": ["a", "b"]}}, ["RR"])
+    >>> {name: evaluation.mean()["RR"] for name, evaluation in found.items()}
+    {'old': 0.5, 'new': 1.0}
+    """
+    from assay.asking import open_several, several_runs
+
+    several = several_runs(runs)
+    reading = _reading(grades, columns, queries, qrels, several).shared()
+    evaluator = Evaluator(qrels, measures, rules, like=like, reading=reading, threads=threads, unmatched=unmatched)
+    opened = open_several(several, evaluator.judgments.queries, reading, queries=queries)
+    found = {run.name: evaluator.evaluate(run) for run in opened}
+    reading.refuse_unused()
+    return found
+
+
+def _reading(
+    grades: Mapping[str, float] | None,
+    columns: ColumnNames | None,
+    queries: QueriesLike | None,
+    qrels: QrelsLike,
+    runs: NamedRuns,
+) -> Reading:
+    """How to read the qrels and the runs."""
+    if queries is None:
+        return Reading(grades=grades or {}, columns=columns or {})
+    from assay.asking import query_texts, refuse_useless_queries
+
+    refuse_useless_queries(queries, qrels, runs)
+    return Reading(grades=grades or {}, columns=columns or {}, queries=as_queries(query_texts(queries)))
 
 
 def first_of(evaluation: Evaluation) -> tuple[str, float]:

@@ -14,12 +14,14 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.errors import DuplicateError, InputError, RulesError, show_id
+from assay.errors import DuplicateError, InputError, RulesError, show_id, some_of
 from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Scores
+from assay.formats.columns import as_id
 from assay.formats.numbers import real
 from assay.measures import Measure
 from assay.rules import Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_ids, in_byte_order
+from assay.words import plural
 
 DocId: TypeAlias = str | int
 Ranking: TypeAlias = Iterable[DocId] | Mapping[DocId, float] | Mapping[str, float]  # ids, best first, or their scores
@@ -72,28 +74,61 @@ def _plain(value: Any) -> Any:
 
 
 def score_many(
-    rankings: Iterable[Ranking],
-    judgments: Iterable[Grades],
+    rankings: Iterable[Ranking] | Mapping[str, Ranking] | Mapping[int, Ranking],
+    judgments: Iterable[Grades] | Mapping[str, Grades] | Mapping[int, Grades],
     measures: Measures = DEFAULT_MEASURES,
     *,
-    scores: Iterable[Iterable[float]] | None = None,
+    scores: Iterable[Iterable[float]] | Mapping[str, Iterable[float]] | Mapping[int, Iterable[float]] | None = None,
     rules: Rules = Rules(),
     name: str = "run",
 ) -> Evaluation:
     """Evaluate many rankings, each with its judgments, such as the questions of a RAG test set.
 
-    Rankings and judgments (and scores) are lists of the same length; each item is what `score` takes. The query ids are
-    "0", "1" and so on, in order. An empty ranking counts as 0 and is listed in `coverage.missing`.
+    Rankings and judgments (and scores) are lists of the same length or dicts with the same keys, {question: ranking}; each
+    item is what `score` takes. The query ids are the keys, in the order of the rankings; for lists they are "0", "1" and so
+    on. An empty ranking counts as 0 and is listed in `coverage.missing`.
 
     >>> result = score_many([["a", "b"], ["c"], []], [["b"], ["c"], ["d"]], ["RR"])
     >>> result.mean(), result.coverage.missing
     ({'RR': 0.5}, ('2',))
+    >>> score_many({"what is a?": ["b", "a"]}, {"what is a?": {"a"}}, ["RR"]).per_query()
+    {'what is a?': {'RR': 0.5}}
     """
-    ranked, judged = _as_list(rankings, "rankings"), _as_list(judgments, "judgments")
-    scored = [None] * len(ranked) if scores is None else _as_list(scores, "scores")
+    given = {"rankings": rankings, "judgments": judgments} | ({} if scores is None else {"scores": scores})
+    if any(isinstance(values, Mapping) for values in given.values()):
+        names, (ranked, judged, *rest) = _by_name(given)
+    else:
+        ranked, judged, *rest = (_as_list(values, word) for word, values in given.items())
+        names = None
+    scored = rest[0] if rest else [None] * len(ranked)
     _check_lengths(len(ranked), len(judged), len(scored))
-    parts = enumerate(zip(ranked, judged, scored, strict=True))
-    return _evaluate([_Question(*part, f"question {place}: ") for place, part in parts], measures, rules, name)
+    shown = range(len(ranked)) if names is None else map(show_id, names)
+    places = (f"question {place}: " for place in shown)
+    parts = zip(ranked, judged, scored, places, strict=True)
+    return _evaluate([_Question(*part) for part in parts], measures, rules, name, names)
+
+
+def _by_name(given: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    """The names of the questions, and their values in this order, from dicts with the same keys."""
+    named: dict[str, dict[str, Any]] = {}
+    for word, values in given.items():
+        if not isinstance(values, Mapping):
+            other = next(other for other, found in given.items() if isinstance(found, Mapping))
+            raise InputError(f"{other} is a dict by question, but {word} is not; pass all as dicts, or all as lists.")
+        texts = [as_id(key) for key in values]
+        if None in texts or len(set(texts)) < len(texts):
+            raise InputError(f"{word}: the names of questions must be text or whole numbers, and different as text.")
+        named[word] = dict(zip(map(str, texts), values.values(), strict=True))
+    names = list(named["rankings"])
+    for word, values in named.items():
+        for have, lack, kept, asked in (("rankings", word, values, names), (word, "rankings", names, values)):
+            if without := [question for question in asked if question not in kept]:
+                raise InputError(
+                    f"{len(without):,} {plural('question{|s}', len(without))} of {have} "
+                    f"{plural('{is|are}', len(without))} missing from {lack} (first: {some_of(without)}). Pass the same "
+                    "questions in both; an empty list stands for no documents."
+                )
+    return names, [[values[question] for question in names] for values in named.values()]
 
 
 class _Question(Struct, frozen=True, eq=False):
@@ -148,20 +183,29 @@ class _Question(Struct, frozen=True, eq=False):
         return numbers
 
 
-def _evaluate(questions: Sequence[_Question], measures: Iterable[str | Measure], rules: Rules, name: str) -> Evaluation:
-    """Evaluate the questions with the ids 0, 1, ..., in their order."""
-    names = [str(place) for place in range(len(questions))]
+def _evaluate(
+    questions: Sequence[_Question],
+    measures: Iterable[str | Measure],
+    rules: Rules,
+    name: str,
+    names: Sequence[str] | None = None,
+) -> Evaluation:
+    """Evaluate the questions in their order, under their names or the ids 0, 1, ..."""
+    listed = names is None
+    names = [str(place) for place in range(len(questions))] if names is None else names
     queries = in_byte_order(names)  # as in tables: 0, 1, 10, 2
-    order = [int(query) for query in queries]
+    place_of = {query: place for place, query in enumerate(names)}
+    order = [place_of[query] for query in queries]
     evaluator = Evaluator(
         _qrels(queries, [questions[place].judged() for place in order]), measures, rules, unmatched="zero"
     )
     rules = evaluator.rules
-    if rules.self_match == "drop":
+    if rules.self_match == "drop" and listed:
         raise RulesError("self_match=drop needs query ids, which lists do not have; use assay.evaluate.")
     ranked = [questions[place].ranked(rules) for place in order]
     result = evaluator.evaluate(_run(queries, ranked, questions, name))
-    missing = tuple(str(place) for place in sorted(order[row] for row, (docs, _) in enumerate(ranked) if not docs))
+    empty = sorted(order[row] for row, (docs, _) in enumerate(ranked) if not docs)
+    missing = tuple(names[place] for place in empty)
     return replace(
         result,
         queries=tuple(names),

@@ -9,7 +9,7 @@ def unstable_order(values: list[int]) -> list[int]:
     """The indices of the values in ascending order, with equal values where numba's argsort leaves them.
 
     It is a quicksort with the median of three as pivot. Each swap of equal values decides the result, so the comparisons
-    and swaps are numba's, one by one (tests/extra/test_ranx.py).
+    and swaps are numba's, one by one (tests/conventions/test_ranx.py).
 
     >>> unstable_order([7, 5, 7, 5]), unstable_order([1] * 17)
     ([1, 3, 0, 2], [15, 14, 13, 12, 11, 10, 9, 16, 8, 6, 5, 4, 3, 2, 1, 0, 7])

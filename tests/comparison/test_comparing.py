@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -327,3 +329,39 @@ def test_a_plan_that_takes_too_many_queries_does_not_stop_the_rest() -> None:
 
     assert (None, "better") == (found.pairs[0].needed, only(Study(alternative="greater")).verdict)
     assert "Detecting a difference of 1e-09 takes more than 1,000,000,000 queries (b - a by m0)." in found.notes
+
+
+def test_tables_of_scores_are_compared_like_runs() -> None:
+    table = {"a": dict(enumerate(A)), "b": dict(enumerate(B))}
+    frame = pandas.DataFrame(table).rename_axis("query").reset_index()
+    for scored in (table, frame):
+        found = compare_scores(scored)
+        assert stats.ttest_rel(B, A).pvalue == pytest.approx(found.pairs[0].p, rel=1e-12)
+        assert (("a", "b"), ("score",)) == (found.scores.systems, found.scores.measures)
+
+
+def test_options_of_tables_are_those_of_runs(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text(
+        "query,a,b\n" + "".join(f"{n},{x},{y}\n" for n, (x, y) in enumerate(zip(A, B, strict=True)))
+    )
+    found = compare_scores(
+        tmp_path / "scores.csv",
+        Study(test="permutation", draws=500),
+        baseline="b",
+        segments={"0": "x", "1": "x", "2": "y", "3": "y", "4": "y"},
+        minimum_segment=2,
+        queries={0: "first query"},
+    )
+
+    assert ("b", "a") == (found.pairs[0].baseline, found.pairs[0].system)
+    assert ["x", "y"] == [segment.name for segment in found.segments[0].segments]
+    assert "first query" == found.texts["0"]
+    with pytest.raises(AssayError, match="segments by relevant documents need judgments"):
+        compare_scores({"a": {"1": 0.5}, "b": {"1": 0.5}}, segments="relevant")
+
+
+def test_queries_that_one_system_lacks_are_left_out_and_counted() -> None:
+    found = compare_scores({"a": {"1": 0.5, "2": 0.25, "3": 0.5}, "b": {"2": 0.5, "3": 0.5, "4": 1.0}})
+
+    assert (2, 0.125) == (found.pairs[0].queries, found.pairs[0].difference)
+    assert any("(a: 1 missing, b: 1 missing)" in note for note in found.notes)

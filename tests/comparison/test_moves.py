@@ -146,8 +146,8 @@ def test_runs_without_a_name_are_numbered():
 @pytest.mark.parametrize(
     ("runs", "options", "message"),
     [
-        ("a.run", {}, "comparing needs several runs; give a list, or a dict by name."),
-        ([], {}, "comparing needs at least two systems."),
+        ("a.run", {}, "expected several runs; give a list, or a dict by name."),
+        ([], {}, "there are no runs; give a list, or a dict by name."),
         ([RUN], {}, "comparing needs at least two systems."),
         ([RUN, OTHER], {"moves": -1}, "moves cannot be -1; it takes a number of queries, 0 or more."),
         (

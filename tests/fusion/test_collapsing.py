@@ -84,7 +84,6 @@ def test_refusals():
     assert (
         "documents cannot be a value of type list; it takes a mapping from chunk to document, or a regular expression."
     ) == refusal(run, ["a"])
-    assert "cannot collapse a value of type dict; read the run with assay.read_run(path)." == refusal({}, "x")
     assert "the sum of these scores overflows; use by='max'." == refusal(
         run_of({"q": {"a1": 1.7e308, "a2": 1.7e308}}), "a", by="sum"
     )

@@ -73,14 +73,16 @@ def test_weights():
 
 def test_runs():
     assert "no runs to fuse; give at least one." == refusal([])
-    assert "fuse takes a list of runs: fuse([run, other])." == refusal(run_of(ONE))
-    assert "fuse takes a list of runs: fuse([run, other])." == refusal("bm25.run")
+    for one in (run_of(ONE), "bm25.run", ONE, [("q", "a", 1.0)]):
+        assert "fuse takes several runs: fuse([run, other]), or a dict by name." == refusal(one)
     assert (
         "interpolation takes exactly 2 runs, not 3. For more runs, use weighted with a weight for each."
     ) == refusal(runs(ONE, TWO, THREE), "interpolation")
     with pytest.raises(InputError) as caught:
-        fuse(["bm25.run", "dense.run"])
-    assert "cannot fuse a value of type str; read the run with assay.read_run(path)." == str(caught.value)
+        fuse([0.5, 0.25])
+    assert str(caught.value).startswith(
+        "cannot read a value of type float as a run: pass a path or an open file, a dict"
+    )
 
 
 @pytest.mark.parametrize("depth", [0, -1, 2.5, True, "3"])

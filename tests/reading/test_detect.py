@@ -80,9 +80,7 @@ def test_qrels_and_run_in_the_wrong_places_are_noticed() -> None:
     assert (
         "<text>:1: these are the columns of a run, not of qrels: qid, docno, rank, score. Are qrels and run swapped?"
     ) == refusal(lambda: parse_qrels("qid,docno,rank,score\nq1,a,1,2\n"))
-    assert refusal(lambda: as_qrels(parse_run("q1 Q0 a 1 2 x"))).endswith(
-        "or a Qrels. Are qrels and run swapped? To parse text, use parse_qrels."
-    )
+    assert refusal(lambda: as_qrels(parse_run("q1 Q0 a 1 2 x"))).endswith("or a Qrels. Are qrels and run swapped?")
     assert "Are qrels and run swapped?" in refusal(lambda: as_run(parse_qrels("q1 0 a 1")))
 
 
@@ -97,10 +95,14 @@ def test_an_unknown_format_name_is_answered_with_the_known_ones() -> None:
 
 def test_a_value_of_another_type_is_answered_with_the_right_ones() -> None:
     assert (
-        "cannot read a value of type int as a run: pass a path, a dict of dicts, a data frame (pandas, polars, Arrow) or a Run. "
-        "To parse text, use parse_run."
+        "cannot read a value of type int as a run: pass a path or an open file, a dict by query (of dicts or lists of "
+        "documents), a list of records or of (query, document, score), a data frame (pandas, polars, Arrow) or a Run."
     ) == refusal(lambda: as_run(5))
-    assert "cannot read a value of type bytes as qrels" in refusal(lambda: as_qrels(b"q1 0 a 1"))
+    assert (
+        "cannot read a value of type bytes as qrels: pass a path or an open file, a dict by query (of dicts, lists or sets "
+        "of documents), a list of records or of (query, document, grade), a data frame (pandas, polars, Arrow) or a Qrels. "
+        "To parse text, use parse_qrels."
+    ) == refusal(lambda: as_qrels(b"q1 0 a 1"))
 
 
 @pytest.mark.parametrize("input_format", ["auto", *INPUT_FORMATS])

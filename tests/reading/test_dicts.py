@@ -106,15 +106,6 @@ def test_no_rule_merges_ids_that_are_the_same_as_text(duplicates: Any) -> None:
     assert "qrels: the query ids 1 (int)" in refusal(lambda: evaluate(twice, plain, ["AP"], rules=rules))
 
 
-def test_a_query_that_holds_no_dict_is_refused() -> None:
-    assert "run: the value of query q1 is a list; expected {query: {document: score}}" == refusal(
-        lambda: as_run({"q1": ["a"]})
-    )
-    assert "qrels: the value of query q1 is a int; expected {query: {document: grade}}" == refusal(
-        lambda: as_qrels({"q1": 1})
-    )
-
-
 @pytest.mark.parametrize("value", [{}, {"q1": {}}])
 def test_an_empty_dict_is_refused(value: dict[str, dict[str, int]]) -> None:
     assert "qrels: the dict is empty" == refusal(lambda: as_qrels(value))

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 
 from assay.errors import InputError
-from assay.inputs.scores import read_scores
+from assay.inputs.scores import as_scores, read_scores
 
 
 @pytest.fixture
@@ -66,3 +70,73 @@ def test_what_is_no_table(read, text: str, message: str) -> None:
     with pytest.raises(InputError) as error:
         read(text)
     assert message in str(error.value)
+
+
+# Python values
+
+DOWN = {"query": ["51", "52"], "a": [0.5, 0.1], "b": [0.25, None]}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": {"51": 0.5, "52": 0.1}, "b": {"51": 0.25}},
+        {"a": {51: 0.5, 52: 0.1}, "b": {"51": np.float32(0.25), "52": None}},
+        {"a": {"51": 0.5, "52": 0.1}, "b": {"52": math.nan, "51": 0.25}},
+        pandas.DataFrame(DOWN),
+        pandas.DataFrame(DOWN).set_index("query"),
+        pandas.DataFrame(DOWN).set_index("query").rename_axis(None),
+        pandas.DataFrame(DOWN).set_index("query").rename_axis(columns="system"),
+        pandas.DataFrame(DOWN | {"query": [51, 52]}),
+        pandas.concat([pandas.DataFrame({"query": ["50"]}), pandas.DataFrame(DOWN)], ignore_index=True)[1:],
+        polars.DataFrame(DOWN),
+        polars.LazyFrame(DOWN),
+        pyarrow.table(DOWN),
+        pyarrow.table(DOWN).to_reader(),
+    ],
+)
+def test_dicts_and_data_frames_are_tables_too(value) -> None:
+    table = as_scores(value)
+
+    assert (("51", "52"), ("a", "b")) == (table.queries, table.systems)
+    assert [0.5, 0.25, 0.1] == table.values.ravel()[:3].tolist()
+    assert math.isnan(table.values[1, 1])
+
+
+def test_a_path_is_read(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("query,a\n51,0.5\n")
+
+    assert [[0.5]] == as_scores(str(tmp_path / "scores.csv")).values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            3,
+            "cannot read a value of type int as a table of scores: pass a path, a dict {system: {query: value}}, or a data "
+            "frame with the queries in the first column and a column for each system.",
+        ),
+        ({}, "scores: the table has no queries"),
+        ({"a": {}}, "scores: the table has no queries"),
+        ({"a": [0.5]}, "scores: the value of system a has the type list; expected {query: value}."),
+        ({"a": {"51": "0.5"}}, "scores: '0.5' (str) is not a number (system a, query 51)"),
+        ({"a": {"51": math.inf}}, "scores: inf (float) is not a finite number (system a, query 51)"),
+        ({"a": {51: 0.5, "51": 0.5}}, "scores: query 51 appears twice"),
+        ({"a": {0.5: 0.5}}, "scores: 0.5 (float) is not a query id; ids must be text or whole numbers."),
+        (
+            pandas.DataFrame({"a": [0.5], "b": [0.5]}),
+            "scores: 0.5 (float) is not a query id; ids must be text or whole",
+        ),
+        (pandas.DataFrame({"query": ["51", "51"], "a": [1, 2]}), "scores: query 51 appears twice"),
+        (pandas.DataFrame({"query": ["51"], "a": ["x"]}), "scores: 'x' (str) is not a number (system a, query 51)"),
+        (
+            polars.DataFrame({"query": ["51"]}),
+            "scores: expected the queries in the first column and then a column for each system; the columns are query.",
+        ),
+    ],
+)
+def test_values_that_are_no_table(value, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        as_scores(value)
+    assert str(error.value).startswith(message)

@@ -340,8 +340,80 @@ def test_messages_name_the_question():
         score_many([["a"], ["a", "a"]], [["a"], ["a"]])
     with pytest.raises(InputError, match="question 0: judgments: expected a list of values, found 'a'"):
         score_many([["a"]], ["a"])
-    with pytest.raises(InputError, match=r"rankings: expected a list of values, found \{'q1': \['a'\]\} \(dict\)"):
-        score_many({"q1": ["a"]}, {"q1": ["a"]})
+    with pytest.raises(DuplicateError, match="question q1: ranking: document a appears at ranks 1 and 2"):
+        score_many({"q1": ["a", "a"]}, {"q1": ["a"]})
+
+
+def test_dicts_keep_the_names_of_questions():
+    result = score_many({"b?": ["x", "b"], "a?": {"a": 0.5}, 7: []}, {"a?": ["a"], "b?": {"b": 2}, 7: {"c"}}, ["RR"])
+
+    assert {"b?": {"RR": 0.5}, "a?": {"RR": 1.0}, "7": {"RR": 0.0}} == result.per_query()
+    assert ("b?", "a?", "7") == result.queries
+    assert ({"RR": 0.5}, ("7",)) == (result.mean(), result.coverage.missing)
+
+
+def test_dicts_and_lists_give_the_same_values():
+    names, rankings, judgments = ["z", "a", "m"], [["a", "b"], ["c"], ["d", "e"]], [["b"], ["c"], {"e": 2, "x": 1}]
+    listed = score_many(rankings, judgments)
+    named = score_many(
+        dict(zip(names, rankings, strict=True)), dict(zip(reversed(names), reversed(judgments), strict=True))
+    )
+
+    assert listed.values.tolist() == named.values.tolist()
+    assert {"P@1": 1.0} == score_many({"q": ["a", "b"]}, {"q": ["b"]}, ["P@1"], scores={"q": [1, 2]}).mean()
+
+
+def test_named_questions_know_themselves():
+    rules = Rules(self_match="drop")
+
+    assert {"RR": 1.0} == score_many({"q": ["q", "a"]}, {"q": ["a"]}, ["RR"], rules=rules).mean()
+    with pytest.raises(RulesError, match="self_match=drop needs query ids, which lists do not have"):
+        score_many([["q", "a"]], [["a"]], ["RR"], rules=rules)
+
+
+@pytest.mark.parametrize(
+    ("rankings", "judgments", "scores", "message"),
+    [
+        (
+            {"a": ["x"], "b": ["x"]},
+            {"a": ["x"]},
+            None,
+            "1 question of rankings is missing from judgments (first: b). Pass the same questions in both; an empty list "
+            "stands for no documents.",
+        ),
+        (
+            {"a": ["x"]},
+            {"a": ["x"], "b": ["x"], "c": ["x"]},
+            None,
+            "2 questions of judgments are missing from rankings (first: b, c). Pass the same questions in both; an empty "
+            "list stands for no documents.",
+        ),
+        ({"a": ["x"]}, {"a": ["x"]}, {"b": [1]}, "1 question of rankings is missing from scores (first: a)."),
+        (
+            {"a": ["x"]},
+            [["x"]],
+            None,
+            "rankings is a dict by question, but judgments is not; pass all as dicts, or all as lists.",
+        ),
+        (
+            [["x"]],
+            {"a": ["x"]},
+            None,
+            "judgments is a dict by question, but rankings is not; pass all as dicts, or all as lists.",
+        ),
+        (
+            {1: ["x"], "1": ["x"]},
+            {1: ["x"]},
+            None,
+            "rankings: the names of questions must be text or whole numbers, and different as text.",
+        ),
+        ({}, {}, None, "no questions to score."),
+    ],
+)
+def test_names_that_do_not_match_are_named(rankings, judgments, scores, message):
+    with pytest.raises(InputError) as caught:
+        score_many(rankings, judgments, scores=scores)
+    assert str(caught.value).startswith(message)
 
 
 def test_one_call_is_quick():

@@ -28,6 +28,74 @@ GOOD = """
     assay.score({"a": 0.5}, {"a": 3})
     reveal_type(assay.errors.InputError("x").line)
     """
+SHAPES = """
+    import gzip
+    import io
+    from collections import namedtuple
+    from typing import Any, Iterator, NamedTuple
+
+    import numpy
+    import pandas
+
+    import assay
+
+
+    class Qrel(NamedTuple):
+        query_id: str
+        doc_id: str
+        relevance: int
+
+
+    class Hit:
+        def __init__(self, id: str, score: float) -> None:
+            self.id, self.score = id, score
+
+
+    def rows() -> Iterator[Qrel]:
+        yield Qrel("q", "a", 1)
+
+
+    def retrieve(text: str) -> list[tuple[str, float]]:
+        return [("a", 0.5)]
+
+
+    ranked = {"q": ["a", "b"]}
+    relevant = {"q": {"a"}}
+    pairs = {"q": [("a", 0.5)]}
+    hits: dict[str, list[dict[str, Any]]] = {"q": [{"id": "a", "score": 0.5}]}
+    arrays = {"q": numpy.array(["a"])}
+    numbered = {7: ["a"]}
+    records = [{"query_id": "q", "doc_id": "a", "score": 0.5}]
+    tuples = [("q", "a", 0.5)]
+    assay.evaluate(relevant, ranked)
+    assay.evaluate(ranked, pairs)
+    assay.evaluate(rows(), hits)
+    assay.evaluate([Qrel("q", "a", 1)], arrays)
+    assay.evaluate(numbered, numbered)
+    assay.evaluate(relevant, {"q": [Hit("a", 0.5)]})
+    assay.evaluate(relevant, records)
+    assay.evaluate(relevant, tuples)
+    assay.evaluate(relevant, {"q": ["a"], "r": {"b": 0.5}})
+    assay.evaluate(pandas.Series([1.0]), pandas.DataFrame())
+    with open("qrels.txt") as text, open("a.run", "rb") as binary, gzip.open("b.run.gz") as packed:
+        assay.evaluate(text, binary)
+        assay.evaluate(io.StringIO(), packed)
+    assay.evaluate(relevant, retrieve, queries={"q": "text"})
+    assay.evaluate(relevant, lambda text: [text], queries="queries.tsv")
+    found = assay.evaluate_runs(relevant, {"a": ranked, "b": retrieve, "c": "c.run"}, queries={"q": "text"})
+    reveal_type(found["a"])
+    assay.evaluate_runs(relevant, ["a.run", "b.run"])
+    assay.evaluate_runs(relevant, [ranked, ranked])
+    assay.compare(relevant, {"a": ranked, "b": pairs})
+    assay.compare(relevant, [retrieve, "b.run"], queries={"q": "text"})
+    assay.compare_scores({"a": {"q": 0.5}, "b": {"q": 0.25}}, baseline="a")
+    assay.compare_scores(pandas.DataFrame(), assay.Study(test="sign"))
+    assay.fuse([ranked, "b.run"])
+    assay.fuse({"a": ranked, "b": pairs})
+    assay.collapse(ranked, "(.+)#")
+    assay.score_many({"q": ["a"]}, {"q": {"a"}})
+    assay.score_many([["a"]], [{"a": 1}])
+    """
 BAD = """
     import assay
 
@@ -36,6 +104,8 @@ BAD = """
     assay.compare("qrels.txt", ["a.run", "b.run"], test="sign")
     assay.Study(alternative="up")
     assay.Rules(ties="random")
+    assay.evaluate("qrels.txt", [0.5, 0.25])
+    assay.compare_scores({"a": [0.5]})
     """
 
 
@@ -60,5 +130,7 @@ def test_types_help_those_who_use_them_and_stop_those_who_misuse_them(tmp_path):
     assert ["float", "Literal", "int | None"] == [
         next(word for word in ("Literal", "float", "int | None") if word in note) for note in notes
     ]
+    (note,) = mypy(SHAPES, tmp_path)
+    assert 'Revealed type is "assay.evaluation.Evaluation"' in note
     errors = mypy(BAD, tmp_path)
-    assert [4, 5, 6, 7, 8] == sorted({int(line.split(":")[1]) for line in errors if ": error: " in line})
+    assert [4, 5, 6, 7, 8, 9, 10] == sorted({int(line.split(":")[1]) for line in errors if ": error: " in line})

@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from assay.asking import QueriesLike, Runs, open_several, query_texts, several_runs
 from assay.comparison.agreement import MeasureAgreement, RunAgreement, measure_agreements, run_agreements
 from assay.comparison.moves import Moves, Ranking, most_moved, with_documents
 from assay.comparison.paired import Significance
@@ -39,18 +40,16 @@ from assay.comparison.segments import (
 )
 from assay.errors import AssayError, InputError, show_id, some_of
 from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Unmatched
-from assay.formats.reading import QrelsLike, RunLike
-from assay.formats.readings import ColumnNames, Reading
+from assay.formats.reading import QrelsLike
+from assay.formats.readings import ColumnNames, Reading, as_queries
 from assay.formats.sources import Source
-from assay.formats.unread import open_run
 from assay.inputs.documents import read_documents
-from assay.inputs.queries import read_queries
+from assay.inputs.scores import ScoresLike, ScoreTable, as_scores
 from assay.inputs.segments import read_segments
 from assay.marking import OpenedRun
 from assay.measures import Measure
 from assay.ranking import ranked_documents
 from assay.rules import Rules
-from assay.tables import Run
 
 __all__ = ["Comparison", "PairResult", "Segmentation", "Study", "SystemScores", "compare", "compare_scores"]
 
@@ -99,20 +98,52 @@ class Comparison(Struct, frozen=True, eq=False):
 
 
 def compare_scores(
-    scores: SystemScores,
+    scores: ScoresLike | SystemScores,
     study: Study = Study(),
     *,
-    segments: Sequence[Segmentation] = (),
+    baseline: str | Sequence[str] = (),
+    segments: SegmentsLike = (),
     minimum_segment: int = MINIMUM,
+    queries: QueriesLike | None = None,
     moves: int = MOVES,
 ) -> Comparison:
-    """Compare each system with each baseline by every measure; p values are corrected over all comparisons.
+    """Compare systems by a table of values, one for each system and query, from any tool.
 
-    >>> values = np.array([[[0.4, 0.9], [0.3, 0.5], [0.5, 0.8], [0.2, 0.6]]])
-    >>> found = compare_scores(SystemScores(("bm25", "hybrid"), ("1", "2", "3", "4"), ("AP",), values))
+    `scores` is {system: {query: value}}, a data frame with the queries in the first column and then a column for each
+    system, or a file with such a table. A query without a value of one system is left out of that system's comparisons.
+    The options are those of `compare`; p values are corrected over all comparisons.
+
+    >>> bm25, hybrid = {"1": 0.4, "2": 0.3, "3": 0.5, "4": 0.2}, {"1": 0.9, "2": 0.5, "3": 0.8, "4": 0.6}
+    >>> found = compare_scores({"bm25": bm25, "hybrid": hybrid})
     >>> found.pairs[0].verdict, round(found.pairs[0].difference, 2), round(found.pairs[0].p, 4)
     ('better', 0.35, 0.0123)
     """
+    study = _with_baseline(study, baseline)
+    scores = scores if isinstance(scores, SystemScores) else _system_scores(as_scores(scores))
+    texts = _as_text({} if queries is None else query_texts(queries))
+    wanted = segmentations(segments, scores, study, texts, {})
+    return replace(_compared(scores, study, wanted, minimum_segment, moves), texts=texts)
+
+
+def _system_scores(table: ScoreTable) -> SystemScores:
+    return SystemScores(table.systems, table.queries, ("score",), table.values[None])
+
+
+def _with_baseline(study: Study, baseline: str | Sequence[str]) -> Study:
+    """The study with the baselines that were given beside it."""
+    if not isinstance(study, Study):
+        raise AssayError(f"study cannot be a value of type {type(study).__name__}; use assay.Study(test='sign').")
+    if baseline and study.baselines:
+        raise AssayError("give the baseline either as `baseline=` or in the study, not both.")
+    if not baseline:
+        return study
+    return replace(study, baselines=(baseline,) if isinstance(baseline, str) else tuple(baseline))
+
+
+def _compared(
+    scores: SystemScores, study: Study, segments: Sequence[Segmentation], minimum_segment: int, moves: int
+) -> Comparison:
+    """Each system compared with each baseline by every measure."""
     if moves < 0:
         raise AssayError(f"moves cannot be {moves!r}; it takes a number of queries, 0 or more.")
     tests = tests_of(scores, study)
@@ -133,7 +164,7 @@ def compare_scores(
 
 def compare(
     qrels: QrelsLike,
-    runs: Mapping[str, RunLike] | Sequence[RunLike],
+    runs: Runs,
     measures: Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     baseline: str | Sequence[str] = (),
@@ -144,7 +175,7 @@ def compare(
     columns: ColumnNames | None = None,
     segments: SegmentsLike = (),
     minimum_segment: int = MINIMUM,
-    queries: TextsLike | None = None,
+    queries: QueriesLike | None = None,
     moves: int = MOVES,
     documents: bool = False,
     corpus: TextsLike | None = None,
@@ -152,8 +183,9 @@ def compare(
 ) -> Comparison:
     """Compare runs query by query.
 
-    `runs` is a dict by name or a list, with anything that `evaluate` takes; `study` says how to compare
-    them, such as `Study(test="permutation")`. `columns` names the columns of tables as in `evaluate`. `segments` is "length", "relevant", "difficulty", a file, a dict {query: segment} or
+    `runs` is a dict by name or a list, with anything that `evaluate` takes; functions that search need the texts of the
+    queries in `queries`. `study` says how to compare them, such as `Study(test="permutation")`. `columns` names the columns
+    of tables as in `evaluate`. `segments` is "length", "relevant", "difficulty", a file, a dict {query: segment} or
     {column: {query: segment}}, or a list of these; "length" needs `queries`, a dict or file of query texts. `documents`
     adds the documents that entered, left or changed rank in the queries that moved most; `corpus`, a dict or file of
     documents, adds their texts. `agreement` adds how similar the rankings of the runs are.
@@ -165,22 +197,18 @@ def compare(
     >>> found.pairs[0].wins, found.pairs[0].ties, found.pairs[0].losses
     (2, 1, 0)
     """
-    if not isinstance(study, Study):
-        raise AssayError(f"study cannot be a value of type {type(study).__name__}; use assay.Study(test='sign').")
-    if baseline and study.baselines:
-        raise AssayError("give the baseline either as `baseline=` or in the study, not both.")
-    if baseline:
-        study = replace(study, baselines=(baseline,) if isinstance(baseline, str) else tuple(baseline))
-    reading = Reading(columns=columns or {}).shared()
+    study = _with_baseline(study, baseline)
+    texts = None if queries is None else query_texts(queries)
+    reading = Reading(columns=columns or {}, queries=as_queries(texts or {})).shared()
     evaluator = Evaluator(qrels, measures, rules, like=like, reading=reading, unmatched=unmatched)
-    opened = _opened(runs, reading)
+    opened = list(open_several(several_runs(runs), evaluator.judgments.queries, reading, queries=texts))
     found = compare_runs(
         evaluator,
         opened,
         study,
         segments=segments,
         minimum_segment=minimum_segment,
-        texts=_texts(queries),
+        texts=_as_text(texts or {}),
         moves=moves,
         documents=documents,
         corpus=corpus,
@@ -207,7 +235,7 @@ def compare_runs(
     evaluations = tuple(evaluator.evaluate(run) for run in runs)
     scores = SystemScores.from_evaluations(evaluations)
     wanted = segmentations(segments, scores, study, texts or {}, relevant_counts(evaluator))
-    found = compare_scores(scores, study, segments=wanted, minimum_segment=minimum_segment, moves=moves)
+    found = _compared(scores, study, wanted, minimum_segment, moves)
     found = replace(found, evaluations=evaluations, texts=texts or {})
     ranking = _rankings(runs)
     if documents or corpus is not None:
@@ -274,21 +302,6 @@ def _usual_correction(study: Study, tests: Sequence[Significance]) -> str:
     """Holm for more than one comparison; Tukey's test already corrects for the number of pairs."""
     compared_once = sum(map(len, tests)) == 1 or (study.test == "tukey" and len(tests) == 1)
     return "none" if compared_once else "holm"
-
-
-def _opened(runs: Any, reading: Reading) -> list[OpenedRun]:
-    """Open runs under the keys of a dict, their own names, or a number."""
-    if isinstance(runs, (str, bytes, os.PathLike, Run)) or not isinstance(runs, Iterable):
-        raise AssayError("comparing needs several runs; give a list, or a dict by name.")
-    if isinstance(runs, Mapping):
-        return [open_run(run, reading, name=str(name)) for name, run in runs.items()]
-    return [open_run(run, reading, unnamed=f"run {number}") for number, run in enumerate(runs, 1)]
-
-
-def _texts(queries: TextsLike | None) -> Mapping[str, str]:
-    if queries is None or isinstance(queries, Mapping):
-        return _as_text(queries or {})
-    return read_queries(queries)
 
 
 def _document_texts(corpus: TextsLike, moves: Sequence[Moves]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from assay.evaluation import DEFAULT_MEASURES, Evaluator, Unmatched
 from assay.formats import as_run
 from assay.formats.reading import QrelsLike, RunLike
 from assay.formats.readings import AUTO, Reading
+from assay.formats.shapes import is_ranking, is_rows
 from assay.formats.sources import Source
 from assay.inputs.queries import read_queries
 from assay.inputs.segments import read_segments
@@ -116,9 +117,9 @@ def settings_of(given: Settings | Mapping[str, Any]) -> Settings:
 
 def named_runs(runs: Any, reading: Reading = Reading()) -> list[Run]:
     """The runs as tables with unique names, from one run, a list, or a dict by name."""
-    if isinstance(runs, Mapping) and runs and all(not _is_ranking(value) for value in runs.values()):
+    if isinstance(runs, Mapping) and runs and not any(map(is_ranking, runs.values())):
         tables = [as_run(value, reading, name=str(name)) for name, value in runs.items()]
-    elif isinstance(runs, Sequence) and not isinstance(runs, str):
+    elif isinstance(runs, Sequence) and not isinstance(runs, str) and not is_rows(runs):
         tables = [as_run(value, reading) for value in runs]
     else:
         tables = [as_run(runs, reading)]
@@ -131,11 +132,6 @@ def named_runs(runs: Any, reading: Reading = Reading()) -> list[Run]:
                 f"two runs are called {show_id(name)!r}; give them different names: {{'a': run, 'b': run}}."
             )
     return tables
-
-
-def _is_ranking(value: Any) -> bool:
-    """Whether a value is {document: score}, which makes the dict around it one run rather than several."""
-    return isinstance(value, Mapping) and all(not isinstance(score, Mapping) for score in value.values())
 
 
 def _evaluator(

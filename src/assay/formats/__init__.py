@@ -8,6 +8,7 @@ loads only NumPy and the standard library.
     trec       columns separated by spaces (TREC, BEIR, MS MARCO)  names     column names
     delimited  CSV, TSV        json  JSON, JSON Lines              columns   named columns to tables
     frames     Parquet, Arrow, data frames      dicts  dicts of dicts        problems  collected bad rows
+    shapes     lists, pairs, hits, rows, open files and objects of other tools
     writing    writes all formats               writers, sheets  details     holding   ids that a format can store
     info       summary of a file                unread  input that the kernel reads
     answers    JSON of search engines, Quepid   lists   the documents of each query    queries   ids for texts and positions

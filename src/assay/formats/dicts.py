@@ -1,4 +1,7 @@
-"""Read dicts of dicts, {query: {document: grade or score}}, as in pytrec_eval, ranx and BEIR, without changing them."""
+"""Read dicts of dicts, {query: {document: grade or score}}, as in pytrec_eval, ranx and BEIR, without changing them.
+
+A dict that holds anything else, such as lists of documents, is read by `shapes`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 
 from assay.errors import InputError, show_id
 from assay.formats.columns import Columns, as_id, qrels_from_columns, run_from_columns
+from assay.formats.names import Kind
 from assay.formats.numbers import show_value
 from assay.formats.readings import Reading
 from assay.tables import Qrels, Run
@@ -26,19 +30,17 @@ def run_from_dict(value: Mapping[Any, Any], name: str) -> Run:
     return run_from_columns(_columns(value, "run", "score"), name)
 
 
-def _columns(value: Mapping[Any, Any], source: str, role: str) -> Columns:
+def _columns(value: Mapping[Any, Any], source: Kind, role: str) -> Columns:
     query: list[Any] = []
     doc: list[Any] = []
     values: list[Any] = []
-    text_ids = _are_distinct_text(value, "query", source)
+    text_ids = are_distinct_text(value, "query", source)
     for query_id, documents in value.items():
         if not isinstance(documents, Mapping):
-            raise InputError(
-                f"the value of query {show_id(str(query_id))} is a {type(documents).__name__}; "
-                f"expected {{query: {{document: {'grade' if role == 'rel' else 'score'}}}}}",
-                source=source,
-            )
-        text_ids &= _are_distinct_text(documents, "document", source, query_id)
+            from assay.formats.shapes import columns_by_query
+
+            return columns_by_query(value, source)
+        text_ids &= are_distinct_text(documents, "document", source, query_id)
         query += [query_id] * len(documents)
         doc += documents
         values += documents.values()
@@ -47,7 +49,7 @@ def _columns(value: Mapping[Any, Any], source: str, role: str) -> Columns:
     return Columns(source, {"query": query, "doc": doc, role: values}, typed=True, text_ids=text_ids)
 
 
-def _are_distinct_text(keys: Iterable[Any], word: str, source: str, query: Any = None) -> bool:
+def are_distinct_text(keys: Iterable[Any], word: str, source: str, query: Any = None) -> bool:
     """Whether all keys are str. Refuses keys that are the same as text, such as 7 and "7": merging them is a guess."""
     if set(map(type, keys)) <= {str}:
         return True

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay.errors import InputError, MissingExtraError
 from assay.formats.columns import Columns, by_role, qrels_from_columns, run_from_columns
-from assay.formats.names import Kind, find_roles
+from assay.formats.names import HEADERS, Kind, find_roles, is_header
 from assay.formats.numbers import plain_text
 from assay.formats.readings import Reading
 from assay.formats.sources import Content
@@ -39,13 +39,30 @@ def frame_table(frame: Any, kind: Kind, reading: Reading = Reading()) -> Any:
     if isinstance(frame, arrow.RecordBatch):
         frame = arrow.Table.from_batches([frame])
     try:
-        return frame if isinstance(frame, arrow.Table) else _collected(frame, kind, reading)
+        return frame if isinstance(frame, arrow.Table) else _collected(_with_index(frame, kind), kind, reading)
     except (arrow.ArrowException, TypeError, ValueError) as error:
         raise InputError(
             f"the {type(frame).__name__} cannot be read as a table: {error}. "
             "All values of a column must have one type; convert ids to text, in pandas with .astype(str).",
             source=kind,
         ) from error
+
+
+def frame_columns(frame: Any) -> dict[str, list[Any]]:
+    """All columns of a data frame of any library, for tables whose columns have no known names.
+
+    An index comes first, unless it only numbers the rows.
+    """
+    index = getattr(frame, "index", None)
+    if index is not None and (index.name is not None or index.dtype.kind not in "iu"):
+        frame = frame.reset_index()
+    narwhals = _narwhals()
+    try:
+        wrapped = narwhals.from_native(frame)
+    except TypeError:
+        return dict(_pyarrow().table(frame).to_pydict())
+    wrapped = wrapped.collect() if isinstance(wrapped, narwhals.LazyFrame) else wrapped
+    return {str(name): wrapped[name].to_list() for name in wrapped.columns}
 
 
 def qrels_from_table(table: Any, source: str, reading: Reading) -> Qrels:
@@ -110,6 +127,25 @@ def _arrow_table(data: bytes, kind: Kind, source: str, reading: Reading) -> Any:
     table = opened.read_all()
     table.validate(full=True)  # a damaged file could cause reads out of bounds
     return table
+
+
+def _with_index(frame: Any, kind: Kind) -> Any:
+    """The frame with the queries and documents of its index as columns; only frames of pandas have an index."""
+    levels = getattr(getattr(frame, "index", None), "nlevels", 0)
+    if hasattr(type(frame), "to_frame") and not hasattr(type(frame), "columns"):
+        if levels < 2:
+            raise InputError(
+                "a Series needs an index of query and document, as from frame.set_index(['query_id', 'doc_id'])['score']. "
+                "Pass the whole frame, or a dict by query.",
+                source=kind,
+            )
+        frame = frame.to_frame(HEADERS[kind].rpartition(",")[2])
+    if not levels or is_header(list(map(str, frame.columns))):
+        return frame
+    if levels == 2 and not any(frame.index.names):
+        frame = frame.rename_axis(HEADERS[kind].split(",")[:2])
+    named = [level for level, name in enumerate(frame.index.names) if name is not None and name not in frame.columns]
+    return frame.reset_index(level=named) if named else frame
 
 
 def _collected(frame: Any, kind: Kind, reading: Reading) -> Any:

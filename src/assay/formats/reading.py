@@ -1,9 +1,9 @@
-"""Read qrels and runs from paths, text, dicts and data frames, in any format."""
+"""Read qrels and runs from paths, text, dicts, data frames and other values, in any format."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias
 
@@ -36,11 +36,38 @@ class DataFrame(Protocol):
         """The names of its columns."""
 
 
-QrelsLike: TypeAlias = Qrels | Source | Mapping[str, Mapping[str, float]] | ArrowData | DataFrame
-RunLike: TypeAlias = OpenedRun | Source | Mapping[str, Mapping[str, float]] | ArrowData | DataFrame
+class Series(Protocol):
+    """A Series of pandas, indexed by query and document."""
+
+    @property
+    def index(self) -> Any:
+        """The queries and documents."""
+
+    def to_frame(self, name: Any = ...) -> Any:
+        """The series as a data frame."""
+
+
+class OpenFile(Protocol):
+    """An open file, text or binary, or anything else that can be read, such as io.BytesIO."""
+
+    def read(self, size: int = ..., /) -> str | bytes:
+        """The next characters or bytes."""
+
+
+# The documents of one query: ids, (id, value) or records, with an order (runs) or without (qrels); or {id: value}.
+Documents: TypeAlias = Iterable[Any] | Mapping[Any, Any]
+Rows: TypeAlias = Iterable[Mapping[str, Any]] | Iterable[tuple[Any, ...]] | Iterable[list[Any]]
+_Any: TypeAlias = (
+    Source | Mapping[str, Documents] | Mapping[int, Documents] | ArrowData | DataFrame | Series | OpenFile | Rows
+)
+QrelsLike: TypeAlias = Qrels | _Any
+RunLike: TypeAlias = OpenedRun | _Any
 
 CSV, TSV = (",", ";"), ("\t",)
-_FRAME_MARKS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__narwhals_dataframe__", "columns")
+_FRAME_MARKS = (
+    *("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__narwhals_dataframe__", "columns"),
+    "to_frame",  # a Series, which may be indexed by query and document
+)
 
 
 def later(place: str) -> Callable[..., Any]:
@@ -64,7 +91,10 @@ qrels_from_dict: ReadQrels = later("dicts.qrels_from_dict")
 run_from_dict: ReadRun = later("dicts.run_from_dict")
 qrels_from_table: ReadQrels = later("frames.qrels_from_table")
 run_from_table: ReadRun = later("frames.run_from_table")
+qrels_from_value: ReadQrels = later("shapes.qrels_from_value")
+run_from_value: ReadRun = later("shapes.run_from_value")
 frame_table = later("frames.frame_table")
+frame_columns = later("frames.frame_columns")
 
 
 class InputFormat(Struct, frozen=True, eq=False):
@@ -211,10 +241,10 @@ def _reading(
 
 
 def as_qrels(value: QrelsLike, reading: Reading = Reading()) -> Qrels:
-    """Qrels from a path, {query: {document: grade}}, a data frame or an Arrow table; Qrels are returned unchanged.
+    """Qrels from anything that `evaluate` takes; Qrels are returned unchanged.
 
-    >>> as_qrels({"q1": {"a": 1, "b": 0}}).queries
-    ('q1',)
+    >>> as_qrels({"q1": {"a": 1, "b": 0}}).queries, as_qrels({"q1": ["a", "b"]}).rel.tolist()
+    (('q1',), [1.0, 1.0])
     """
     if isinstance(value, Qrels):
         return value
@@ -226,14 +256,14 @@ def as_qrels(value: QrelsLike, reading: Reading = Reading()) -> Qrels:
             return qrels_from_content(content, reading)
     if is_frame(value):
         return qrels_from_table(frame_table(value, "qrels", reading), "qrels", reading)
-    raise _unusable(value, "qrels", swapped=isinstance(value, Run))
+    return qrels_from_value(value, reading)
 
 
 def as_run(value: RunLike, reading: Reading = Reading(), *, name: str | None = None) -> Run:
-    """A run from a path, {query: {document: score}}, a data frame or an Arrow table; a Run is returned unchanged.
+    """A run from anything that `evaluate` takes, except functions; a Run is returned unchanged.
 
-    >>> as_run({"q1": {"a": 9.5}}, name="bm25").name
-    'bm25'
+    >>> as_run({"q1": {"a": 9.5}}, name="bm25").name, as_run({"q1": ["b", "a"]}).score.tolist()
+    ('bm25', [-1.0, -2.0])
     """
     if isinstance(value, Run):
         return value if name is None else value.named(name)
@@ -245,7 +275,7 @@ def as_run(value: RunLike, reading: Reading = Reading(), *, name: str | None = N
             return run_from_content(content, reading, name)
     if is_frame(value):
         return run_from_table(frame_table(value, "run", reading), "run", name or "run", reading)
-    raise _unusable(value, "run", swapped=isinstance(value, Qrels))
+    return run_from_value(value, reading, name)
 
 
 def refuse_no_columns(kind: Kind, reading: Reading) -> None:
@@ -285,12 +315,3 @@ def format_name(content: Content, reading: Reading, kind: Kind) -> str:
         hint = did_you_mean(name, known) or "."
         raise InputError(f"no input format called {name!r}{hint} The formats are {', '.join(known)}.")
     return name
-
-
-def _unusable(value: object, kind: Kind, *, swapped: bool) -> InputError:
-    hint = " Are qrels and run swapped?" if swapped else ""
-    return InputError(
-        f"cannot read a value of type {type(value).__name__} as {'a run' if kind == 'run' else 'qrels'}: pass a path, "
-        f"a dict of dicts, a data frame (pandas, polars, Arrow) or a {kind.capitalize()}.{hint} "
-        f"To parse text, use parse_{kind}."
-    )

@@ -74,7 +74,7 @@ def as_queries(value: QueriesLike) -> Queries:
             "`queries=` takes {id: text} or a list of ids. To read a file, pass assay.read_queries(path) for it."
         )
     given = list(value.items()) if isinstance(value, Mapping) else [(query, "") for query in value]
-    texts = {str(query): "" if text is None else str(text) for query, text in given}
+    texts = {str(query): text if isinstance(text, str) else "" for query, text in given}
     if len(texts) < len(given):
         ids = [str(query) for query, _ in given]
         twice = next(query for place, query in enumerate(ids) if query in ids[:place])

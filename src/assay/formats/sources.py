@@ -156,6 +156,58 @@ def open_text(text: str | bytes, stem: str) -> Iterator[Content]:
     yield _content(io.BytesIO(text if isinstance(text, bytes) else _encoded(text)), "<text>", stem)
 
 
+def is_stream(value: object) -> bool:
+    """Whether a value is an open file or anything else that can be read, such as io.BytesIO."""
+    return callable(getattr(value, "read", None))
+
+
+@contextmanager
+def open_stream(stream: Any, unnamed: str) -> Iterator[Content]:
+    """The content of an open file, text or binary, from where it stands; it is not closed."""
+    name = _stream_name(stream)
+    content = _content(_Bytes(stream, name or unnamed), name or unnamed, stem(name) or unnamed)
+    if not content.head and _is_past_start(stream):
+        raise InputError(
+            "the open file is at its end; open it again, or go back to its start with .seek(0)", source=content.name
+        )
+    yield content
+
+
+def stream_stem(stream: Any) -> str:
+    """The name of a run that is read from an open file; empty if the file has no name."""
+    return stem(_stream_name(stream))
+
+
+def _stream_name(stream: Any) -> str:
+    name = getattr(stream, "name", "")
+    return os.fsdecode(name) if isinstance(name, (str, bytes)) else ""  # a number if it was opened by descriptor
+
+
+def _is_past_start(stream: Any) -> bool:
+    try:
+        return bool(stream.tell() > 0)
+    except (AttributeError, OSError):
+        return False
+
+
+class _Bytes:
+    """An open file as bytes, even if it was opened as text."""
+
+    def __init__(self, stream: Any, name: str) -> None:
+        self._stream, self._name = stream, name
+
+    def read(self, size: int = -1, /) -> bytes:
+        try:
+            piece = self._stream.read(size)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"the open file cannot be read as {error.encoding} text: open it with mode 'rb'", source=self._name
+            ) from error
+        except ValueError as error:  # it is closed
+            raise InputError(f"the open file cannot be read: {error}", source=self._name) from error
+        return _encoded(piece) if isinstance(piece, str) else bytes(piece)
+
+
 def stem(path: str) -> str:
     """The name of a run: the file name without known extensions.
 

@@ -40,6 +40,7 @@ from assay.rules import Judges
 from assay.tables import Run
 
 judged_table: Callable[..., JudgedRanking | None] = later("frames.judged_table")
+own_name: Callable[[Any], str] = later("shapes.own_name")
 
 
 def open_run(
@@ -53,13 +54,14 @@ def open_run(
         return value if name is None else value.table.named(name)
     if isinstance(value, (str, os.PathLike)):
         return FileRun(value, reading, name) if native.enabled() else as_run(value, reading, name=name)
-    name = name or unnamed
     if native.enabled() and isinstance(value, Mapping):
         refuse_no_columns("run", reading)
-        return DictRun(value, name)
+        return DictRun(value, name or unnamed)
     if native.enabled() and is_frame(value):
-        return FrameRun(value, reading, name)
-    return as_run(value, reading, name=name)
+        return FrameRun(value, reading, name or unnamed)
+    if not isinstance(value, Mapping) and not is_frame(value):
+        name = name or own_name(value)
+    return as_run(value, reading, name=name or unnamed)
 
 
 def read_judgments(
@@ -137,7 +139,7 @@ class FileRun(UnreadRun):
 
 
 class DictRun(UnreadRun):
-    """A run as {query: {document: score}}."""
+    """A run as a dict by query; the kernel reads {query: {document: score}}."""
 
     source = "run"
 

@@ -1,4 +1,4 @@
-"""Fuse several runs into one, and collapse chunks into documents. Works on tables, not files.
+"""Fuse several runs into one, and collapse chunks into documents.
 
 fusing          fuse: check, pool, normalise and combine the runs   collapsing  chunks to documents
 methods         one function for each method, with its paper        pooled      runs matched by document

@@ -1,4 +1,4 @@
-"""Collapse a run of chunks into a run of documents. Reads no files."""
+"""Collapse a run of chunks into a run of documents."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from assay.errors import FusionError, did_you_mean, some_of
+from assay.formats.reading import RunLike, as_run
 from assay.fusion.fusing import in_rank_order
 from assay.fusion.pooled import total_of
 from assay.tables import Floats, Ids, Integers, Run, encode_ids
@@ -18,25 +19,22 @@ Chunks: TypeAlias = Mapping[str, str] | str | re.Pattern[str]
 OF_CHUNK = "doc"  # the optional named group of the regular expression that matches the document
 
 
-def collapse(run: Run, documents: Chunks, *, by: str = "max") -> Run:
+def collapse(run: RunLike, documents: Chunks, *, by: str = "max") -> Run:
     """The run with each document once per query, scored by its chunks.
 
-    `documents` says which document a chunk belongs to: a mapping from chunk to document, or a regular expression that
+    `run` is anything that `evaluate` takes except functions. `documents` says which document a chunk belongs to: a mapping from chunk to document, or a regular expression that
     is searched in the chunk's id. The document is the group `doc`, else the first group, else the whole match. A chunk
     without a document is an error. `by` says how a document is scored: by its best chunk ("max"), by the sum of its
     chunks ("sum"; negative scores lower it), or by the chunk whose row comes first ("first").
 
-    >>> run = Run.from_columns(["q", "q", "q"], ["a#1", "b#1", "a#2"], [3.0, 2.0, 1.5])
+    >>> run = {"q": {"a#1": 3.0, "b#1": 2.0, "a#2": 1.5}}
     >>> collapse(run, r"(.+)#").doc.tolist(), collapse(run, r"(.+)#", by="sum").score.tolist()
     (['a', 'b'], [4.5, 2.0])
     """
     if by not in WAYS:
         hint = did_you_mean(str(by), WAYS)
         raise FusionError(f"by cannot be {by!r}{hint or '.'} It takes {', '.join(WAYS)}.")
-    if not isinstance(run, Run):
-        raise FusionError(
-            f"cannot collapse a value of type {type(run).__name__}; read the run with assay.read_run(path)."
-        )
+    run = as_run(run)
     doc = _documents_of(run, documents)
     names, code = encode_ids(doc)
     pairs, pair = np.unique(run.query * max(len(names), 1) + code, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Fuse runs into one. Reads no files."""
+"""Fuse runs into one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import numpy as np
 from msgspec import Struct
 
 from assay.arrays import starts
-from assay.errors import FusionError, InputError, show_id, some_of
+from assay.errors import FusionError, show_id, some_of
+from assay.formats.reading import RunLike, as_run
+from assay.formats.shapes import is_ranking, is_rows
+from assay.formats.unread import open_run
 from assay.fusion import methods, normalisations  # noqa: F401  (they register themselves)
 from assay.fusion.pooled import RANKS, PooledRuns, pool_runs
 from assay.fusion.registry import Method, Normalisation, find_method, find_normalisation
@@ -30,7 +33,7 @@ class Fused(Struct, frozen=True):
 
 
 def fuse(
-    runs: Sequence[Run],
+    runs: Mapping[str, RunLike] | Sequence[RunLike],
     method: str = "rrf",
     norm: str | None = None,
     weights: Sequence[float] | None = None,
@@ -41,6 +44,9 @@ def fuse(
 ) -> Run:
     """One run from several, by reciprocal rank fusion or another method; docs/fusion.md lists them.
 
+    `runs` is a list, or a dict by name, of anything that `evaluate` takes except functions. A list of documents without
+    scores, best first, has the scores -1, -2, -3 and so on.
+
     `norm` makes scores comparable first ("min-max", "z-score", "sum", "rank", "borda"; None: unchanged), `weights` has
     one number for each run, `parameters` are those of the method (rrf: k=60). `depth` limits the documents per query.
 
@@ -50,9 +56,7 @@ def fuse(
     the order of the runs (except for interpolation) or of their rows, to the last bit. Rows are sorted by query and
     rank; equal scores stay equal.
 
-    >>> one = Run.from_columns(["q", "q"], ["a", "b"], [9.0, 8.0])
-    >>> two = Run.from_columns(["q", "q"], ["b", "c"], [0.7, 0.6])
-    >>> fused = fuse([one, two], k=60)
+    >>> fused = fuse([{"q": {"a": 9.0, "b": 8.0}}, {"q": ["b", "c"]}], k=60)
     >>> [(doc, round(score, 4)) for doc, score in zip(fused.doc, fused.score.tolist())]
     [('b', 0.0325), ('a', 0.0164), ('c', 0.0161)]
     """
@@ -60,7 +64,7 @@ def fuse(
 
 
 def fuse_with_notes(
-    runs: Sequence[Run],
+    runs: Mapping[str, RunLike] | Sequence[RunLike],
     method: str = "rrf",
     norm: str | None = None,
     weights: Sequence[float] | None = None,
@@ -106,21 +110,20 @@ def in_rank_order(run: Run, depth: int | None = None) -> Run:
 
 
 def _checked_runs(runs: Any, how: Method) -> list[Run]:
-    if isinstance(runs, Run) or not isinstance(runs, Sequence) or isinstance(runs, (str, bytes)):
-        raise FusionError("fuse takes a list of runs: fuse([run, other]).")
-    for run in runs:
-        if not isinstance(run, Run):
-            raise InputError(
-                f"cannot fuse a value of type {type(run).__name__}; read the run with assay.read_run(path)."
-            )
-    if not runs:
+    if isinstance(runs, Mapping) and not any(map(is_ranking, runs.values())):
+        tables = [as_run(run, name=str(name)) for name, run in runs.items()]
+    elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)) and not is_rows(runs):
+        tables = [open_run(run, unnamed=f"run {number}").table for number, run in enumerate(runs, 1)]
+    else:
+        raise FusionError("fuse takes several runs: fuse([run, other]), or a dict by name.")
+    if not tables:
         raise FusionError("no runs to fuse; give at least one.")
-    if how.runs is not None and len(runs) != how.runs:
+    if how.runs is not None and len(tables) != how.runs:
         raise FusionError(
-            f"{how.name} takes exactly {how.runs} runs, not {len(runs)}. For more runs, use weighted with a weight for "
+            f"{how.name} takes exactly {how.runs} runs, not {len(tables)}. For more runs, use weighted with a weight for "
             "each."
         )
-    return list(runs)
+    return tables
 
 
 def _checked_weights(weights: Any, runs: Sequence[Run], how: Method) -> tuple[float, ...] | None:

@@ -1,16 +1,21 @@
-"""Read tables of scores from any tool: one row per query, one column per system, as CSV, TSV or with semicolons."""
+"""Read tables of scores from any tool: files with one row per query and one column per system, dicts, data frames."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 
-from assay.errors import InputError, show_id
-from assay.formats.numbers import number
+from assay.errors import InputError, show_id, some_of
+from assay.formats.columns import as_id
+from assay.formats.numbers import no_numeric_type, number, real
+from assay.formats.reading import ArrowData, DataFrame, frame_columns, is_frame
 from assay.formats.sources import Source, open_source
 from assay.formats.text import NO_DATA, whole_text
 from assay.tables import Floats
@@ -24,6 +29,98 @@ class ScoreTable(Struct, frozen=True):
     queries: tuple[str, ...]
     systems: tuple[str, ...]
     values: Floats  # (queries, systems)
+
+
+# A file, {system: {query: value}}, or a data frame with the queries and then a column for each system.
+ScoresLike: TypeAlias = ScoreTable | Source | Mapping[str, Mapping[Any, Any]] | ArrowData | DataFrame
+
+
+def as_scores(value: ScoresLike) -> ScoreTable:
+    """A table of scores from a path, {system: {query: value}} or a data frame; None and NaN are missing values.
+
+    >>> as_scores({"bm25": {"q1": 0.5, "q2": 0.25}, "new": {"q1": 0.75}}).values.tolist()
+    [[0.5, 0.75], [0.25, nan]]
+    """
+    if isinstance(value, ScoreTable):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        return read_scores(value)
+    if isinstance(value, Mapping):
+        return _from_dict(value)
+    if is_frame(value):
+        return _from_frame(value)
+    raise InputError(
+        f"cannot read a value of type {type(value).__name__} as a table of scores: pass a path, a dict "
+        "{system: {query: value}}, or a data frame with the queries in the first column and a column for each system."
+    )
+
+
+def _from_dict(value: Mapping[Any, Any]) -> ScoreTable:
+    by_system: dict[str, dict[str, Any]] = {}
+    for system, values in value.items():
+        if not isinstance(values, Mapping):
+            raise InputError(
+                f"the value of system {show_id(str(system))} has the type {type(values).__name__}; expected "
+                "{query: value}.",
+                source="scores",
+            )
+        by_system[str(system)] = dict(zip(_query_ids(list(values)), values.values(), strict=True))
+    queries = list(dict.fromkeys(query for values in by_system.values() for query in values))
+    place = {query: row for row, query in enumerate(queries)}
+    table = _new_table(queries, tuple(by_system))
+    for column, (system, values) in enumerate(by_system.items()):
+        rows = [place[query] for query in values]
+        table.values[rows, column] = _numbers(list(values.values()), list(values), system)
+    return table
+
+
+def _from_frame(frame: Any) -> ScoreTable:
+    columns: dict[str, list[Any]] = frame_columns(frame)
+    if len(columns) < 2:
+        raise InputError(
+            "expected the queries in the first column and then a column for each system; the columns are "
+            f"{some_of(list(columns)) or 'none'}.",
+            source="scores",
+        )
+    (_, first), *others = columns.items()
+    queries = _query_ids(first)
+    table = _new_table(queries, tuple(name for name, _ in others))
+    for place, (system, values) in enumerate(others):
+        table.values[:, place] = _numbers(values, queries, system)
+    return table
+
+
+def _new_table(queries: Sequence[str], systems: tuple[str, ...]) -> ScoreTable:
+    if not queries:
+        raise InputError("the table has no queries", source="scores")
+    return ScoreTable(tuple(queries), systems, np.full((len(queries), len(systems)), np.nan))
+
+
+def _query_ids(given: Sequence[Any]) -> list[str]:
+    seen: set[str] = set()
+    for value in given:
+        query = as_id(value)
+        if query is None:
+            raise InputError(
+                f"{show_id(repr(value))} ({type(value).__name__}) is not a query id; ids must be text or whole numbers.",
+                source="scores",
+            )
+        if query in seen:
+            raise InputError(f"query {show_id(query)} appears twice", source="scores")
+        seen.add(query)
+    return list(map(str, map(as_id, given)))
+
+
+def _numbers(values: Sequence[Any], queries: Sequence[str], system: str) -> list[float]:
+    """The values of a system; NaN for those that are missing."""
+    found = [math.nan if value is None or value != value else real(value) for value in values]  # noqa: PLR0124  (NaN)
+    if None in found:
+        place = found.index(None)
+        raise InputError(
+            f"{no_numeric_type(values[place])} (system {show_id(system)}, query {show_id(queries[place])})",
+            source="scores",
+        )
+    return [value for value in found if value is not None]
 
 
 def read_scores(source: Source) -> ScoreTable:

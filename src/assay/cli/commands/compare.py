@@ -6,7 +6,6 @@ import sys
 from typing import Any, get_args
 
 import click
-from msgspec.structs import replace
 
 from assay.cli import write
 from assay.cli.options import (
@@ -19,17 +18,16 @@ from assay.cli.options import (
 )
 from assay.cli.reading import file_option, input_options, named_runs, refuse_second_stdin
 from assay.cli.run_files import runs_argument
-from assay.comparison.comparing import MOVES, Comparison, compare_runs, compare_scores, segmentations
+from assay.comparison.comparing import MOVES, Comparison, compare_runs, compare_scores
 from assay.comparison.corrections import CORRECTIONS
 from assay.comparison.paired import Alternative
-from assay.comparison.pairs import IntervalKind, Study, SystemScores
+from assay.comparison.pairs import IntervalKind, Study
 from assay.comparison.segments import MINIMUM
 from assay.comparison.significance import names_of_tests
 from assay.errors import InputError
 from assay.evaluation import Evaluator
 from assay.formats.readings import Readings
 from assay.formats.unread import open_run
-from assay.inputs.scores import read_scores
 from assay.report.comparison import RENDERERS
 
 SECTION = "Measure"
@@ -187,13 +185,14 @@ def _refuse_options_of_runs() -> None:
 
 
 def _of_table(path: str, study: Study, looks: dict[str, Any]) -> Comparison:
-    given = read_scores(path)
-    table = SystemScores(given.systems, given.queries, ("score",), given.values[None])
-    segments = segmentations(looks["segments"], table, study, looks["texts"], {})
-    found = compare_scores(
-        table, study, segments=segments, minimum_segment=looks["minimum_segment"], moves=looks["moves"]
+    return compare_scores(
+        path,
+        study,
+        segments=looks["segments"],
+        minimum_segment=looks["minimum_segment"],
+        queries=looks["texts"],
+        moves=looks["moves"],
     )
-    return replace(found, texts=looks["texts"])
 
 
 def _of_runs(
