@@ -66,8 +66,9 @@ def merge_judges(qrels: Qrels, judges: Judges = "error", *, by_subtopic: bool = 
 def agreement_of(grade: Floats, document: Integers) -> Agreement:
     """How far judges agree; `document` is the number of the document that each grade is for, from 0.
 
-    >>> agreement_of(np.array([1.0, 0.0, 2.0, 2.0, 1.0]), np.array([0, 0, 1, 1, 2]))
-    Agreement(documents=3, several=2, disputed=1, judgments=4, equal_pairs=0.5, alpha=0.625)
+    >>> found = agreement_of(np.array([1.0, 0.0, 2.0, 2.0, 1.0]), np.array([0, 0, 1, 1, 2]))
+    >>> found.several, found.disputed, found.equal_pairs, round(found.alpha, 4)
+    (2, 1, 0.5, 0.8333)
     """
     count = np.bincount(document)
     several = count[count > 1]
@@ -190,7 +191,8 @@ def _sentences(qrels: Qrels, rows: list[int], found: Agreement, by_subtopic: boo
 def _listed(qrels: Qrels, rows: list[int]) -> str:
     """'grades 2, 0 (lines 1, 4)', or 'grade 1 each time (lines 1, 4)'."""
     grades = [f"{grade:g}" for grade in qrels.rel[rows].tolist()]
-    lines = "" if qrels.lines is None else f" (lines {_first_few([str(qrels.lines[row]) for row in rows])})"
+    numbers = [] if qrels.lines is None else list(dict.fromkeys(str(qrels.lines[row]) for row in rows))
+    lines = f" (lines {_first_few(numbers)})" if len(numbers) > 1 else ""  # JSON may be on one line
     if len(set(qrels.rel[rows].tolist())) == 1:
         return f"grade {grades[0]} each time{lines}"
     return f"grades {_first_few(grades)}{lines}"

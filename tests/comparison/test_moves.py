@@ -95,7 +95,7 @@ def test_compare_in_python_looks_at_documents_segments_and_agreement():
     assert "why" == found.texts["q2"]
 
 
-@pytest.mark.parametrize(("measure", "places"), [("AP", (1, 2)), ("RBP", (2, 1))])
+@pytest.mark.parametrize(("measure", "places"), [("AP", (1, 2)), ("RBP(rel=1)", (2, 1))])
 def test_documents_are_in_the_order_that_the_measure_saw(measure, places):
     """ir_measures orders ties by id, descending, but for RBP by input order."""
     tied = {"q1": {"a": 1.0, "z": 1.0}, "q2": {"a": 1.0, "z": 1.0}}

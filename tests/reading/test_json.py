@@ -97,7 +97,7 @@ def test_ids_that_are_no_ids_are_refused(doc: str, shown: str) -> None:
         ('{"q1": {"a": 1}', "<text>:2: invalid JSON: Expecting ',' delimiter. If each line is a separate record, "),
         (
             '{"q1": {"a": 1}}\n{"q2": {"a": 1}}',
-            "<text>:1: no query column; the columns are q1. ",
+            "<text>:1: no query, document or score column; the columns are q1. ",
         ),
         ('{"name": "x",\n"all": []}', f"<text>: the value of 'name' is text, not an object. {RUN_FORMS}"),
         (

@@ -151,7 +151,7 @@ def test_a_document_twice_in_a_list_follows_the_rule() -> None:
     twice = {"q": ["x", "a", "x"]}
     with pytest.raises(DuplicateError, match="run: document x is retrieved more than once for query q"):
         evaluate({"q": ["a"]}, twice, ["RR"])
-    with pytest.raises(DuplicateError, match="qrels: document x is judged more than once for query q"):
+    with pytest.raises(DuplicateError, match="qrels: document x is judged twice for query q"):
         evaluate(twice, {"q": ["a"]}, ["RR"])
 
     assert {"RR": 0.5} == evaluate({"q": ["a"]}, twice, ["RR"], rules=Rules(duplicates="first")).mean()

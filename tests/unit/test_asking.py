@@ -108,8 +108,12 @@ def test_texts_that_are_missing_are_named() -> None:
     assert (
         "1 of 2 judged queries has no text in `queries=` (first: q2). Add their texts, or leave them out of the qrels."
     ) == refusal(lambda: evaluate(QRELS, retrieve, queries={"q1": "what is a", "q2": ""}))
-    assert "cannot read a value of type list as queries: pass a path or a dict {query: text}." == refusal(
-        lambda: evaluate(QRELS, retrieve, queries=["what is a"])  # type: ignore[arg-type]
+    assert refusal(lambda: evaluate(QRELS, retrieve, queries=["q1", "q2"])).startswith(
+        "2 of 2 judged queries have no text"
+    )
+    assert (
+        "cannot read a value of type int as queries: pass a path, a dict {query: text}, or a list of ids."
+        == refusal(lambda: evaluate(QRELS, retrieve, queries=7))  # type: ignore[arg-type]
     )
 
 
@@ -139,7 +143,7 @@ def test_texts_that_no_run_would_use_are_refused() -> None:
             return retrieve(text)
 
     assert (
-        "`queries=` is for a run that is a function of the query's text, and this is none; leave it out."
+        "`queries=` is for a run that is a function of the query's text, or for files; these are neither, so leave it out."
         == refusal(lambda: evaluate(QRELS, {"q1": ["a"]}, queries=TEXTS))
         == refusal(lambda: evaluate_runs(QRELS, {"a": {"q1": ["a"]}}, queries=TEXTS))
     )
@@ -278,7 +282,7 @@ def test_a_diagnosis_tells_one_run_from_several(runs, systems: tuple[str, ...]) 
 
 
 def test_conventions_and_published_numbers_take_the_same_values() -> None:
-    qrels, run = {"q1": {"a"}}, {"q1": ["x", "a"]}
+    qrels, run = {"q1": {"a"}}, {"q1": [("x", 2.0), ("a", 1.0)]}
 
     assert {0.5} == {row.value for row in assay.compare_conventions(qrels, run, ["RR"]) if row.value is not None}
     assert 1 <= assay.reproduce("0.5", qrels, run, ["RR"]).matches

@@ -177,7 +177,7 @@ def test_repaired_judgments_have_the_values_of_the_rules(tmp_path_factory, rows,
     fix_qrels(old, new, policies={"duplicates": how})
     run = {query: {"a": 3.0, "b": 2.0, "c": 1.0} for query in "pq"}
 
-    expected = evaluate(old, run, ["nDCG@3", "AP"], rules=Rules(duplicates=how))
+    expected = evaluate(old, run, ["nDCG@3", "AP"], rules=Rules(judges=how))
     assert expected.mean() == evaluate(new, run, ["nDCG@3", "AP"]).mean()
     assert not {"QRL020", "QRL021"} & set(validate_qrels(new).codes())
 
