@@ -236,12 +236,12 @@ def no_query_in_common(judged: tuple[str, ...], answered: tuple[str, ...], run_n
 
     found = rewriting_between(*examples)
     fix = (
-        f"Check that run {run_name!r} belongs to these qrels and uses the same query ids."
+        "Check that the run belongs to these qrels and uses the same query ids."
         if found is None
         else f"They differ in {found[0].what}. Rewrite them: {policy_commands(found[0].policy, 'run', 'qrels', found[1])}."
     )
     return (
-        f"0 of {len(judged)} query ids match: the run has {show_id(examples[0])!r}, the qrels have "
+        f"0 of {len(judged)} query ids match: run {show_id(run_name)!r} has {show_id(examples[0])!r}, the qrels have "
         f"{show_id(examples[1])!r}. {fix}"
     )
 

@@ -47,8 +47,8 @@ def test_the_judgments_as_they_are_give_what_evaluating_gives(world, rules, like
     qrels = world.pool(run | {"q003": other["q003"]}, depth=8)
 
     measures = {"trec_eval-9": MEASURES[:7], "beir": ["nDCG@10", "AP@10", "R@20", "P@5"]}.get(like, MEASURES)
-    if like == "ir_measures":
-        measures = [name.replace("RBP", "RBP(rel=1)") for name in measures if name != "ERR@10"]  # its ids are no numbers
+    if like == "ir_measures":  # what it does at the edges (NumRel, ERR by gdeval) is not done again for other labels
+        measures = ["nDCG@10", "AP", "RR@10", "R@20", "P@5", "Bpref", "infAP", "RBP(rel=1)", "Judged@10"]
     measures = ["nDCG@10", "AP", "P@5"] if rules.get("ties") == "expected" else measures
     found = labelled(qrels, {"a": run, "b": rounded}, measures, rules=rules, like=like)
 

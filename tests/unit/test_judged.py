@@ -73,13 +73,13 @@ def test_missing_queries_count_are_left_out_or_refused():
 @pytest.mark.parametrize(
     ("judged", "answered", "examples"),
     [
-        (["51", "52"], ["051", "052"], "the run has '051', the qrels have '51'"),
-        (["Q1"], ["q1"], "the run has 'q1', the qrels have 'Q1'"),
-        (["1"], ["MB01"], "the run has 'MB01', the qrels have '1'"),
-        (["a-1", "topic-007"], ["b-2", "q7"], "the run has 'q7', the qrels have 'topic-007'"),
-        (["7", "y"], ["a", "q7"], "the run has 'q7', the qrels have '7'"),  # a and y have no number in common
-        (["a7", "b7"], ["q7"], "the run has 'q7', the qrels have 'a7'"),
-        (["a"], ["x"], "the run has 'x', the qrels have 'a'"),
+        (["51", "52"], ["051", "052"], "run 'run' has '051', the qrels have '51'"),
+        (["Q1"], ["q1"], "run 'run' has 'q1', the qrels have 'Q1'"),
+        (["1"], ["MB01"], "run 'run' has 'MB01', the qrels have '1'"),
+        (["a-1", "topic-007"], ["b-2", "q7"], "run 'run' has 'q7', the qrels have 'topic-007'"),
+        (["7", "y"], ["a", "q7"], "run 'run' has 'q7', the qrels have '7'"),  # a and y have no number in common
+        (["a7", "b7"], ["q7"], "run 'run' has 'q7', the qrels have 'a7'"),
+        (["a"], ["x"], "run 'run' has 'x', the qrels have 'a'"),
     ],
 )
 def test_query_sets_that_do_not_meet_show_why(judged, answered, examples):
