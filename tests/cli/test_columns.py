@@ -180,3 +180,12 @@ def test_refusals_name_the_option(files, arguments, message):
     done = assay(*arguments, cwd=files)
 
     assert (2, f"Error: {message}\n") == (done.returncode, done.stderr)
+
+
+def test_a_column_named_for_search_results_is_refused_as_they_have_none(tmp_path):
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
+    (tmp_path / "found.jsonl").write_text('{"query_id": "q1", "hits": [{"id": "a", "score": 1.0}]}\n')
+    done = assay("evaluate", "qrels.txt", "found.jsonl", "--columns", "run.doc=sku", cwd=tmp_path)
+
+    assert 2 == done.returncode
+    assert "found.jsonl: --columns run.doc=sku: there is no header with such a column." in done.stderr

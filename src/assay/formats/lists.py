@@ -163,6 +163,10 @@ def _in_first_group(names: tuple[str, ...], groups: Groups) -> list[str]:
 
 def columns_of_lists(lists: list[QueryList], kind: Kind, source: str, reading: Reading) -> Columns:
     """The rows of all lists."""
+    if reading.columns:
+        from assay.formats.chosen import refuse_no_header
+
+        refuse_no_header(kind, source, reading)
     lists = _named(lists, source, reading)
     for each in lists:
         if each.doubt:
