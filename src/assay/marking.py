@@ -170,7 +170,9 @@ def _judged_by_numpy(judgments: Judgments, run: Run, rules: Rules, *, strays: bo
     in_order = np.lexsort((hit_rank, rows.query[hit]))
     hit = hit[in_order]
     stray = np.flatnonzero((code >= 0) & (judgment < 0)) if strays else None
-    grade, positive = judgments.rel[judgment[hit]], rules.scores == "float32-positive"
+    grade = judgments.rel[judgment[hit]]
+    # A run without scores is ranked by score = -rank: these are not the run's own scores, so their sign says nothing.
+    positive = rules.scores == "float32-positive" and not run.has_only_ranks
     return JudgedRanking(
         queries=judgments.queries,
         retrieved=np.bincount(rows.query, minlength=len(judgments.queries)),

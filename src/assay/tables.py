@@ -113,6 +113,11 @@ class Run(Struct, frozen=True, eq=False):
         """The run itself; same interface as `UnreadRun.table`."""
         return self
 
+    @property
+    def has_only_ranks(self) -> bool:
+        """Whether the scores are the negated ranks, as for a file without scores."""
+        return self.rank is not None and np.array_equal(self.score, -self.rank)
+
     def named(self, name: str) -> Run:
         """The same run under another name."""
         return replace(self, name=name)
