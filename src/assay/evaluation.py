@@ -568,7 +568,7 @@ def _refuse_ties(measure: Measure, judged: JudgedRanking | JudgedTopics) -> None
         where = f"{len(queries)} of {total} {plural('{query|queries}', total)} ({some_of(queries)})"
         raise MeasureError(
             f"the order of tied documents changes {measure} in {where}. Break the ties in the run, or choose an order, such "
-            "as `ties='doc-desc'`."
+            "as `Rules(ties='doc-desc')`."
         )
 
 

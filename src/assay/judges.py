@@ -183,9 +183,9 @@ def _sentences(qrels: Qrels, rows: list[int], found: Agreement, by_subtopic: boo
     if len(column_2) > 1:
         yield f"Column 2 differs ({some_of(column_2)}); if it holds subtopics, use measures such as alpha_nDCG."
     if found.disputed:
-        yield "Choose which grade counts: `judges='mean'`, median, majority, best or first."
+        yield "Choose which grade counts: `Rules(judges='mean')`, median, majority, best or first."
     else:
-        yield "Remove the repeated rows, or keep the first (`judges='first'`)."
+        yield "Remove the repeated rows, or keep the first (`Rules(judges='first')`)."
 
 
 def _listed(qrels: Qrels, rows: list[int]) -> str:

@@ -221,8 +221,8 @@ def _check_query_sets(
     if rules.queries == "strict" and missing:
         raise QuerySetError(
             f"{len(missing)} of {len(judgments.queries)} judged queries {'is' if len(missing) == 1 else 'are'} missing from "
-            f"run {name!r} (first: {some_of(missing)}). Complete the run, count them as 0 (`queries='judged'`), "
-            f"or leave them out (`queries='both'`)."
+            f"run {name!r} (first: {some_of(missing)}). Complete the run, count them as 0 (`Rules(queries='judged')`), "
+            f"or leave them out (`Rules(queries='both')`)."
         )
 
 

@@ -120,7 +120,7 @@ def rank_rows(run: Run, query: Integers, rules: Rules) -> RankedRows:
 def _scores(run: Run, rules: Rules) -> npt.NDArray[Any]:
     """The values to rank by."""
     if "rank" in (rules.order, rules.ties.removesuffix("-column")) and run.rank is None:
-        setting = "`order='rank'`" if rules.order == "rank" else "`ties='rank-column'`"
+        setting = "`Rules(order='rank')`" if rules.order == "rank" else "`Rules(ties='rank-column')`"
         raise RulesError(f"run {run.name!r} has no rank column; {setting} needs one.")
     score = -run.rank.astype(np.float64) if rules.order == "rank" and run.rank is not None else run.score
     with np.errstate(over="ignore"):  # huge doubles become infinite floats, as in trec_eval 9
@@ -169,7 +169,7 @@ def _duplicate_error(run: Run, rows: Integers) -> DuplicateError:
     return DuplicateError(
         f"document {show_id(doc)} is retrieved more than once for query {show_id(query)} "
         f"({len(pairs)} duplicate row{'s' if len(pairs) > 1 else ''} in total). Remove the duplicates, keep the first "
-        f"(`duplicates='first'`), or keep the higher score (`duplicates='best'`).",
+        f"(`Rules(duplicates='first')`), or keep the higher score (`Rules(duplicates='best')`).",
         pairs=pairs,
         source=run.source,
         line=None if run.lines is None else int(run.lines[int(rows[0])]),

@@ -49,7 +49,7 @@ class Rules(Struct, frozen=True):
             raise RulesError(f"rule depth cannot be {self.depth!r}; it takes a whole number of documents, or None.")
         if self.depth is not None and self.ties in ("expected", "error"):
             raise RulesError(
-                f"`ties='{self.ties}'` does not work with `depth=`; use measures with a cutoff, such as nDCG@10."
+                f"`Rules(ties='{self.ties}')` does not work with `depth=`; use measures with a cutoff, such as nDCG@10."
             )
 
     def changed(self) -> dict[str, Any]:

@@ -191,7 +191,7 @@ def test_letters_have_the_value_that_is_given():
 def test_rules_are_rules():
     with pytest.raises(RulesError, match=r"rules must be Rules\(ties=...\) or a dict, not list"):
         evaluate(QRELS, RUN, ["RR"], rules=["ties"])
-    with pytest.raises(RulesError, match="`ties='expected'` does not work with `depth=`"):
+    with pytest.raises(RulesError, match=r"`Rules\(ties='expected'\)` does not work with `depth=`"):
         Rules(ties="expected", depth=2)
 
 

@@ -51,7 +51,7 @@ def test_tie_groups_span_the_ranks_of_equal_scores():
 
 
 def test_rank_column_needs_a_rank_column():
-    with pytest.raises(RulesError, match=r"run 'run' has no rank column; `ties='rank-column'` needs one."):
+    with pytest.raises(RulesError, match=r"run 'run' has no rank column; `Rules\(ties='rank-column'\)` needs one."):
         judge(QRELS, run_of({"q": {"b": 1.0}}), Rules(ties="rank-column"))
 
 
@@ -123,7 +123,7 @@ def test_a_duplicate_is_named_with_its_line():
 
     assert (
         "<text>:5: document b is retrieved more than once for query q (1 duplicate row in total). Remove the duplicates, "
-        "keep the first (`duplicates='first'`), or keep the higher score (`duplicates='best'`)."
+        "keep the first (`Rules(duplicates='first')`), or keep the higher score (`Rules(duplicates='best')`)."
     ) == str(caught.value)
 
 

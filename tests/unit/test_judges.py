@@ -170,18 +170,18 @@ def test_several_judgments_are_an_error_by_default():
     assert (
         "<text>:3: document d1 is judged 3 times for query q1, with grades 2, 0, 2 (lines 1, 3, 6). In all, 3 documents "
         "have several judgments, 2 of them with different grades. Column 2 differs (A, B, C); if it holds subtopics, use "
-        "measures such as alpha_nDCG. Choose which grade counts: `judges='mean'`, median, majority, best or first."
+        "measures such as alpha_nDCG. Choose which grade counts: `Rules(judges='mean')`, median, majority, best or first."
     ) == complaint(TEXT)
 
 
 def test_repeated_rows_with_the_same_grade_are_another_problem():
     assert (
         "<text>:2: document a is judged twice for query q, with grade 1 each time (lines 1, 2). "
-        "Remove the repeated rows, or keep the first (`judges='first'`)."
+        "Remove the repeated rows, or keep the first (`Rules(judges='first')`)."
     ) == complaint("q 0 a 1\nq 0 a 1\nq 0 b 1")
     assert (
         "<text>:2: document a is judged twice for query q, with grade 1 each time (lines 1, 2). In all, 2 documents have "
-        "several judgments, never with different grades. Remove the repeated rows, or keep the first (`judges='first'`)."
+        "several judgments, never with different grades. Remove the repeated rows, or keep the first (`Rules(judges='first')`)."
     ) == complaint("q 0 a 1\nq 0 a 1\nq 0 b 0\nq 0 b 0")
 
 
@@ -190,7 +190,7 @@ def test_the_message_needs_no_lines_and_lists_a_few():
 
     assert (
         "qrels: document a is judged 7 times for query q, with grades 0, 1, 2, 3, 4 and 2 more. "
-        "Choose which grade counts: `judges='mean'`, median, majority, best or first."
+        "Choose which grade counts: `Rules(judges='mean')`, median, majority, best or first."
     ) == complaint(many)
     with pytest.raises(DuplicateError) as caught:
         merge_judges(QRELS)

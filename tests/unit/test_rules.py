@@ -30,7 +30,7 @@ def test_ties_that_change_a_value_can_be_an_error(name):
 
     assert str(error.value) == (
         f"the order of tied documents changes {name} in 1 of 2 queries (q). Break the ties in the run, or choose an order, "
-        "such as `ties='doc-desc'`."
+        "such as `Rules(ties='doc-desc')`."
     )
 
 
@@ -51,7 +51,7 @@ def test_a_tie_of_relevant_documents_only_changes_nothing():
 
 
 def test_ties_that_are_cut_off_are_not_known():
-    with pytest.raises(RulesError, match=r"`ties=.error.` does not work with `depth=`"):
+    with pytest.raises(RulesError, match=r"`Rules\(ties=.error.\)` does not work with `depth=`"):
         Rules(ties="error", depth=5)
 
 

@@ -93,7 +93,7 @@ def test_a_document_judged_twice_for_a_subtopic_is_refused_with_its_line():
 
     assert (
         "<text>:4: document a is judged 3 times for query q, subtopic 2, with grades 2, 1, 3 (lines 2, 4, 5). "
-        "Choose which grade counts: `judges='mean'`, median, majority, best or first." == str(caught.value)
+        "Choose which grade counts: `Rules(judges='mean')`, median, majority, best or first." == str(caught.value)
     )
     assert (("q", "a"), ("q", "a")) == caught.value.pairs
 

@@ -11,8 +11,8 @@ import click
 
 from assay.rules import RULES_IN_WORDS
 
-# `split=`, `grades={'E': 3}` or `read_run(input_format='beir')`, in backticks
-_PARAMETER = re.compile(r"`(?:read_(?P<kind>run|qrels)\()?(?P<name>[a-z_]+)=(?P<value>[^`]*?)\)?`")
+# `split=`, `grades={'E': 3}`, `read_run(input_format='beir')` or `Rules(ties='input')`, in backticks
+_PARAMETER = re.compile(r"`(?:read_(?P<kind>run|qrels)\(|(?P<rule>Rules)\()?(?P<name>[a-z_]+)=(?P<value>[^`]*?)\)?`")
 # What --queries and --scores were where they did not take a file
 _RENAMED = {"--queries": ("--size",), "--scores": ("--score-type",)}
 
@@ -23,8 +23,8 @@ def with_flags(message: str, command: click.Command) -> str:
     >>> command = click.Command("sample", params=[click.Option(["--grades"]), click.Option(["--run-format"])])
     >>> with_flags("give letters a value: `grades={'E': 3, 'S': 2}`", command)
     'give letters a value: --grades E=3,S=2'
-    >>> with_flags("read it with `read_run(input_format='beir')`, or `ties='input'`", command)
-    "read it with --run-format beir, or `ties='input'`"
+    >>> with_flags("read it with `read_run(input_format='beir')`, or `Rules(ties='input')`", command)
+    "read it with --run-format beir, or `Rules(ties='input')`"
     """
     flags = {
         str(option.name): max(option.opts, key=len) for option in command.params if isinstance(option, click.Option)
@@ -33,9 +33,9 @@ def with_flags(message: str, command: click.Command) -> str:
     def flag(found: re.Match[str]) -> str:
         name, value = found["name"], _as_argument(found["value"])
         of_kind = flags.get(f"{found['kind']}_format") if name == "input_format" else None
-        rule = RULES_IN_WORDS.get(name)
-        if rule is not None and value in rule.choices:  # `queries='both'` is the rule, `queries=` a file
-            option = rule.option if rule.option in flags.values() else None
+        if found["rule"]:  # `Rules(queries='both')` is the rule, `queries=` a file
+            flag_of_rule = RULES_IN_WORDS[name].option
+            option = flag_of_rule if flag_of_rule in flags.values() else None
         else:
             option = of_kind or flags.get(name)
         return found[0] if option is None else f"{option} {value}".rstrip()

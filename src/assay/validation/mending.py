@@ -291,7 +291,8 @@ class Mender:
             spelt: dict[bytes, bytes] = {}
             for row in rows:
                 self._refuse_one_of_two("doc", spelt, row, f" of query {show_id(decoded(query))}")
-        kept = self._without_duplicates(self._without_repeats(rows))
+        # Equal judgments of a document may come from two judges, and then both count.
+        kept = self._without_duplicates(rows if self._kind == "qrels" else self._without_repeats(rows))
         if self._kind == "run" and query not in self._spoilt:
             kept = self._cut(kept)
             self._renumber(kept)

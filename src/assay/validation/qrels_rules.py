@@ -76,8 +76,9 @@ def comments(facts: QrelsFacts) -> Iterator[Said]:
     "QRL020",
     "query",
     "error",
-    "{count} {judgment is|judgments are} repeated",
-    fix="Remove the duplicates (--fix does this).",
+    "{count} {judgment repeats|judgments repeat} an earlier one with the same grade",
+    fix="If several people judged, keep them and choose which grade counts with --judges. If the rows are copies, remove "
+    "them: --fix OUT --policy duplicates=first.",
 )
 def repeated_judgments(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     """Duplicate judgment.
