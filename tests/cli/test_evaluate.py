@@ -245,4 +245,4 @@ def test_query_sets_that_do_not_meet_say_so(tmp_path):
     done = assay("evaluate", tmp_path / "q", tmp_path / "r")
 
     assert 2 == done.returncode
-    assert "0 of 50 query ids match: run 'run' has '051', the qrels have '51'." in done.stderr
+    assert "0 of 50 query ids match: run 'r' has '051', the qrels have '51'." in done.stderr

@@ -13,7 +13,7 @@ from assay.formats.writers import gathered
 from assay.ranking import ranks_of
 from assay.tables import Qrels, Run
 
-FORMATS = list(INPUT_FORMATS)
+FORMATS = [name for name in INPUT_FORMATS if name != "ranklib"]  # which is read only: it holds no run
 NAMED = ("jsonl", "csv", "tsv", "parquet", "arrow")  # with all columns of a table, by their names
 UNICODE = ("json", "jsonl", "parquet", "arrow")
 COLUMNS = ("trec", "beir", "msmarco")

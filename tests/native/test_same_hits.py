@@ -43,9 +43,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def every_rules(**fixed: Any) -> list[Rules]:
     """All combinations of rules."""
-    choices = {**RULE_CHOICES, "undefined": ["zero"], "depth": [None, 0, 1, 3], **fixed}
+    choices = {**RULE_CHOICES, "undefined": ["zero"], "judges": ["error"], "depth": [None, 0, 1, 3], **fixed}
     combinations = (dict(zip(choices, chosen, strict=True)) for chosen in product(*choices.values()))
-    return [Rules(**chosen) for chosen in combinations if chosen["depth"] is None or chosen["ties"] != "expected"]
+    return [
+        Rules(**chosen)
+        for chosen in combinations
+        if chosen["depth"] is None or chosen["ties"] not in ("expected", "error")
+    ]
 
 
 def row(query: str, doc: str, score: str, rank: int) -> Row:
