@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from assay import evaluate, validate_qrels, validate_run
 from assay.errors import AssayError, InputError
+from assay.formats.readings import Reading
 from assay.validation.fixing import fix_qrels, fix_run
 from validation.cases import GOOD_QRELS, GOOD_RUN, QRELS_CASES, RUN_CASES
 
@@ -167,3 +168,28 @@ def test_new_ranks_say_the_order_of_old_ranks_and_scores(tmp_path_factory, ranks
         in_new_order = [score for _, score in sorted(zip(new, (score for _, score in rows), strict=True))]
         assert list(range(1, len(rows) + 1)) == sorted(new)
         assert sorted(in_new_order, reverse=True) == in_new_order
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("qid Q0 docno score rank tag\nq1 Q0 a 9 1 x\nq1 Q0 b 8 2 x\n", fix_run),
+        ("query_id doc_id score\nq1 a 2.0\nq1 b 1.0\n", fix_run),
+        ("docno iter qid rel\nd1 0 q1 1\nd2 0 q1 -1\n", fix_qrels),
+    ],
+    ids=["score before rank", "three columns", "document first"],
+)
+def test_columns_in_another_order_are_not_repaired_by_position(tmp_path: Path, text: str, fix) -> None:
+    (tmp_path / "old").write_text(text)
+
+    with pytest.raises(InputError, match="the header names other columns than"):
+        fix(tmp_path / "old", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_columns_that_the_user_named_count_as_well(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("term Q0 sku position s tag\nq1 Q0 a 2 9.0 x\nq1 Q0 b 1 2.0 x\n")
+    reading = Reading(columns={"query": "term", "doc": "sku", "score": "position"})
+
+    with pytest.raises(InputError, match="the header names other columns than"):
+        fix_run(tmp_path / "old", tmp_path / "new", policies={"cut": 1}, reading=reading)

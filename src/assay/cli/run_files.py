@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -59,6 +58,8 @@ def _files_of_folder(folder: str) -> list[str]:
     files = [path for path in (os.path.join(folder, name) for name in names) if os.path.isfile(path)]
     found = [path for path in files if _ending(path) in RUN_SUFFIXES]
     others = [path for path in files if path not in found]
+    import shlex  # only for the message
+
     pattern = shlex.quote(os.path.join(folder, "*"))
     if not found:
         raise InputError(

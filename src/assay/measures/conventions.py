@@ -285,6 +285,13 @@ def _without_relevant(_: Measure, judged: JudgedRanking, rules: Rules) -> str:
     return where and f"it divides by the number of relevant documents, which is 0 in {where}"
 
 
+def _with_fractions(_: Measure, judged: JudgedRanking, rules: Rules) -> str:
+    """pytrec_eval, which BEIR uses for most measures, takes only whole grades."""
+    grades = judged.pool.grade
+    fractions = grades[grades != np.trunc(grades)]
+    return f"it takes only whole grades, not {fractions[0]:g}" if len(fractions) else ""
+
+
 def _within_1000(measure: Measure) -> Measure:
     cutoff = measure.param("cutoff")
     return measure if cutoff is None or cutoff <= 1000 else measure(cutoff=1000)
@@ -483,7 +490,13 @@ CONVENTIONS: dict[str, Convention] = {
                     rules=_OF_BEIR,
                     why="BEIR's own code: ties in input order, mean over all judged queries",
                 ),
-                Departure(_exponential, adapt=_without("gain"), why="gain is linear: the grade itself"),
+                Departure(
+                    _exponential,
+                    adapt=_without("gain"),
+                    problem=_with_fractions,
+                    why="gain is linear: the grade itself",
+                ),
+                Departure(named("nDCG", "AP", "R", "P"), problem=_with_fractions),
             ),
             decimals=5,
         ),

@@ -22,11 +22,12 @@ from assay.files import write_blocks
 from assay.formats import as_qrels
 from assay.formats.detect import detect_format
 from assay.formats.ir_metadata import appended, read_header, write_with_metadata
-from assay.formats.names import Kind
+from assay.formats.lines import ColumnOrder
+from assay.formats.names import Kind, find_roles, is_header
 from assay.formats.reading import FORMATS
 from assay.formats.readings import AUTO, Reading
 from assay.formats.sources import COMPRESSION_SUFFIXES, STDIN, Content, Origin, Source
-from assay.formats.text import refuse_other_files, wide_encoding
+from assay.formats.text import BYTE_ORDER_MARK, decoded, first_data_line, refuse_other_files, wide_encoding
 from assay.formats.unread import open_run
 from assay.inputs.queries import read_queries
 from assay.validation.mending import ID_WORDS, Interleaved, Mender, Repair
@@ -103,6 +104,21 @@ def fix_qrels(
     return task.run(None, metadata=metadata)
 
 
+def _refuse_other_columns(content: Content, kind: Kind, layout: ColumnOrder, reading: Reading) -> None:
+    """Raise an error if a header names other columns than those of the format: rows are repaired by position."""
+    _, first = first_data_line(content.head.removeprefix(BYTE_ORDER_MARK))
+    names = [decoded(token) for token in first.split()]
+    if wide_encoding(content.head) is not None or not is_header(names, kind, reading):
+        return
+    roles = find_roles(names, kind, content.name, reading=reading.shared())
+    if len(names) != len(layout) or any(layout[place] != role for role, (place, *_) in roles.items() if role in layout):
+        raise InputError(
+            f"the header names other columns than {' '.join(layout)}, in that order, and rows are repaired by position. "
+            f"Convert the file first with `assay {'runs' if kind == 'run' else 'qrels'} convert`.",
+            source=content.name,
+        )
+
+
 def _topics(queries: Any) -> set[str]:
     return set(read_queries(queries) if isinstance(queries, (str, os.PathLike)) else map(str, queries))
 
@@ -124,7 +140,8 @@ class _Task:
         self._origin, self._reading, self._gathered = Origin(source), reading, False
         with self._origin.open() as content:
             self._form = _format(content, kind, reading)
-        self._layout = LAYOUTS[kind][self._form]
+            self._layout = LAYOUTS[kind][self._form]
+            _refuse_other_columns(content, kind, self._layout, reading)
         if any(each.name == "ranks" for each in policies) and "rank" not in self._layout:
             raise InputError(
                 f"policy 'ranks' needs a rank column, and {self._form} runs have none.", source=str(source)
