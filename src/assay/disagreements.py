@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.errors import MeasureError, QuerySetError, RulesError, some_of
-from assay.evaluation import combined, ranking_of, rounded, values_under
+from assay.evaluation import Unmatched, combined, ranking_of, refuse_unmatched, rounded, values_under
 from assay.formats import as_qrels, as_run
 from assay.formats.reading import QrelsLike, RunLike
 from assay.judged import JudgedRanking
@@ -127,14 +127,19 @@ def compare_conventions(
     *,
     duplicates: Duplicates = "error",
     judges: Judges = "error",
+    unmatched: Unmatched = "error",
 ) -> list[ConventionRow]:
     """One row per measure and named convention.
 
-    `duplicates` and `judges` are our rules for documents that are retrieved twice or judged several times.
+    `duplicates` and `judges` are our rules for documents that are retrieved twice or judged several times. A run without
+    any document of the qrels is an error, unless `unmatched` is "zero".
     """
-    files = _Files(as_qrels(qrels), as_run(run), Rules(duplicates=duplicates, judges=judges))
+    judgments, table = as_qrels(qrels), as_run(run)
+    files = _Files(judgments, table, Rules(duplicates=duplicates, judges=judges))
     requests = parse_measures(measures)
-    return [_row(files, request, convention) for request in requests for convention in CONVENTIONS.values()]
+    rows = [_row(files, request, convention) for request in requests for convention in CONVENTIONS.values()]
+    refuse_unmatched(judgments, table, unmatched)
+    return rows
 
 
 def _row(files: _Files, request: Request, convention: Convention) -> ConventionRow:

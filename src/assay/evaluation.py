@@ -33,7 +33,7 @@ from assay.measures.arithmetic import log
 from assay.measures.conventions import Convention, convention
 from assay.native.sums import exact_sum
 from assay.rules import RULE_CHOICES, Rules
-from assay.tables import Floats, Integers, Qrels, as_bytes, in_byte_order
+from assay.tables import Floats, Integers, Qrels, Run, as_bytes, in_byte_order
 from assay.words import plural
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
@@ -516,6 +516,12 @@ def _reading(
 
     refuse_useless_queries(queries, qrels, runs)
     return Reading(grades=grades or {}, columns=columns or {}, queries=as_queries(query_texts(queries)))
+
+
+def refuse_unmatched(qrels: Qrels, run: Run, unmatched: Unmatched) -> None:
+    """Raise an error if no document of the run occurs in the qrels, whatever the measures and rules; never with "zero"."""
+    rules = Rules(duplicates="first", judges="first")
+    Evaluator(qrels, DEFAULT_MEASURES[:1], rules, unmatched=unmatched).refuse_unmatched(run)
 
 
 def first_of(evaluation: Evaluation) -> tuple[str, float]:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.errors import AssayError, InputError, MeasureError, ParameterError
-from assay.evaluation import combined, has_relevant, ranking_of, rounded, values_under
+from assay.evaluation import Unmatched, combined, has_relevant, ranking_of, refuse_unmatched, rounded, values_under
 from assay.formats import as_qrels, as_run
 from assay.formats.reading import QrelsLike, RunLike
 from assay.judged import JudgedRanking
@@ -196,13 +196,14 @@ def reproduce(
     *,
     duplicates: Duplicates = "error",
     judges: Judges = "error",
+    unmatched: Unmatched = "error",
 ) -> Reproduction:
     """The tools, measures and rules that give a published number for a run, and those that come nearest.
 
     A value gives the number if it rounds to it, so write the number as it was published: "0.430" has three decimals. A
     number above 1 that nothing gives is read as a percentage. `measures` narrows the search: "nDCG@10" tries both gains,
     "nDCG" all cutoffs as well. `duplicates` and `judges` are our rules for documents that are retrieved twice or
-    judged several times.
+    judged several times. A run without any document of the qrels is an error, unless `unmatched` is "zero".
 
     >>> found = reproduce("0.6309", {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["nDCG", "AP"])
     >>> found.matches, found.candidates[0].measure, found.candidates[0].conventions[:2]
@@ -215,6 +216,7 @@ def reproduce(
     values = [(way, value) for way in ways if (value := files.value(way)) is not None and not math.isnan(value)]
     if not values:
         raise files.problem or MeasureError("no measure can be computed for these files.")
+    refuse_unmatched(judgments, table, unmatched)
     as_percent = _Number(written.value / 100, written.decimals + 2)
     as_written = not sure and any(written.is_given_by(value) for _, value in values)
     percent = sure or (not as_written and 1 < written.value <= 100)

@@ -166,3 +166,14 @@ def test_options_win_even_if_they_say_our_default():
     out = assay("evaluate", QRELS, KEYWORD, "-m", "nDCG@10", "--like", "trec_eval-10", "--query-set", "judged").stdout
 
     assert ["keyword", "0.5214"] == out.splitlines()[2].split()
+
+
+@pytest.mark.parametrize("command", [("conventions",), ("reproduce", "0.0")])
+def test_a_run_without_a_judged_document_is_refused_here_too(tmp_path, command):
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
+    (tmp_path / "my.run").write_text("q1 Q0 zzz 1 1 x\n")
+    done = assay(*command, "qrels.txt", "my.run", "-m", "RR", cwd=tmp_path)
+
+    assert 2 == done.returncode
+    assert "0 of 1 document ids of run 'my' occur in the qrels" in done.stderr
+    assert 0 == assay(*command, "qrels.txt", "my.run", "-m", "RR", "--unmatched", "zero", cwd=tmp_path).returncode

@@ -190,7 +190,7 @@ def test_subtopics_are_judged_if_there_are_any():
 )
 def test_the_shown_way_gives_the_value_again(case, name):
     """A law: `evaluate` with the convention, measure and rules of a candidate gives its value."""
-    for candidate in reproduce("0.4334", case.grades, case.scores, [name]).candidates:
+    for candidate in reproduce("0.4334", case.grades, case.scores, [name], unmatched="zero").candidates:
         for convention in (candidate.convention, *candidate.conventions):
             again = evaluate(
                 case.grades, case.scores, [candidate.measure], rules=candidate.rules, like=convention, unmatched="zero"
@@ -207,7 +207,7 @@ def test_whatever_a_tool_reports_is_found(case, like, measure):
     except (MeasureError, QuerySetError, RulesError):  # the tool reports nothing
         return
     if not math.isnan(value):
-        assert reproduce(f"{value:.4f}", case.grades, case.scores, [measure]).found
+        assert reproduce(f"{value:.4f}", case.grades, case.scores, [measure], unmatched="zero").found
 
 
 @pytest.mark.parametrize("rules", [Rules(queries="both", undefined="nan"), Rules(scores="float32", ties="doc-asc")])

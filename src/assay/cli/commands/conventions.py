@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from assay.cli import write
-from assay.cli.options import measure_options, output_options, repeats_options
+from assay.cli.options import measure_options, output_options, repeats_options, unmatched_option
 from assay.cli.reading import input_options, read_input
 from assay.disagreements import compare_conventions
+from assay.evaluation import Unmatched
 from assay.formats.readings import Readings
 from assay.measures.conventions import CONVENTIONS
 from assay.report.disagreements import CONVENTION_RENDERERS
@@ -27,6 +28,7 @@ SECTION = "Measure"
 @output_options(CONVENTION_RENDERERS, "How to show the result.")
 @repeats_options
 @input_options
+@unmatched_option
 def command(
     qrels: str | None,
     run: str | None,
@@ -35,6 +37,7 @@ def command(
     output: str | None,
     duplicates: Duplicates,
     judges: Judges,
+    unmatched: Unmatched,
     readings: Readings,
 ) -> None:
     """Show what each well-known tool would report for the same files, and why it differs.
@@ -49,5 +52,5 @@ def command(
             write(f"{convention.name:<{width}}{convention.about}\n")
         return
     judgments, (table,) = read_input(qrels, (run,), readings)
-    rows = compare_conventions(judgments, table, measures, duplicates=duplicates, judges=judges)
+    rows = compare_conventions(judgments, table, measures, duplicates=duplicates, judges=judges, unmatched=unmatched)
     write(CONVENTION_RENDERERS[output_format](rows), output)

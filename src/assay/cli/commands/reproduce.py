@@ -9,8 +9,9 @@ import click
 
 from assay.cli import write
 from assay.cli.commands.evaluate import command as evaluate
-from assay.cli.options import output_options, repeats_options
+from assay.cli.options import output_options, repeats_options, unmatched_option
 from assay.cli.reading import READING_OPTIONS, input_options, read_input, words_given
+from assay.evaluation import Unmatched
 from assay.formats.readings import Readings
 from assay.report.reproducing import REPRODUCTION_RENDERERS
 from assay.reproducing import Candidate, reproduce
@@ -37,6 +38,7 @@ SECTION = "Measure"
 @output_options(REPRODUCTION_RENDERERS, "How to show the result.")
 @repeats_options
 @input_options
+@unmatched_option
 def command(
     number: str,
     qrels: str,
@@ -46,6 +48,7 @@ def command(
     output: str | None,
     duplicates: Duplicates,
     judges: Judges,
+    unmatched: Unmatched,
     readings: Readings,
 ) -> None:
     """Find the tool, measure and rules that give NUMBER for RUN and QRELS.
@@ -57,7 +60,7 @@ def command(
     Exit status: 0 something gives the number, 1 nothing does, 2 wrong usage or unusable input.
     """
     judgments, (table,) = read_input(qrels, (run,), readings)
-    found = reproduce(number, judgments, table, measures, duplicates=duplicates, judges=judges)
+    found = reproduce(number, judgments, table, measures, duplicates=duplicates, judges=judges, unmatched=unmatched)
     given = words_given(*READING_OPTIONS, "duplicates", "judges")
 
     def again(candidate: Candidate) -> str:
