@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.arrays import changes, starts
-from assay.errors import DuplicateError, show_id, some_of
+from assay.errors import DuplicateError, InputError, show_id, some_of
 from assay.rules import Judges
 from assay.tables import Floats, Integers, Qrels
 
@@ -46,6 +46,8 @@ def merge_judges(qrels: Qrels, judges: Judges = "error", *, by_subtopic: bool = 
     >>> merge_judges(qrels, "mean").agreement.equal_pairs  # 1 of 3 pairs
     0.3333333333333333
     """
+    if not isinstance(qrels, Qrels):
+        raise InputError(f"expected Qrels, as from assay.read_qrels, not a value of type {type(qrels).__name__}.")
     document, first = _documents(qrels, by_subtopic)
     if len(first) == len(qrels):
         return Merged(qrels, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import assay
 from assay import Run, fuse, parse_run
 from assay.errors import DuplicateError, FusionError, InputError
 from assay.fusion import METHODS, fuse_with_notes
@@ -200,3 +201,15 @@ def test_a_million_rows_take_seconds():
     fuse(large)
 
     assert time.process_time() - start < 10
+
+
+def test_columns_of_tables_may_have_other_names(tmp_path):
+    (tmp_path / "a.csv").write_text("term,sku,position\nq,x,1\nq,y,2\n")
+    (tmp_path / "b.csv").write_text("term,sku,position\nq,y,1\nq,x#1,2\n")
+    columns = {"query": "term", "doc": "sku", "rank": "position"}
+    fused = assay.fuse([tmp_path / "a.csv", tmp_path / "b.csv"], columns=columns)
+
+    assert ["y", "x", "x#1"] == fused.doc.tolist()
+    assert ["y", "x"] == assay.collapse(tmp_path / "b.csv", "([a-z]+)", columns=columns).doc.tolist()
+    with pytest.raises(assay.AssayError, match="rrf has no parameter 'bogus'"):
+        assay.fuse([tmp_path / "missing.csv"], bogus=1)

@@ -11,6 +11,7 @@ import numpy as np
 
 from assay.errors import FusionError, did_you_mean, some_of
 from assay.formats.reading import RunLike, as_run
+from assay.formats.readings import ColumnNames, Reading
 from assay.fusion.fusing import in_rank_order
 from assay.fusion.pooled import total_of
 from assay.tables import Floats, Ids, Integers, Run, encode_ids
@@ -19,11 +20,12 @@ Chunks: TypeAlias = Mapping[str, str] | str | re.Pattern[str]
 OF_CHUNK = "doc"  # the optional named group of the regular expression that matches the document
 
 
-def collapse(run: RunLike, documents: Chunks, *, by: str = "max") -> Run:
+def collapse(run: RunLike, documents: Chunks, *, by: str = "max", columns: ColumnNames | None = None) -> Run:
     """The run with each document once per query, scored by its chunks.
 
-    `run` is anything that `evaluate` takes except functions. `documents` says which document a chunk belongs to: a mapping from chunk to document, or a regular expression that
-    is searched in the chunk's id. The document is the group `doc`, else the first group, else the whole match. A chunk
+    `run` is anything that `evaluate` takes except functions; `columns` names the columns of a table, as there. `documents`
+    says which document a chunk belongs to: a mapping from chunk to document, or a regular expression that is searched in
+    the chunk's id. The document is the group `doc`, else the first group, else the whole match. A chunk
     without a document is an error. `by` says how a document is scored: by its best chunk ("max"), by the sum of its
     chunks ("sum"; negative scores lower it), or by the chunk whose row comes first ("first").
 
@@ -34,7 +36,7 @@ def collapse(run: RunLike, documents: Chunks, *, by: str = "max") -> Run:
     if by not in WAYS:
         hint = did_you_mean(str(by), WAYS)
         raise FusionError(f"by cannot be {by!r}{hint or '.'} It takes {', '.join(WAYS)}.")
-    run = as_run(run)
+    run = as_run(run, Reading(columns=columns or {}))
     doc = _documents_of(run, documents)
     names, code = encode_ids(doc)
     pairs, pair = np.unique(run.query * max(len(names), 1) + code, return_inverse=True)

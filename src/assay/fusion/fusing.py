@@ -11,6 +11,7 @@ from msgspec import Struct
 from assay.arrays import starts
 from assay.errors import FusionError, show_id, some_of
 from assay.formats.reading import RunLike, as_run
+from assay.formats.readings import ColumnNames, Reading
 from assay.formats.shapes import is_ranking, is_rows
 from assay.formats.unread import open_run
 from assay.fusion import methods, normalisations  # noqa: F401  (they register themselves)
@@ -40,12 +41,13 @@ def fuse(
     *,
     ranks: str = "score",
     depth: int | None = None,
+    columns: ColumnNames | None = None,
     **parameters: float,
 ) -> Run:
     """One run from several, by reciprocal rank fusion or another method; docs/fusion.md lists them.
 
     `runs` is a list, or a dict by name, of anything that `evaluate` takes except functions. A list of documents without
-    scores, best first, has the scores -1, -2, -3 and so on.
+    scores, best first, has the scores -1, -2, -3 and so on. `columns` names the columns of tables, as in `evaluate`.
 
     `norm` makes scores comparable first ("min-max", "z-score", "sum", "rank", "borda"; None: unchanged), `weights` has
     one number for each run, `parameters` are those of the method (rrf: k=60). `depth` limits the documents per query.
@@ -60,7 +62,7 @@ def fuse(
     >>> [(doc, round(score, 4)) for doc, score in zip(fused.doc, fused.score.tolist())]
     [('b', 0.0325), ('a', 0.0164), ('c', 0.0161)]
     """
-    return fuse_with_notes(runs, method, norm, weights, parameters, ranks=ranks, depth=depth).run
+    return fuse_with_notes(runs, method, norm, weights, parameters, ranks=ranks, depth=depth, columns=columns).run
 
 
 def fuse_with_notes(
@@ -72,11 +74,14 @@ def fuse_with_notes(
     *,
     ranks: str = "score",
     depth: int | None = None,
+    columns: ColumnNames | None = None,
 ) -> Fused:
     """Like `fuse`, with a record of how the run was made and notes about possible surprises."""
     how, way = find_method(method), find_normalisation(norm)
-    runs = _checked_runs(runs, how)
     checked = how.checked(parameters or {})
+    reading = Reading(columns=columns or {}).shared()
+    runs = _checked_runs(runs, how, reading)
+    reading.refuse_unused()
     given = _checked_weights(weights, runs, how)
     if ranks not in RANKS:
         raise FusionError(f"ranks cannot be {ranks!r}; it takes {' or '.join(RANKS)}.")
@@ -109,11 +114,11 @@ def in_rank_order(run: Run, depth: int | None = None) -> Run:
 # Checks
 
 
-def _checked_runs(runs: Any, how: Method) -> list[Run]:
+def _checked_runs(runs: Any, how: Method, reading: Reading) -> list[Run]:
     if isinstance(runs, Mapping) and not any(map(is_ranking, runs.values())):
-        tables = [as_run(run, name=str(name)) for name, run in runs.items()]
+        tables = [as_run(run, reading, name=str(name)) for name, run in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)) and not is_rows(runs):
-        tables = [open_run(run, unnamed=f"run {number}").table for number, run in enumerate(runs, 1)]
+        tables = [open_run(run, reading, unnamed=f"run {number}").table for number, run in enumerate(runs, 1)]
     else:
         raise FusionError("fuse takes several runs: fuse([run, other]), or a dict by name.")
     if not tables:

@@ -238,6 +238,8 @@ def _identity(source: Source) -> dict[str, str]:
 
 
 def _refuse_output(source: Source, target: str) -> None:
+    if not isinstance(source, (str, os.PathLike)):
+        raise InputError(f"only files can be repaired: pass a path, not a value of type {type(source).__name__}.")
     if source != STDIN and os.path.exists(target) and os.path.samefile(source, target):
         raise InputError("the repaired copy would overwrite the original. Choose another name.", source=target)
     if target.endswith(COMPRESSION_SUFFIXES):
