@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.report.benchmark.page import render_html
+from assay.report.drawing.charts import Drawings
 from benchmark.test_report import HOSTILE, renamed, report
 from report.test_browser import browser, opened
 
@@ -36,8 +37,8 @@ def test_it_fits_the_screen(opened, width, scheme):
 
 
 def test_it_stands_without_charts(opened, monkeypatch):
-    monkeypatch.setattr("assay.report.benchmark.page.draw", lambda charts: {})
+    monkeypatch.setattr("assay.report.benchmark.page.draw", lambda charts: Drawings(missing="no ink."))
     page = opened(render_html(report())).page
 
     assert 0 == page.locator("svg").count()
-    assert "install one more package" in page.locator("#charts").inner_text()
+    assert "Charts are shown as text: no ink." in page.locator("#charts").inner_text()
