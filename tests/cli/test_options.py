@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from assay.cli.options import split_name
+from assay.cli.reading import split_name
 from assay.rules import RULES_IN_WORDS
 from cli.command import assay
 from cli.test_commands import all_commands
