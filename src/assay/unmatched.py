@@ -50,7 +50,7 @@ def unmatched_documents(judged: Iterable[str], run: Run, score: Score) -> Docume
 def _fix(found: Difference, run: Run, score: Score) -> str:
     written = {doc: found.write(doc) for doc in run.doc.tolist()}
     before, after = score(run), score(collapse(run, written))
-    return f"{found.what}; without, {before[0]} would be {after[1]:.4f} instead of {before[1]:.4f}. {found.fix}."
+    return f"{found.what}; without that, {before[0]} would be {after[1]:.4f} instead of {before[1]:.4f}. {found.fix}."
 
 
 def _differences(docs: list[str], known: set[str]) -> Iterator[Difference]:

@@ -37,7 +37,7 @@ def test_a_suffix_is_named_with_the_command_that_removes_it_and_what_that_is_wor
 
     assert (
         f"0 of 3 document ids of run 'run' occur in the qrels; the run has {example!r}, the qrels have 'd2'. "
-        f"The run's ids have {what}; without, RR would be 0.7500 instead of 0.0000. "
+        f"The run's ids have {what}; without that, RR would be 0.7500 instead of 0.0000. "
         f"Remove it: assay runs collapse RUN --regex '{regex}' --by max -o DOCUMENTS.run. "
         "To score the run anyway, use `unmatched='zero'`."
     ) == refusal(given)
@@ -79,7 +79,7 @@ def test_other_differences_are_named_with_the_policy_that_removes_them(ours, the
     with pytest.raises(DocumentSetError) as refused:
         assay.evaluate(qrels, given, ["RR"])
 
-    assert f"{what}; without, RR would be 0.7500 instead of 0.0000. {command}. To score" in str(refused.value)
+    assert f"{what}; without that, RR would be 0.7500 instead of 0.0000. {command}. To score" in str(refused.value)
     policies = dict([command.rpartition("--policy ")[2].split("=", 1)])
     (tmp_path / "a.run").write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, ds in given.items() for d, s in ds.items()))
     (tmp_path / "q.txt").write_text("".join(f"{q} 0 {d} {g}\n" for q, ds in qrels.items() for d, g in ds.items()))

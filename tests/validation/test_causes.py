@@ -133,7 +133,7 @@ def test_documents_that_are_written_differently(files) -> None:
         == all_of_them.message
     )
     assert (
-        "The ids differ in letter case; without, nDCG@10 would be 1.0000 instead of 0.0000. "
+        "The ids differ in letter case; without that, nDCG@10 would be 1.0000 instead of 0.0000. "
         "Rewrite them: assay runs validate RUN --qrels QRELS --fix OUT --policy ids=lower."
     ) == all_of_them.fix
     assert ("warning", (), "ids=lower") == (some.severity, some.explains, some.policy)
