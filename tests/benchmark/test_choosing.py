@@ -139,11 +139,18 @@ def test_under_a_limit_slow_modes_are_left_out():
     )
 
 
+def test_a_mode_whose_time_is_not_known_is_not_called_slow():
+    found = best_within(10, {"lexical": 0.4, "theirs": 0.6}, {"lexical": 1.0}, "AP")
+
+    assert ("lexical", ()) == (found.mode, found.too_slow)
+    assert found.words.endswith("lexical has the highest AP (0.4000); time not known: theirs.")
+
+
 def test_of_equal_modes_under_a_limit_the_fastest_is_chosen():
     found = best_within(10, {"vector": 0.6, "approximate": 0.6}, {"vector": 8.0, "approximate": 2.0}, "AP")
 
     assert ("approximate", ()) == (found.mode, found.too_slow)
     assert (
-        "Within 10 ms per query, vector and approximate tie for the highest AP (0.6000); approximate is the fastest."
+        "Within 10 ms per query, vector and approximate tie for the highest AP (0.6000); approximate has the lowest median time."
         == found.words
     )

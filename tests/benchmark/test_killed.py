@@ -12,6 +12,7 @@ from time import monotonic
 
 import pytest
 
+from assay.collections.opening import EMBEDDED
 from benchmark.collection import RECIPE, write_kitchen
 from cli.command import assay
 
@@ -114,6 +115,68 @@ def test_killed_at_ten_random_moments_it_comes_to_the_same_report(tmp_path):
 
         assert expected == found_in(folder)
         assert 0 == assay("verify", folder.name, cwd=tmp_path).returncode
+
+
+FIVE_STAGES = Path(__file__).parents[2] / "examples" / "stages.toml"
+FEW = 20  # queries, and 10 documents for each reranker; `make stages` takes all of them
+ALL = os.environ.get("ASSAY_ALL_STAGES") == "1"
+
+
+def installed_models() -> Path:
+    """The folder of the three small models, fetched if they are missing."""
+    from assay.errors import AssayError
+    from assay.retrieval.models import get_model
+
+    try:
+        folders = {get_model(name).folder.parent for name in ("minilm", "bert-mini-reranker", "smollm2-135m")}
+    except AssayError as error:
+        pytest.skip(f"needs three small models, which could not be fetched: {error}")
+    if len(folders) > 1:
+        pytest.skip("needs the three small models in one folder")
+    return folders.pop()
+
+
+def write_few(folder: Path) -> str:
+    """The first queries of the shop as a collection, and the recipe for them."""
+    shop = EMBEDDED / "shop"
+    copy = folder / "few"
+    (copy / "qrels").mkdir(parents=True)
+    (copy / "corpus.jsonl").write_bytes((shop / "corpus.jsonl").read_bytes())
+    queries = (shop / "queries.jsonl").read_text().splitlines(keepends=True)[:FEW]
+    (copy / "queries.jsonl").write_text("".join(queries))
+    chosen = {json.loads(line)["_id"] for line in queries}
+    rows = (shop / "qrels" / "test.tsv").read_text().splitlines(keepends=True)
+    kept = [row for row in rows[1:] if row.partition("\t")[0] in chosen]
+    (copy / "qrels" / "test.tsv").write_text("".join([rows[0], *kept]))
+    return FIVE_STAGES.read_text().replace('"shop"', '"few"').replace("top = 100", "top = 10")
+
+
+@pytest.mark.slow
+def test_five_stages_killed_at_ten_random_moments_come_to_the_same_report(tmp_path):
+    for package in ("onnxruntime", "tokenizers", "xllamacpp", "httpx"):
+        pytest.importorskip(package)
+    models = installed_models()
+    (tmp_path / "benchmark.toml").write_text(FIVE_STAGES.read_text() if ALL else write_few(tmp_path))
+    folder, draw = tmp_path / "killed", random.Random(7)
+    kills = sum(killed(folder, models, draw.uniform(2, 12) * (8 if ALL else 1)) for _ in range(KILLS))
+    run(folder, models)
+    if not ALL:  # the language model is asked once; its answers are kept outside the folder
+        folder.with_suffix(".cache").rename(tmp_path / "straight.cache")
+    run(tmp_path / "straight", models)
+
+    assert kills > KILLS / 2  # on a fast machine it may finish before the last ones
+    assert found_in(tmp_path / "straight") == found_in(folder)
+    assert 0 == assay("verify", folder.name, cwd=tmp_path).returncode
+    report = json.loads((tmp_path / "straight" / "BenchmarkReport.json").read_bytes())
+    stages = {stage["name"]: stage for stage in report["stages"]}
+    assert ["lexical", "vector", "hybrid", "cross-encoder", "llm-pointwise"] == list(stages)
+    assert {"", "helped", "hurt", "mixed", "no significant difference", "order from repair"} >= {
+        stage["verdict"] for stage in stages.values()
+    }
+    recall = [stage["metrics"]["Recall@100"] for stage in stages.values()]
+    assert recall[2] == recall[3] == recall[4]  # rerankers find nothing new
+    assert 10.0 == stages["llm-pointwise"]["per_query"]["documents"]
+    assert stages["llm-pointwise"]["per_query"]["tokens_in"] > 0
 
 
 def test_a_second_run_says_the_same_at_once(tmp_path):

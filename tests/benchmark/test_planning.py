@@ -48,7 +48,7 @@ def test_without_a_model_the_lexical_mode_runs_and_the_others_say_what_is_missin
     assert ("vector", "hybrid") == (vector.name, hybrid.name)
     assert "the model minilm is not installed and could not be fetched" in vector.reason
     assert "assay models get minilm" in vector.remedy
-    assert "its part vector cannot run." == hybrid.reason
+    assert "it stands on vector, which cannot run." == hybrid.reason
 
 
 def test_without_its_package_a_mode_says_what_to_install_and_nothing_is_fetched(without_models, monkeypatch):
@@ -77,7 +77,7 @@ def test_the_missing_part_of_a_hybrid_is_not_listed_if_nobody_asked_for_it(witho
     found = plan('modes = ["lexical", "hybrid"]')
 
     assert ["hybrid"] == [mode.name for mode in found.missing]
-    assert "its part vector cannot run" in found.missing[0].reason
+    assert "it stands on vector, which cannot run" in found.missing[0].reason
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_the_missing_part_of_a_hybrid_is_not_listed_if_nobody_asked_for_it(witho
         ),
         (
             '[[mode]]\nname = "both"\nkind = "hybrid"\nmodes = ["lexical", "both"]',
-            "r.toml:4: mode 'both': modes: a mode cannot be a part of itself (both -> both).",
+            "r.toml:4: mode 'both': modes: a mode cannot stand on itself (both -> both).",
         ),
         (
             '[[mode]]\nname = "words"\nkind = "lexical"\nlanguage = "englisch"',

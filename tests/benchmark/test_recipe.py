@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from assay.benchmark.recipe import DEFAULT_MEASURES, Mode, Recipe, parse_modes, parse_recipe, read_recipe
@@ -20,7 +22,7 @@ def test_an_empty_recipe_is_the_default():
 
 
 def test_what_init_writes_is_the_default_too():
-    assert Recipe() == parse_recipe(recipe_text())
+    assert Recipe(allow_missing=False) == parse_recipe(recipe_text())  # the modes are chosen
 
 
 def test_what_init_shows_in_comments_can_be_used():
@@ -28,10 +30,11 @@ def test_what_init_shows_in_comments_can_be_used():
     begin, end = lines.index("[[mode]]"), lines.index("If fields or files have unusual names:")
     shown = [line for line in lines[begin:end] if line != "#"]
 
-    recipe = parse_recipe('modes = ["tuned", "weighted"]\n' + "\n".join(shown))
+    recipe = parse_recipe('modes = ["tuned", "weighted", "reranked", "theirs"]\n' + "\n".join(shown))
 
     assert ("bm25s", {"k1": 0.9, "b": 0.4}) == (recipe.modes[0].kind, recipe.modes[0].settings)
     assert ["tuned", "vector"] == recipe.modes[1].settings["modes"]
+    assert ["cross-encoder", "run"] == [mode.kind for mode in recipe.modes[2:]]
 
 
 def test_all_keys():
@@ -83,6 +86,18 @@ def test_a_mode_that_only_a_hybrid_needs_runs_for_it():
         ("collection = 3", "r.toml:1: collection: 3 is not text; write it in quotes."),
         ("latency_limit = -1", "r.toml:1: latency_limit: -1 is not a positive number of milliseconds."),
         (
+            f"latency_limit = {'9' * 400}",
+            f"r.toml:1: latency_limit: {'9' * 57}... is not a positive number of milliseconds.",
+        ),
+        (f"depth = 0x{'f' * 4000}", "r.toml:1: depth: a number of over 4300 digits is too large."),
+        ("seed = 9999999999999999999", "r.toml:1: seed: 9999999999999999999 is too large."),
+        ("latency_limit = true", "r.toml:1: latency_limit: True is not a positive number of milliseconds."),
+        (
+            f"depth = {'9' * 5000}",
+            "r.toml: cannot be read: Exceeds the limit (4300 digits) for integer string conversion: value has 5000 "
+            "digits; use sys.set_int_max_str_digits() to increase the limit.",
+        ),
+        (
             'measures = [\n "nDGC@10",\n]',
             "r.toml:1: measures: no measure called 'nDGC'; did you mean 'nDCG'?",
         ),
@@ -100,6 +115,10 @@ def test_a_mode_that_only_a_hybrid_needs_runs_for_it():
         (
             '[[mode]]\nname = "x"\nkind = "bm26s"',
             "r.toml:3: mode.kind: no kind of mode called 'bm26s'; did you mean 'bm25s'?",
+        ),
+        (
+            '[[mode]]\nname = "x"\nkind = ["bm25s"]',
+            "r.toml:3: mode.kind: no kind of mode called ['bm25s']; did you mean 'bm25s'?",
         ),
         (
             '[[mode]]\nkind = "bm25s"\nname = "../x"',
@@ -138,6 +157,13 @@ def test_files_are_looked_for_beside_the_recipe(tmp_path):
     assert (str(tmp_path / "data"), "trec-rag") == (recipe.collection, recipe.targets)
 
 
+def test_a_name_that_is_too_long_for_a_file_is_left_to_the_collections(tmp_path):
+    path = tmp_path / "r.toml"
+    path.write_text(f'collection = "{"x" * 300}"\n')
+
+    assert "x" * 300 == read_recipe(path).collection
+
+
 def test_a_model_of_ones_own_is_looked_for_beside_the_recipe_too(tmp_path):
     (tmp_path / "my-model").mkdir()
     path = tmp_path / "r.toml"
@@ -146,6 +172,15 @@ def test_a_model_of_ones_own_is_looked_for_beside_the_recipe_too(tmp_path):
     )
 
     assert [str(tmp_path / "my-model"), "minilm"] == [mode.settings["model"] for mode in read_recipe(path).modes]
+
+
+def test_a_model_beside_a_recipe_in_the_current_folder_is_still_a_folder(tmp_path, monkeypatch):
+    """Without its slash it would be the name of a model."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my-model").mkdir()
+    Path("r.toml").write_text('[[mode]]\nname = "own"\nkind = "vector"\nmodel = "./my-model"\n')
+
+    assert ["./my-model"] == [mode.settings["model"] for mode in read_recipe("r.toml").modes]
 
 
 def test_a_folder_called_like_a_collection_of_ours_has_to_be_written_as_one(tmp_path):

@@ -77,6 +77,7 @@ def timing(milliseconds) -> ModeTiming:
         milliseconds=milliseconds,
         p95=2 * milliseconds,
         passes=(milliseconds,) * 3,
+        own=milliseconds,
         queries=50,
         index_seconds=1.0,
         search_seconds=2.0,

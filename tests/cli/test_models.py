@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from cli.command import assay
 from docs.blocks import DOCS
 from docs.schema import problems
+from engines.tiny_models import put_json, put_model
 
 SCHEMA = json.loads((DOCS / "schemas" / "models-1.json").read_text(encoding="utf-8"))
 
@@ -24,8 +26,8 @@ def test_the_list_says_what_there_is_and_what_is_here(place):
 
     assert 0 == done.returncode
     assert (
-        "minilm       all-MiniLM-L6-v2 in 8 bits: small and fast, English (default)\n"
-        "             24 MB, 384 dimensions, texts up to 256 tokens, Apache-2.0; not installed\n"
+        "minilm              all-MiniLM-L6-v2 in 8 bits: small and fast, English (default)\n"
+        "                    bi-encoder, 24 MB, 384 dimensions, texts up to 256 tokens, Apache-2.0; not installed\n"
     ) == "".join(done.stdout.splitlines(keepends=True)[:2])
 
 
@@ -33,9 +35,14 @@ def test_the_list_as_json(place):
     found = json.loads(assay("models", "list", "--format", "json", env=place).stdout)
 
     assert [] == list(problems(found, SCHEMA))
-    assert {"minilm": True, "minilm-fp32": False, "gte-small": False} == {
-        model["name"]: model["default"] for model in found["models"]
-    }
+    assert ["minilm"] == [model["name"] for model in found["models"] if model["default"]]
+    assert {
+        "minilm": "bi-encoder",
+        "minilm-fp32": "bi-encoder",
+        "gte-small": "bi-encoder",
+        "bert-mini-reranker": "cross-encoder",
+        "smollm2-135m": "language model",
+    } == {model["name"]: model["kind"] for model in found["models"]}
     assert {"not here"} == {model["state"] for model in found["models"]}
 
 
@@ -79,7 +86,7 @@ def test_get_path_and_a_damaged_file_with_the_real_model(tmp_path):
     listed = json.loads(assay("models", "list", "--format", "json", env=online).stdout)
 
     assert [] == list(problems(listed, SCHEMA))
-    assert ["here", "not here", "not here"] == [model["state"] for model in listed["models"]]
+    assert ["minilm"] == [model["name"] for model in listed["models"] if model["state"] == "here"]
     assert (f"minilm: {folder}\n", "") == (got.stdout, got.stderr)
     assert f"minilm: {tmp_path}/two/models/minilm\n" == copied.stdout
     assert damaged.stderr.startswith("Error: the model minilm is damaged ")
@@ -92,3 +99,59 @@ def test_a_folder_that_is_not_there_is_told_even_where_the_model_is(tmp_path):
 
     assert 2 == done.returncode
     assert "no such folder to get the model minilm from" in done.stderr
+
+
+# Models of one's own
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A folder with a model and its configuration."""
+    pytest.importorskip("onnx")
+    pytest.importorskip("tokenizers")
+    folder = put_model(tmp_path / "colours")
+    put_json(folder / "1_Pooling" / "config.json", {"pooling_mode_lasttoken": True})
+    put_json(folder / "config_sentence_transformers.json", {"prompts": {"query": "query: "}})
+    return folder
+
+
+def test_a_folder_is_added_listed_and_shown(place, own, tmp_path):
+    added = assay("models", "add", own, env=place)
+    listed = assay("models", "list", env=place).stdout
+    as_json = json.loads(assay("models", "list", "--format", "json", env=place).stdout)
+    shown = assay("models", "show", "colours", env=place).stdout.splitlines()
+
+    assert f"colours: bi-encoder in {tmp_path}/cache/models/colours\n" == added.stdout
+    assert listed.endswith(
+        f"colours             added from the folder {own}\n                    bi-encoder, 2 kB; installed\n"
+    )
+    assert [] == list(problems(as_json, SCHEMA))
+    assert ("colours", "last") == (as_json["models"][-1]["name"], as_json["models"][-1]["pooling"])
+    assert f"{as_json['models'][-1]['digest']}" in shown[6]
+    assert [
+        "colours: bi-encoder",
+        f"  folder           {tmp_path}/cache/models/colours",
+        "  file             model.onnx (n kB)",
+        "  file             tokenizer.json (n kB)",
+        "  file             1_Pooling/config.json (n kB)",
+        "  file             config_sentence_transformers.json (n kB)",
+        "  max_length       256 (default)",
+        '  pooling          "last" (1_Pooling/config.json)',
+        '  query_prefix     "query: " (config_sentence_transformers.json)',
+        '  document_prefix  "" (default)',
+        "  normalise        true (default)",
+    ] == [re.sub(r"\d kB", "n kB", line) for line in shown if "digest" not in line]
+
+
+def test_a_folder_can_be_shown_without_adding_it(place, own):
+    assert assay("models", "show", own, env=place).stdout.startswith(f"{own}: bi-encoder\n  folder           {own}\n")
+
+
+def test_a_folder_that_is_not_there_cannot_be_added(place, tmp_path):
+    done = assay("models", "add", tmp_path / "none", env=place)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert (
+        f"Error: {tmp_path}/none: no such folder. A model of one's own is a folder with model.onnx and tokenizer.json; one "
+        "on the hub is ORGANISATION/NAME@REVISION.\n"
+    ) == done.stderr

@@ -216,3 +216,9 @@ def test_joined_fields_give_texts_with_spaces_and_ids_as_in_runs():
     assert [found] == parse_documents(text, columns={"id": ["sku", "lang"], "text": ["name", "features"]})
     with pytest.raises(InputError, match="there is no id"):
         parse_documents(text.replace("de", ""), columns=columns)
+
+
+def test_wide_blanks_alone_are_no_data():
+    """No-break spaces are blanks in text, but not as bytes."""
+    with pytest.raises(InputError, match="no data: the file is empty or contains only blank lines"):
+        parse_documents("\u00a0\n")

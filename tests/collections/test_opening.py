@@ -302,7 +302,8 @@ def test_the_folder_inside_is_guessed(make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("nowhere", "no such folder"), ("a.txt", "this is a file; name the folder")]
+    ("name", "message"),
+    [("nowhere", "no such folder"), ("x" * 300, "no such folder"), ("a.txt", "this is a file; name the folder")],
 )
 def test_a_place_that_is_none(tmp_path: Path, name: str, message: str) -> None:
     (tmp_path / "a.txt").touch()

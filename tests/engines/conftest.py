@@ -33,6 +33,16 @@ def minilm(model_cache, monkeypatch) -> ModelFiles:
 
 
 @pytest.fixture
+def bert_mini(model_cache, monkeypatch) -> ModelFiles:
+    """The small cross-encoder, in a cache shared by all tests."""
+    monkeypatch.setenv("ASSAY_CACHE", str(model_cache))
+    try:
+        return get_model("bert-mini-reranker")
+    except MissingModelError as error:
+        pytest.skip(f"needs bert-mini-reranker, which could not be fetched: {error}")
+
+
+@pytest.fixture
 def fresh_cache(minilm, monkeypatch, tmp_path) -> Path:
     """A cache for one test, with the model but no vectors."""
     folder = tmp_path / "cache"

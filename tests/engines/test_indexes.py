@@ -8,14 +8,16 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from assay.errors import RetrievalError
 from assay.formats.writing import run_as_bytes
 from assay.inputs.documents import Document
-from assay.retrieval.indexes import building, find_index, open_index
+from assay.retrieval.indexes import StoredIndex, building, find_index, open_index
 from assay.retrieval.modes import make_retriever
 from assay.retrieval.retrievers.bm25s import BM25s
+from assay.retrieval.retrievers.dense import VectorSearcher
 from assay.retrieval.retrievers.lexical import TantivyBM25
 from engines.small import WINGS, corpus, ranking
 
@@ -138,8 +140,8 @@ def test_a_disk_that_takes_no_more_vectors_is_said_in_our_words(fresh_cache, tmp
     in_the_index = said_on_a_full_disk("vector", "SOME", tmp_path / "index")
 
     assert in_the_cache.startswith(f"{fresh_cache}/embeddings/")
-    assert in_the_cache.endswith(": cannot be written: File too large.\n")
-    assert f"{tmp_path}/index/index.part: cannot be written: File too large.\n" == in_the_index
+    assert in_the_cache.endswith(": cannot be written: File too large. Write to another place.\n")
+    assert f"{tmp_path}/index/index.part: cannot be written: File too large. Write to another place.\n" == in_the_index
 
 
 SOME = tuple(Document(f"d{number}", f"lift{number} and drag") for number in range(20))
@@ -177,3 +179,26 @@ def test_a_builder_that_is_killed_at_any_moment_is_followed_by_one_that_gives_th
 
     assert killed > 0
     assert expected == run_as_bytes(engine.search(folder, queries, 100), "trec")[0]
+
+
+class Planted:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self):
+        return Path.touch, (self.trace,)
+
+
+def test_code_planted_in_an_index_is_not_run(tmp_path):
+    BM25s().index(corpus(), tmp_path)
+    for place in (tmp_path / "vectors.npy", next(tmp_path.rglob("data.csc.index.npy"))):
+        np.save(place, np.array([Planted(tmp_path / "trace")], object), allow_pickle=True)
+    vectors = VectorSearcher(StoredIndex(tmp_path), None, "")
+
+    with pytest.raises(ValueError, match="Python objects"):
+        _ = vectors.vectors
+    with pytest.raises(ValueError, match="pickle"):
+        BM25s().search(tmp_path, {"q": "heat"}, 5)
+    assert not (tmp_path / "trace").exists()

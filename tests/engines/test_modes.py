@@ -14,6 +14,7 @@ from assay.retrieval.retrievers.approximate import Approximate
 from assay.retrieval.retrievers.bm25s import BM25s
 from assay.retrieval.retrievers.dense import Dense
 from assay.retrieval.retrievers.lexical import TantivyBM25
+from assay.retrieval.retrievers.vectors import Vectors
 from assay.tables import Run
 
 WORDS = Run.from_columns(["q", "q", "p"], ["a", "b", "a"], [9.0, 8.0, 1.0])
@@ -22,9 +23,12 @@ RUNS = {"lexical": WORDS, "vector": VECTORS}
 
 
 def test_every_mode_makes_its_retriever():
-    made = [type(make_retriever(name)) for name, mode in MODES.items() if not mode.fuses]
+    files = {"vectors": {"documents": "docs.npy", "queries": "queries.npy"}}  # the only ones without a default
+    names = [name for name, mode in MODES.items() if mode.role == "retriever"]
 
-    assert [Approximate, BM25s, TantivyBM25, Dense] == made
+    assert [Approximate, BM25s, TantivyBM25, Dense, Vectors] == [
+        type(make_retriever(name, files.get(name))) for name in names
+    ]
 
 
 def test_settings_reach_the_retriever():
@@ -75,7 +79,7 @@ def test_the_order_of_modes_is_that_of_their_weights():
         (
             lambda: make_retriever("hybrid"),
             RetrievalError,
-            "hybrid is not a retriever; it fuses the runs of other",
+            "hybrid is not a retriever; it takes the runs of other",
         ),
         (lambda: make_fused("vector"), RetrievalError, "vector does not fuse other modes."),
         (

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import MeasureError
-from assay.measures.core import _check_declaration, definitions, load_file
+from assay.errors import PluginError
+from assay.measures.core import _check_declaration, definitions
+from assay.plugins import load_file
 from cli.command import assay
 
 OWN = '''
@@ -86,7 +87,7 @@ def test_the_laws_hold_for_it_without_a_word_more(files):
     """The laws run on every registered measure, including installed plug-ins."""
     code = (
         "import sys; sys.path[:0] = ['tests']; import conftest\n"
-        f"from assay.measures.core import load_file; load_file({str(files / 'own.py')!r})\n"
+        f"from assay.plugins import load_file; load_file({str(files / 'own.py')!r})\n"
         "from laws import test_laws as laws\n"
         "for which in ('EVERY', 'PLAIN', 'REWARDING'):\n"  # the laws of the others are tested in tests/laws
         "    setattr(laws, which, [measure for measure in getattr(laws, which) if measure.name == 'Top1'])\n"
@@ -107,8 +108,8 @@ def test_a_plug_in_that_cannot_be_loaded_says_why(files):
     done = assay("--plugin", "bad.py", "measures", "list", cwd=files)
 
     assert 2 == done.returncode
-    assert "Error: cannot load the measures in bad.py: ZeroDivisionError: division by zero" in done.stderr
-    with pytest.raises(MeasureError, match=r"cannot load the measures in .*: FileNotFoundError"):
+    assert "Error: cannot load the plug-in bad.py: ZeroDivisionError: division by zero" in done.stderr
+    with pytest.raises(PluginError, match=r"cannot load the plug-in .*: FileNotFoundError"):
         load_file(str(files / "missing.py"))
 
 

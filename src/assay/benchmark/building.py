@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec import to_builtins
 from msgspec.structs import replace
@@ -13,9 +14,9 @@ from assay.benchmark.planning import PlannedMode
 from assay.benchmark.preparing import Prepared, shown_path
 from assay.benchmark.searching import Searched
 from assay.comparison.comparing import Comparison, compare_scores
-from assay.comparison.pairs import Study, SystemScores
+from assay.comparison.pairs import PairResult, Study, SystemScores
 from assay.comparison.segments import Segmentation, by_difficulty
-from assay.describing import shortness_in_words
+from assay.describing import gains_in_words, shortness_in_words
 from assay.evaluation import Evaluation
 from assay.records.benchmark import (
     BenchmarkReport,
@@ -27,12 +28,19 @@ from assay.records.benchmark import (
     ModeResult,
     ModeTiming,
     PairRecord,
+    RecallRecord,
+    StageRecord,
+    WorkRecord,
 )
 from assay.records.building import as_text
 from assay.records.manifest import Name
 from assay.records.model import Digest, EvaluationReport, FindingRecord
 from assay.records.validated import as_record
+from assay.secrets import Secrets
 from assay.validation.findings import Finding
+from assay.words import number_of
+
+REPAIRED: Final = "order from repair"  # the verdict on a mode whose order is hardly its own
 
 
 def build_benchmark(
@@ -42,26 +50,29 @@ def build_benchmark(
     empty: Sequence[PlannedMode],
     reports: Sequence[EvaluationReport],
     evaluations: Sequence[Evaluation],
+    timing: Mapping[str, ModeTiming],
+    stages: tuple[StageRecord, ...] = (),
 ) -> BenchmarkReport:
     """The report of a benchmark: `searched`, `reports` and `evaluations` have one entry per mode.
 
-    `empty` lists modes that found nothing for any query.
+    `empty` lists modes that found nothing for any query. Modes whose order comes from repair are never the best.
     """
     recipe = prepared.recipe
+    repaired = {each.mode.name for each in searched if is_from_repair(work_record(each))}
     scores = SystemScores.from_evaluations(evaluations)
     comparison = compare_scores(scores, Study(seed=recipe.seed)) if len(scores.systems) > 1 else None
-    means = _means(reports)
+    own = SystemScores.from_evaluations([each for each in evaluations if each.run not in repaired] or evaluations)
+    means = _means(reports, repaired)
     rewards = {request.label: request.measure.definition.rewards for request in evaluations[0].requests}
     best = best_by_measure(means, rewards)
-    timing = {each.mode.name: each.timing for each in searched}
     measure = scores.measures[0]
     choice = Choice(measure=measure, overall=None)
     segmentations = [*_by_difficulty(prepared, scores), *prepared.segmentations]
     if rewards[measure]:
         choice = Choice(
             measure=measure,
-            overall=best_overall(scores, best, comparison, [mode.name for mode in empty]),
-            segments=best_by_segment(scores, segmentations),
+            overall=best_overall(own, best, comparison, [mode.name for mode in empty]),
+            segments=best_by_segment(scores, segmentations, own.systems),
             latency=_within(recipe.latency_limit, means[measure], timing, measure),
         )
     return BenchmarkReport(
@@ -73,14 +84,21 @@ def build_benchmark(
         depth=recipe.depth,
         modes=tuple(_mode(each, report) for each, report in zip(searched, reports, strict=True)),
         missing=(*prepared.plan.missing, *(_found_nothing(mode, prepared) for mode in empty)),
-        comparison=None if comparison is None else _comparison(comparison),
+        comparison=None if comparison is None else _comparison(comparison, repaired),
         choice=choice,
-        timing=timing,
+        stages=stages,
+        timing={
+            name: timing[name]
+            for name in dict.fromkeys([*(each.mode.name for each in searched), *(each.name for each in stages)])
+            if name in timing
+        },
         targets=reports[0].targets,
         conventions=reports[0].conventions,
         findings=tuple(_finding(finding) for finding in prepared.collection.findings),
         notes=(
             *_notes(reports),
+            *_observed(searched),
+            *filter(None, [gains_in_words(evaluations[0].requests)]),
             *_short(evaluations),
             *dict.fromkeys(each.caution for each in choice.segments if each.caution),
         ),
@@ -102,13 +120,15 @@ def _within(
 ) -> LatencyChoice | None:
     if limit is None:
         return None
-    return best_within(limit, means, {mode: each.milliseconds for mode, each in timing.items()}, measure)
+    return best_within(
+        limit, means, {mode: each.milliseconds for mode, each in timing.items() if not each.unknown}, measure
+    )
 
 
 def _collection(prepared: Prepared) -> CollectionRecord:
     collection = prepared.collection
     return CollectionRecord(
-        name=as_text(collection.name),
+        name=as_text(Secrets().hide(collection.name)),
         split=as_text(collection.split),
         documents=collection.size,
         queries=len(collection.queries),
@@ -123,10 +143,12 @@ def _finding(finding: Finding) -> FindingRecord:
     return replace(record, file=shown_path(record.file))
 
 
-def _means(reports: Sequence[EvaluationReport]) -> dict[str, dict[str, float | None]]:
-    """Measure -> mode -> mean."""
+def _means(reports: Sequence[EvaluationReport], repaired: Collection[str]) -> dict[str, dict[str, float | None]]:
+    """Measure -> mode -> mean, of the modes that may be the best."""
     return {
-        each.name: {report.run.name: report.measures[number].mean for report in reports}
+        each.name: {
+            report.run.name: report.measures[number].mean for report in reports if report.run.name not in repaired
+        }
         for number, each in enumerate(reports[0].measures)
     }
 
@@ -135,7 +157,12 @@ def _mode(searched: Searched, report: EvaluationReport) -> ModeResult:
     return ModeResult(
         name=searched.mode.name,
         kind=searched.mode.mode.kind,
-        settings=searched.mode.settings,
+        inputs=searched.mode.node.inputs,
+        deterministic=searched.mode.node.deterministic,
+        work=work_record(searched),
+        exact_recall=tuple(RecallRecord(**to_builtins(each)) for each in searched.observed.recalls),
+        order_from_repair=is_from_repair(work_record(searched)),
+        settings=Secrets().hide_all(searched.mode.settings),
         metrics={each.name: each.mean for each in report.measures},
         intervals={each.name: each.interval for each in report.measures},
         queries=report.run.queries,
@@ -148,12 +175,22 @@ def _mode(searched: Searched, report: EvaluationReport) -> ModeResult:
     )
 
 
+def work_record(searched: Searched) -> WorkRecord | None:
+    """What a reranker did; None for a mode that reranks nothing."""
+    return WorkRecord(**to_builtins(searched.work)) if searched.work.documents else None
+
+
+def is_from_repair(work: WorkRecord | None) -> bool:
+    """Whether most of the orders that were asked for had to be repaired: the figures then say nothing about the model."""
+    return work is not None and work.repaired > work.windows / 2
+
+
 def evaluation_folder(name: str) -> str:
     """The evaluation report of a mode, relative to the benchmark folder."""
     return f"evaluations/{name}"
 
 
-def _comparison(comparison: Comparison) -> ComparisonRecord:
+def _comparison(comparison: Comparison, repaired: Collection[str]) -> ComparisonRecord:
     return ComparisonRecord(
         baseline=comparison.scores.systems[0],
         test=comparison.study.test,
@@ -161,14 +198,14 @@ def _comparison(comparison: Comparison) -> ComparisonRecord:
         alpha=comparison.study.alpha,
         comparisons=len(comparison.pairs),
         seed=comparison.study.seed,
-        pairs=tuple(_pair(to_builtins(pair)) for pair in comparison.pairs),
+        pairs=tuple(pair_record(pair, REPAIRED if pair.system in repaired else None) for pair in comparison.pairs),
         notes=tuple(comparison.notes),
     )
 
 
-def _pair(pair: Mapping[str, object]) -> PairRecord:
-    """The record of a pair, with None for NaN and infinity, which JSON cannot store."""
-    known = {name: pair[name] for name in PairRecord.__struct_fields__}
+def pair_record(pair: PairResult, verdict: str | None = None) -> PairRecord:
+    """The record of a pair, with None for NaN and infinity, which JSON cannot store; with another verdict if given."""
+    known = {name: getattr(pair, name) for name in PairRecord.__struct_fields__} | {"verdict": verdict or pair.verdict}
     finite = {
         name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in known.items()
     }
@@ -179,6 +216,17 @@ def _notes(reports: Sequence[EvaluationReport]) -> Iterator[str]:
     for report in reports:
         for reason in report.incomplete_because:
             yield f"{report.run.name}: {reason}"
+
+
+def _observed(searched: Sequence[Searched]) -> Iterator[str]:
+    """What the modes noticed about their own search."""
+    for each in searched:
+        for recall in each.observed.recalls:
+            yield (
+                f"{each.mode.name} finds {recall.mean:.1%} of the best {recall.depth:,} documents of exact search (mean over "
+                f"{number_of(recall.queries, 'query')}; 5th percentile {recall.p5:.1%})."
+            )
+        yield from (f"{each.mode.name}: {note}" for note in each.observed.notes)
 
 
 def _short(evaluations: Sequence[Evaluation]) -> Iterator[str]:

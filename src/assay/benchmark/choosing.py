@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec.structs import replace
@@ -71,12 +71,14 @@ def best_overall(
         not_worse=not_worse,
         measures_won={system: count for system, count in won.items() if count},
         equal=leading[1:],
-        words=_best_in_words(scores, leading, value, not_worse, empty),
+        words=_best_in_words(scores, leading, value, not_worse, empty, alone=comparison is None),
     )
 
 
-def best_by_segment(scores: SystemScores, segmentations: Iterable[Segmentation]) -> tuple[SegmentChoice, ...]:
-    """The best mode by the first measure in each segment."""
+def best_by_segment(
+    scores: SystemScores, segmentations: Iterable[Segmentation], modes: Collection[str] | None = None
+) -> tuple[SegmentChoice, ...]:
+    """The means of all modes by the first measure in each segment, and the best of all or of the given modes."""
     found = []
     for segmentation in segmentations:
         for segment in segmentation.segments:
@@ -90,7 +92,7 @@ def best_by_segment(scores: SystemScores, segmentations: Iterable[Segmentation])
                     segment=segment,
                     queries=int(chosen.sum()),
                     means={mode: None if math.isnan(mean) else mean for mode, mean in means.items()},
-                    best=best_of(means),
+                    best=best_of({mode: mean for mode, mean in means.items() if modes is None or mode in modes}),
                     few=int(chosen.sum()) < FEW_QUERIES,
                     caution=segmentation.caution,
                 )
@@ -99,22 +101,24 @@ def best_by_segment(scores: SystemScores, segmentations: Iterable[Segmentation])
 
 
 def best_within(limit: float, means: Means, times: Mapping[str, float], measure: str) -> LatencyChoice:
-    """The best mode whose median time per query is within the limit; if several tie, the fastest.
+    """The best mode whose median time per query is within the limit; if several tie, the one with the lowest.
 
     >>> best_within(5, {"lexical": 0.4, "vector": 0.5}, {"lexical": 1.0, "vector": 9.0}, "nDCG@10").words
     'Within 5 ms per query, lexical has the highest nDCG@10 (0.4000); too slow: vector (9.00 ms).'
     """
-    slow = tuple(mode for mode in means if times.get(mode, math.inf) > limit)
-    fast = {mode: mean for mode, mean in means.items() if mode not in slow}
+    slow = tuple(mode for mode in means if mode in times and times[mode] > limit)
+    fast = {mode: mean for mode, mean in means.items() if mode in times and mode not in slow}
     best = best_of(fast)
     fastest = min(best, key=lambda mode: times[mode], default=None)
-    said = ", ".join(f"{show_id(mode)} ({milliseconds(times[mode])} ms)" for mode in slow if mode in times)
+    said = ", ".join(f"{show_id(mode)} ({milliseconds(times[mode])} ms)" for mode in slow)
     left_out = f"; too slow: {said}" if said else ""
+    unknown = ", ".join(show_id(mode) for mode in means if mode not in times)
+    left_out += f"; time not known: {unknown}" if unknown else ""
     if not best:
         words = f"No mode is within {limit:g} ms per query{left_out}."
     else:
         said = f"{_leading_in_words(best, measure)} ({fast[best[0]]:.4f})"
-        apart = f"; {show_id(fastest)} is the fastest" if fastest is not None and len(best) > 1 else ""
+        apart = f"; {show_id(fastest)} has the lowest median time" if fastest is not None and len(best) > 1 else ""
         words = f"Within {limit:g} ms per query, {said}{apart}{left_out}."
     return LatencyChoice(limit=limit, mode=fastest, too_slow=slow, words=words)
 
@@ -145,7 +149,13 @@ def _not_worse(mode: str, comparison: Comparison) -> Iterator[str]:
 
 
 def _best_in_words(
-    scores: SystemScores, leading: Sequence[str], value: float, not_worse: Sequence[str], empty: Sequence[str]
+    scores: SystemScores,
+    leading: Sequence[str],
+    value: float,
+    not_worse: Sequence[str],
+    empty: Sequence[str],
+    *,
+    alone: bool,
 ) -> str:
     measure, others = scores.measures[0], len(scores.systems) - len(leading)
     several = len(leading) > 1
@@ -154,7 +164,9 @@ def _best_in_words(
         return f"{_listed(leading)} tie: {each} have {measure} {value:.4f}."
     said = f"{_leading_in_words(leading, measure)} ({value:.4f})"
     if not others:
-        return f"{said}; {_listed(empty)} found nothing." if empty else f"{said}; no other mode ran."
+        if empty:
+            return f"{said}; {_listed(empty)} found nothing."
+        return f"{said}; no other mode ran." if alone else f"{said}."
     near = [mode for mode in not_worse if mode not in leading]
     if not near:
         which = {1: "the other mode", 2: "both others"}.get(others, f"all {others} others")

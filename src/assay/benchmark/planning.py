@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.benchmark.recipe import Mode, Recipe, parse_modes
 from assay.errors import AssayError, InputError, MissingExtraError, MissingModelError, show_id
 from assay.records.benchmark import MissingMode
-from assay.retrieval.base import Progress, Retriever
-from assay.retrieval.embedding import library_versions
-from assay.retrieval.models import DEFAULT_MODEL, get_model
-from assay.retrieval.modes import MODES, Hybrid, make_fused, make_retriever
-
-Way = TypeVar("Way", Retriever, Hybrid)
+from assay.retrieval.base import Progress
+from assay.retrieval.modes import MODES, OF, make_node
+from assay.retrieval.nodes import Node
 
 
 class PlannedMode(Struct, frozen=True):
-    """A mode that can run: with its own retriever, or as a fusion of earlier modes."""
+    """A mode that can run, once those whose runs it takes have run."""
 
     mode: Mode
-    shown: bool  # False if it runs only as a part of a hybrid
-    way: Retriever | Hybrid
+    shown: bool  # False if it runs only because others stand on it
+    node: Node
     settings: dict[str, Any]  # everything that decides its result, except the collection
 
     @property
@@ -33,7 +31,7 @@ class PlannedMode(Struct, frozen=True):
 
 
 class BenchmarkPlan(Struct, frozen=True):
-    """The modes that run, parts before hybrids, and those that cannot."""
+    """The modes that run, each after those it stands on, and the modes that cannot."""
 
     modes: tuple[PlannedMode, ...]
     missing: tuple[MissingMode, ...]
@@ -42,89 +40,85 @@ class BenchmarkPlan(Struct, frozen=True):
 def plan_modes(recipe: Recipe, progress: Progress | None = None) -> BenchmarkPlan:
     """Plan the modes of a recipe, and download missing models.
 
-    A mode without its package or model is left out, as are hybrids of it. Invalid settings raise an error.
+    A mode without its package or model is left out, as are those that stand on it. Invalid settings raise an error.
     """
-    shown = {mode.name for mode in recipe.modes}
+    modes = _with_inputs(recipe.modes)
+    shown = {mode.name for mode in modes}
     planned: dict[str, PlannedMode] = {}
     missing: dict[str, MissingMode] = {}
-    for mode in _parts_first(recipe):
+    for mode, node in _inputs_first(modes, recipe.parts):
         try:
-            lacking = [part for part in parts_of(mode) if part in missing]
+            lacking = [name for name in node.inputs if name in missing]
             if lacking:
-                missing[mode.name] = _without_part(mode, missing[lacking[0]])
+                missing[mode.name] = _without_input(mode, missing[lacking[0]])
             else:
-                way = _made(mode, progress)
-                planned[mode.name] = PlannedMode(mode, mode.name in shown, way, dict(way.settings))
+                node.prepare(progress)
+                planned[mode.name] = PlannedMode(mode, mode.name in shown, node, dict(node.settings))
         except (MissingExtraError, MissingModelError) as error:
             missing[mode.name] = _missing(mode, str(error))
-    order = [mode.name for mode in recipe.modes]
     return BenchmarkPlan(
         tuple(each for each in planned.values() if each.shown or _is_needed(each, planned.values())),
-        tuple(missing[name] for name in order if name in missing),
+        tuple(missing[mode.name] for mode in modes if mode.name in missing),
     )
 
 
-def parts_of(mode: Mode) -> tuple[str, ...]:
-    """The parts of a hybrid; none for other modes."""
-    return _fused(mode).modes if MODES[mode.kind].fuses else ()
+def _with_inputs(modes: Sequence[Mode]) -> list[Mode]:
+    """The same modes; a reranker that does not say what it reranks stands on the mode before it."""
+    found: list[Mode] = []
+    for mode in modes:
+        implied = MODES[mode.kind].role == "reranker" and OF not in mode.settings and found
+        found.append(replace(mode, settings={OF: found[-1].name, **mode.settings}) if implied else mode)
+    return found
 
 
-def _parts_first(recipe: Recipe) -> list[Mode]:
-    """All modes that must run, each after its parts."""
-    known = {mode.name: mode for mode in (*recipe.modes, *recipe.parts)}
-    found: dict[str, Mode] = {}
+def _inputs_first(modes: Sequence[Mode], parts: Sequence[Mode]) -> list[tuple[Mode, Node]]:
+    """All modes that must run, each after those whose runs it takes."""
+    known = {mode.name: mode for mode in (*modes, *parts)}
+    found: dict[str, tuple[Mode, Node]] = {}
 
     def visit(mode: Mode, above: tuple[str, ...]) -> None:
         if mode.name in above:
-            raise _refusal(mode, f"a mode cannot be a part of itself ({' -> '.join([*above, mode.name])}).", "modes")
+            around = " -> ".join([*above, mode.name])
+            raise _refusal(mode, f"a mode cannot stand on itself ({around}).", _input_key(mode))
         if mode.name in found:
             return
-        for part in parts_of(mode):
-            visit(_part(mode, part, known), (*above, mode.name))
-        found[mode.name] = mode
+        node = _made(mode)
+        for name in node.inputs:
+            visit(_input(mode, name, known), (*above, mode.name))
+        found[mode.name] = mode, node
 
-    for mode in recipe.modes:
+    for mode in modes:
         visit(mode, ())
     return list(found.values())
 
 
-def _part(mode: Mode, name: str, known: Mapping[str, Mode]) -> Mode:
+def _input(mode: Mode, name: str, known: Mapping[str, Mode]) -> Mode:
     try:
         return parse_modes([name], list(known.values()))[0]
     except InputError as error:
-        raise _refusal(mode, str(error), "modes") from None
+        raise _refusal(mode, str(error), _input_key(mode)) from None
 
 
-def _made(mode: Mode, progress: Progress | None) -> Retriever | Hybrid:
-    kind = MODES[mode.kind]
-    if kind.fuses:
-        return _fused(mode)
-    way = _checked(mode, make_retriever)
-    if kind.needs_model:
-        library_versions()  # fail before downloading if the package is missing
-        get_model(str(mode.settings.get("model", DEFAULT_MODEL)), progress)
-    return way
+def _input_key(mode: Mode) -> str:
+    """The setting that names the inputs of a mode."""
+    return OF if MODES[mode.kind].role == "reranker" else "modes"
 
 
-def _fused(mode: Mode) -> Hybrid:
-    return _checked(mode, make_fused)
-
-
-def _checked(mode: Mode, make: Callable[[str, Mapping[str, Any]], Way]) -> Way:
-    """The retriever or fusion of a mode; errors name the setting at fault."""
+def _made(mode: Mode) -> Node:
+    """The node of a mode; errors name the setting at fault."""
     try:
-        return make(mode.kind, mode.settings)
+        return make_node(mode.kind, mode.settings)
     except MissingExtraError:
         raise
     except AssayError as error:
-        raise _refusal(mode, str(error), _to_blame(mode, make, str(error))) from None
+        raise _refusal(mode, str(error), _to_blame(mode, str(error))) from None
 
 
-def _to_blame(mode: Mode, make: Callable[[str, Mapping[str, Any]], Way], complaint: str) -> str | None:
-    """The setting without which this error would not occur."""
-    for key in mode.settings:
+def _to_blame(mode: Mode, complaint: str) -> str | None:
+    """The setting without which this error would not occur: the one it begins with, if any."""
+    for key in sorted(mode.settings, key=lambda key: not complaint.startswith(f"{key} ")):
         try:
-            make(mode.kind, {name: value for name, value in mode.settings.items() if name != key})
+            make_node(mode.kind, {name: value for name, value in mode.settings.items() if name != key})
         except AssayError as error:
             if str(error) == complaint:
                 continue
@@ -153,10 +147,10 @@ def _missing(mode: Mode, words: str) -> MissingMode:
     )
 
 
-def _without_part(mode: Mode, part: MissingMode) -> MissingMode:
-    reason = f"its part {part.name} cannot run."
+def _without_input(mode: Mode, part: MissingMode) -> MissingMode:
+    reason = f"it stands on {part.name}, which cannot run."
     return MissingMode(name=mode.name, kind=mode.kind, reason=reason, remedy="")
 
 
-def _is_needed(part: PlannedMode, planned: Iterable[PlannedMode]) -> bool:
-    return any(part.name in parts_of(other.mode) for other in planned)
+def _is_needed(mode: PlannedMode, planned: Iterable[PlannedMode]) -> bool:
+    return any(mode.name in other.node.inputs for other in planned)

@@ -20,9 +20,10 @@ from assay.inputs.segments import read_segments
 from assay.records.building import as_text
 from assay.records.identity import content_of
 from assay.records.model import Digest, Targets
-from assay.records.secrets import Secrets
 from assay.records.targets import read_targets, with_targets
 from assay.retrieval.base import Progress
+from assay.secrets import Secrets
+from assay.words import plural
 
 
 class Prepared(Struct, frozen=True):
@@ -65,9 +66,7 @@ def prepare(recipe: Recipe, *, command: Sequence[str] = (), progress: Progress |
         )
     _refuse_strange_segments(labelled, collection, recipe.segments)
     plan = plan_modes(recipe, progress)
-    if not any(mode.shown for mode in plan.modes):
-        reasons = " ".join(f"{each.name}: {each.reason} {each.remedy}".strip() for each in plan.missing)
-        raise InputError(f"no mode can run. {reasons}")
+    _refuse_missing(recipe, plan)
     own = [Segmentation.from_labels(name, labels) for name, labels in labelled.items()]
     return Prepared(
         recipe=recipe,
@@ -79,6 +78,18 @@ def prepare(recipe: Recipe, *, command: Sequence[str] = (), progress: Progress |
         segmentations=(*own, *_usual_segmentations(collection)),
         command=tuple(map(as_text, Secrets().hide_command(command))),
     )
+
+
+def _refuse_missing(recipe: Recipe, plan: BenchmarkPlan) -> None:
+    """Raise an error if no mode can run, or one that was chosen."""
+    reasons = " ".join(f"{each.name}: {each.reason} {each.remedy}".strip() for each in plan.missing)
+    if not any(mode.shown for mode in plan.modes):
+        raise InputError(f"no mode can run. {reasons}")
+    if plan.missing and not recipe.allow_missing:
+        words = plural("{a mode|modes}", len(plan.missing))
+        raise InputError(
+            f"{words} of this benchmark cannot run. {reasons} To run the others, use `allow_missing=True`."
+        )
 
 
 def _labelled(segments: str | None) -> Mapping[str, Mapping[str, str]]:
@@ -115,8 +126,10 @@ def _digests(collection: Collection) -> dict[str, Digest]:
 
 
 def shown_path(path: str | Path) -> str:
-    """A path as shown in reports; for embedded collections the same on every machine."""
-    return Path(path).relative_to(EMBEDDED).as_posix() if Path(path).is_relative_to(EMBEDDED) else str(path)
+    """A path as shown in reports, without secrets; for embedded collections the same on every machine."""
+    if Path(path).is_relative_to(EMBEDDED):
+        return Path(path).relative_to(EMBEDDED).as_posix()
+    return Secrets().hide(str(path))
 
 
 def is_embedded(recipe: Recipe) -> bool:

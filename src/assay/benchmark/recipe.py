@@ -13,7 +13,6 @@ A mode without a [[mode]] table is the kind of that name with default settings. 
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +24,8 @@ from msgspec.structs import replace
 
 from assay.benchmark.key_lines import key_lines, line_of
 from assay.errors import AssayError, InputError, did_you_mean, show_id
+from assay.formats.numbers import real, show_value
+from assay.formats.sources import read_small
 from assay.inputs.toml import parse_toml
 from assay.measures import parse_measures
 
@@ -36,6 +37,7 @@ RECIPE_FILE = "benchmark.toml"
 
 _MODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # used in file names and in every line of a run
 _MODE_KEYS = ("name", "kind")
+_LARGEST = 2**62  # of whole numbers
 
 
 class Mode(Struct, frozen=True, eq=False, repr_omit_defaults=True):
@@ -71,7 +73,8 @@ class Recipe(Struct, frozen=True):
     segments: str | None = None  # a CSV file, or length, relevant, difficulty
     columns: Mapping[str, Any] | None = None  # names of fields by file: see `open_collection`
     files: Mapping[str, str] | None = None  # role -> file, for files with unusual names
-    parts: tuple[Mode, ...] = ()  # modes that run only as parts of a hybrid
+    parts: tuple[Mode, ...] = ()  # modes that run only because others stand on them
+    allow_missing: bool = True  # leave out modes that cannot run; False if the modes were chosen
 
     def __post_init__(self) -> None:
         names = [mode.name for mode in self.modes]
@@ -90,7 +93,7 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     """Read a recipe from a TOML file. Paths in it are relative to its folder."""
     source = os.fspath(path)
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")  # some editors write a byte order mark
+        text = read_small(path).decode("utf-8-sig")  # some editors write a byte order mark
     except FileNotFoundError:
         raise InputError("no such recipe. `assay benchmark init` writes one.", source=source) from None
     except IsADirectoryError:
@@ -105,8 +108,8 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     beside = Path(path).parent
     return replace(
         recipe,
-        modes=tuple(_with_model_beside(mode, beside) for mode in recipe.modes),
-        parts=tuple(_with_model_beside(mode, beside) for mode in recipe.parts),
+        modes=tuple(_with_files_beside(mode, beside) for mode in recipe.modes),
+        parts=tuple(_with_files_beside(mode, beside) for mode in recipe.parts),
         collection=recipe.collection if _comes_with_assay(recipe.collection) else _beside(beside, recipe.collection),
         targets=None if recipe.targets is None else _beside(beside, recipe.targets),
         segments=None if recipe.segments is None else _beside(beside, recipe.segments),
@@ -122,15 +125,20 @@ def _comes_with_assay(name: str) -> bool:
 
 def _beside(folder: Path, given: str) -> str:
     """A path relative to the folder of the recipe if it exists there; otherwise unchanged."""
-    return str(folder / given) if (folder / given).exists() else given
+    return str(folder / given) if os.path.exists(folder / given) else given  # False for a name that is too long
 
 
-def _with_model_beside(mode: Mode, folder: Path) -> Mode:
-    """The mode, with a model path such as ./my-model relative to the recipe."""
-    model = mode.settings.get("model")
-    if not isinstance(model, str) or "/" not in model:
-        return mode
-    return replace(mode, settings={**mode.settings, "model": _beside(folder, model)})
+def _with_files_beside(mode: Mode, folder: Path) -> Mode:
+    """The mode, with its files, and a model given as a path such as ./my-model, relative to the recipe."""
+    from assay.retrieval.modes import MODES
+
+    paths = {name: value for name, value in mode.settings.items() if name in MODES[mode.kind].paths}
+    if "/" in str(model := mode.settings.get("model", "")):
+        paths["model"] = model
+    found = {name: _beside(folder, value) for name, value in paths.items() if isinstance(value, str)}
+    if "/" not in found.get("model", "/"):  # beside a recipe in the current folder: still a path and not a name
+        found["model"] = f"./{found['model']}"
+    return replace(mode, settings={**mode.settings, **found}) if found else mode
 
 
 def parse_recipe(text: str, *, source: str = RECIPE_FILE) -> Recipe:
@@ -165,6 +173,12 @@ def _plain_mode(name: str, others: Mapping[str, Mode]) -> Mode:
         known = [*others, *(kind for kind in MODES if kind not in others)]
         raise InputError(f"no mode called {show_id(name)!r}{_hint(name, known)}")
     return Mode(name, name)
+
+
+def _inputs_named(mode: Mode) -> list[Any]:
+    """The modes that a mode names as its inputs, right or wrong."""
+    several = mode.settings.get("modes")
+    return [*(several if isinstance(several, list) else []), mode.settings.get("of")]
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
@@ -207,7 +221,8 @@ class _Reader:
                 self._refuse((key,), f"no such key{_hint(key, known)}")
         given = {key: check(key, table[key]) for key, check in checks.items() if key in table}
         modes, parts = self._modes(table)
-        return Recipe(modes=modes, parts=parts, **given)
+        chosen = "modes" in table or "mode" in table
+        return Recipe(modes=modes, parts=parts, allow_missing=not chosen, **given)
 
     def _refuse(self, path: tuple[str | int, ...], complaint: str) -> NoReturn:
         key = ".".join(part for part in path if isinstance(part, str))
@@ -248,15 +263,18 @@ class _Reader:
     def _whole(self, low: int) -> Callable[[str, Any], int]:
         def check(key: str, value: Any) -> int:
             if not isinstance(value, int) or isinstance(value, bool) or value < low:
-                self._refuse((key,), f"{value!r} is not a whole number of at least {low}.")
+                self._refuse((key,), f"{show_value(value)} is not a whole number of at least {low}.")
+            if value > _LARGEST:
+                self._refuse((key,), f"{show_value(value)} is too large.")
             return value
 
         return check
 
     def _milliseconds(self, key: str, value: Any) -> float:
-        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < math.inf:
-            self._refuse((key,), f"{value!r} is not a positive number of milliseconds.")
-        return float(value)
+        number = None if isinstance(value, bool) else real(value)
+        if number is None or number <= 0:
+            self._refuse((key,), f"{show_value(value)} is not a positive number of milliseconds.")
+        return number
 
     def _measures(self, key: str, value: Any) -> tuple[str, ...]:
         names = self._texts((key,), value, 'measures = ["nDCG@10", "AP"]')
@@ -273,7 +291,7 @@ class _Reader:
     # Modes
 
     def _modes(self, table: Mapping[str, Any]) -> tuple[tuple[Mode, ...], tuple[Mode, ...]]:
-        """The modes to run, and those that are only parts of hybrids."""
+        """The modes to run, and those that run only because others stand on them."""
         own = tuple(self._tables(table.get("mode", [])))
         names = [mode.name for mode in own] or list(DEFAULT_MODES)
         if "modes" in table:
@@ -285,9 +303,9 @@ class _Reader:
             modes = parse_modes(names, own)
         except InputError as error:
             self._refuse(("modes",), str(error))
-        fused = [part for mode in own if isinstance(parts := mode.settings.get("modes"), list) for part in parts]
+        needed = {name for mode in own for name in _inputs_named(mode)}
         for number, mode in enumerate(own):
-            if mode.name not in names and mode.name not in fused:
+            if mode.name not in names and mode.name not in needed:
                 self._refuse(
                     ("mode", number),
                     f"{mode.name!r} is not in `modes`, so it would not run. Add it to `modes`, or remove this table.",
@@ -303,9 +321,9 @@ class _Reader:
         for number, table in enumerate(value):
             path = ("mode", number)
             kind = table.get("kind", table.get("name"))
-            if kind not in MODES:
+            if not isinstance(kind, str) or kind not in MODES:
                 key = (*path, "kind" if "kind" in table else "name")
-                self._refuse(key, f"no kind of mode called {kind!r}{_hint(str(kind), list(MODES))}")
+                self._refuse(key, f"no kind of mode called {show_value(kind)}{_hint(show_value(kind), list(MODES))}")
             name = table.get("name", kind)
             if not isinstance(name, str) or not _MODE_NAME.fullmatch(name):
                 self._refuse(

@@ -12,7 +12,7 @@ OUT/work/                           indexes and the state of finished steps; can
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -21,13 +21,15 @@ from msgspec.structs import replace
 
 from assay.benchmark.building import build_benchmark, evaluation_folder
 from assay.benchmark.preparing import Prepared, is_embedded
-from assay.benchmark.searching import Search, Searched, search_all, steps_of
+from assay.benchmark.searching import Search, Searched, folders_of, search_all, steps_of, time_all
+from assay.benchmark.stages import StageContext, judge_stage, stage_measures, stage_records, stages_among
 from assay.benchmark.steps import Workspace, digest, workspace
+from assay.comparison.pairs import Study
 from assay.errors import InputError
 from assay.evaluation import Evaluator
 from assay.formats.unread import open_run
 from assay.formats.writing import qrels_as_bytes
-from assay.records.benchmark import BENCHMARK_FILE, BenchmarkReport
+from assay.records.benchmark import BENCHMARK_FILE, BenchmarkReport, ModeTiming, StageRecord
 from assay.records.building import as_text, build_report, queries_of_run, timestamp
 from assay.records.encoding import encode_record, read_record
 from assay.records.identity import digest_of, identity_of
@@ -40,6 +42,7 @@ from assay.report.benchmark.files import benchmark_files
 from assay.report.evaluation.files import evaluation_files
 from assay.retrieval.base import Progress, silent
 from assay.retrieval.modes import MODES
+from assay.secrets import Secrets
 
 
 def run_benchmark(
@@ -50,13 +53,15 @@ def run_benchmark(
         space.begin(prepared.key, timestamp())
         if space.finished("report", prepared.key) is None:
             space.drop(["report"])  # remove the old report before replacing any of its files
-        searched = search_all(_search(prepared), prepared.plan, space, progress)
+        search = _search(prepared)
+        searched = search_all(search, prepared.plan, space, progress)
         if not any(each.mode.shown and each.path for each in searched):
             raise InputError(f"no mode found a document for any of the {len(prepared.collection.queries):,} queries.")
         if space.finished("report", prepared.key) is not None:
             return read_benchmark(space.folder)
-        report = _reported(prepared, space, searched, progress or silent)
-        space.keep_indexes([(each.mode.name, each.index) for each in searched if each.index is not None])
+        timing = time_all(search, searched, space, progress)
+        report = _reported(prepared, space, searched, timing, progress or silent)
+        space.keep_indexes(folders_of(search, searched))
         return report
 
 
@@ -71,7 +76,13 @@ def _search(prepared: Prepared) -> Search:
 # Evaluating
 
 
-def _reported(prepared: Prepared, space: Workspace, searched: Sequence[Searched], tell: Progress) -> BenchmarkReport:
+def _reported(
+    prepared: Prepared,
+    space: Workspace,
+    searched: Sequence[Searched],
+    timing: Mapping[str, ModeTiming],
+    tell: Progress,
+) -> BenchmarkReport:
     """Evaluate the runs and write all reports; the manifest, which covers all files, comes last."""
     shown = sorted(
         (each for each in searched if each.mode.shown and each.path), key=lambda each: _place(prepared, each)
@@ -101,11 +112,28 @@ def _reported(prepared: Prepared, space: Workspace, searched: Sequence[Searched]
         )
         reports.append(_write_evaluation(space, report, name))
     empty = [each.mode for each in searched if each.mode.shown and not each.path]
-    benchmark = build_benchmark(name, prepared, shown, empty, reports, [each.evaluation for each in measured])
+    stages = _stages(prepared, space, searched, qrels)
+    benchmark = build_benchmark(
+        name, prepared, shown, empty, reports, [each.evaluation for each in measured], timing, stages
+    )
     space.keep_only(["qrels", *(f"evaluation {each.mode.name}" for each in shown), *steps_of(searched)])
     _write_benchmark(prepared, space, benchmark, config, settings, name)
     tell("reporting", len(measured), len(measured))
     return benchmark
+
+
+def _stages(prepared: Prepared, space: Workspace, searched: Sequence[Searched], qrels: Path) -> tuple[StageRecord, ...]:
+    """The stages of the pipeline, also those that are not among the modes; none if no mode stands on another."""
+    among = stages_among(searched)
+    if not among:
+        return ()
+    measures = stage_measures(prepared.measures)
+    evaluator = Evaluator(str(qrels), measures.labels, unmatched="zero")
+    stages = [
+        judge_stage(each, evaluator, open_run(str(space.folder / each.path), name=each.mode.name)) for each in among
+    ]
+    collection, study = prepared.collection, Study(seed=prepared.recipe.seed)
+    return stage_records(stages, StageContext(measures, evaluator, collection.queries, collection.letters, study))
 
 
 def _place(prepared: Prepared, searched: Searched) -> int:
@@ -170,7 +198,7 @@ def _settings(prepared: Prepared, searched: Sequence[Searched]) -> DeclaredSetti
     }
     models = {str(mode.settings["model"]) for mode in prepared.plan.modes if MODES[mode.mode.kind].needs_model}
     return DeclaredSettings(
-        dataset=as_text(f"{prepared.collection.name}/{prepared.collection.split}"),
+        dataset=as_text(Secrets().hide(f"{prepared.collection.name}/{prepared.collection.split}")),
         model=", ".join(sorted(models)) or None,
         parameters={**parameters, "depth": str(prepared.recipe.depth), "seed": str(prepared.recipe.seed)},
         index_snapshots={each.mode.name: each.index for each in searched if each.index is not None},

@@ -1,29 +1,37 @@
-"""Create the run file of each mode: index, search and time, each step once. Independent of measures."""
+"""Create the run file of each mode, each step once, and time the modes side by side. Independent of measures."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from statistics import median
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
 from time import perf_counter
 from typing import Any
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
-from assay.benchmark.planning import BenchmarkPlan, PlannedMode, parts_of
+from assay.benchmark.planning import BenchmarkPlan, PlannedMode
 from assay.benchmark.steps import Step, Workspace, digest
 from assay.collections import Collection
 from assay.errors import InputError
 from assay.formats import read_run
 from assay.formats.writing import run_as_bytes
 from assay.records.benchmark import ModeTiming
-from assay.retrieval.base import Progress, Retriever, Searcher, silent
-from assay.retrieval.modes import Hybrid
+from assay.retrieval.base import Progress, silent
+from assay.retrieval.modes import MODES
+from assay.retrieval.nodes import Task
+from assay.retrieval.observing import Observed
+from assay.retrieval.reranking import Work
+from assay.retrieval.texts import Texts, open_texts
 from assay.tables import Run
 
 TIMED = 100  # the most queries to time
+TEXTS = "texts"  # the documents by id, beside the indexes
+
+Passes = tuple[tuple[float, ...], ...]  # milliseconds of each timed query, pass by pass
 
 
 class Searched(Struct, frozen=True):
@@ -32,22 +40,17 @@ class Searched(Struct, frozen=True):
     mode: PlannedMode
     path: str  # relative to the benchmark folder; empty if no query found anything
     sha256: str
-    milliseconds: tuple[tuple[float, ...], ...]  # of each timed query, pass by pass
     index_seconds: float | None
     search_seconds: float
-    index: str | None  # digest of its index; None for a fusion
+    folder: str  # digest that names the folder of its index, or of the answers it keeps
+    work: Work
+    observed: Observed
+    asked: Mapping[str, float]  # milliseconds of each query, if they were measured as the run was made
 
     @property
-    def timing(self) -> ModeTiming:
-        """A summary of the times."""
-        return ModeTiming(
-            milliseconds=median(sum(self.milliseconds, ())),
-            p95=float(np.percentile(self.milliseconds, 95)),
-            passes=tuple(map(median, self.milliseconds)),
-            queries=len(self.milliseconds[0]),
-            index_seconds=self.index_seconds,
-            search_seconds=self.search_seconds,
-        )
+    def index(self) -> str | None:
+        """The digest of its index; None if it has none."""
+        return self.folder if MODES[self.mode.mode.kind].role == "retriever" else None
 
 
 class Search(Struct, frozen=True):
@@ -67,8 +70,7 @@ class Search(Struct, frozen=True):
 
     def timed(self) -> list[str]:
         """The queries to time: a seeded sample, or all if there are few."""
-        names = random.Random(self.seed).sample(sorted(self.queries), min(TIMED, len(self.queries)))
-        return [self.queries[name] for name in names]
+        return random.Random(self.seed).sample(sorted(self.queries), min(TIMED, len(self.queries)))
 
 
 def search_all(
@@ -77,91 +79,167 @@ def search_all(
     """The runs of all modes, in the order of the plan; finished steps are reused."""
     found: dict[str, Searched] = {}
     for mode in plan.modes:
-        if isinstance(mode.way, Hybrid):
-            found[mode.name] = _fused(search, mode, mode.way, found, space)
-        else:
-            found[mode.name] = _retrieved(search, mode, mode.way, space, progress)
+        found[mode.name] = _searched(search, mode, found, space, progress)
     return list(found.values())
 
 
 def steps_of(searched: Sequence[Searched]) -> list[str]:
-    """The names of the steps that made these runs."""
-    return [f"{step} {each.mode.name}" for each in searched for step in ("search", "time")]
+    """The names of the steps that made and timed these runs."""
+    return [*(f"search {each.mode.name}" for each in searched), "time"]
 
 
-# A mode that searches
+def folders_of(search: Search, searched: Sequence[Searched]) -> list[tuple[str, str]]:
+    """The folders of indexes and answers that these runs came from, by name and digest."""
+    return [*((each.mode.name, each.folder) for each in searched), (TEXTS, _texts_key(search))]
 
 
-def _retrieved(
-    search: Search, mode: PlannedMode, way: Retriever, space: Workspace, progress: Progress | None
+def _searched(
+    search: Search,
+    mode: PlannedMode,
+    before: Mapping[str, Searched],
+    space: Workspace,
+    progress: Progress | None,
 ) -> Searched:
-    index = digest("index", mode.mode.kind, mode.settings, search.corpus)
-    folder = space.index_folder(mode.name, index)
-    key = digest("search", mode.name, index, *search.key)
-    named = _named(progress, mode.name)
+    folder = digest("index", mode.mode.kind, mode.settings, search.corpus)
+    inputs = [before[name] for name in mode.node.inputs]
+    key = digest("search", mode.name, folder, [each.sha256 for each in inputs], *search.key)
     step = space.finished(f"search {mode.name}", key)
     if step is None:
-        indexing = _index(search, way, folder, named)
+        task = _task(search, mode, before, space, progress)
         start = perf_counter()
-        run = way.search(folder, search.queries, search.depth, named)
-        searching = perf_counter() - start
-        step = _write(space, mode.name, key, run, {"index_seconds": indexing, "search_seconds": searching})
-    timed = digest("time", key, search.seed, search.repeats)
-    timing = space.finished(f"time {mode.name}", timed)
-    if timing is None:
-        _index(search, way, folder, named)
-        facts = {"milliseconds": _timed(search, way, folder, named)}
-        timing = space.finish(f"time {mode.name}", timed, facts=facts)
-    return _searched(mode, step, timing.facts["milliseconds"], index)
+        made = mode.node.run(task)
+        seconds = perf_counter() - start if made.search_seconds is None else made.search_seconds
+        facts = {
+            "index_seconds": made.index_seconds,
+            "search_seconds": seconds,
+            "milliseconds": dict(made.milliseconds),
+            "work": msgspec.to_builtins(made.work),
+            "observed": msgspec.to_builtins(made.observed),
+        }
+        step = _write(space, mode.name, key, made.run, facts)
+    path, sha256 = next(iter(step.outputs.items()), ("", ""))
+    facts = step.facts
+    return Searched(
+        mode,
+        path,
+        sha256,
+        facts["index_seconds"],
+        facts["search_seconds"],
+        folder,
+        msgspec.convert(facts["work"], Work),
+        msgspec.convert(facts["observed"], Observed),
+        facts["milliseconds"],
+    )
 
 
-def _index(search: Search, way: Retriever, folder: Path, progress: Progress | None) -> float:
-    """Build the index unless it exists; returns the seconds taken."""
-    folder.mkdir(parents=True, exist_ok=True)
-    start = perf_counter()
-    way.index(search.collection.documents, folder, progress)
-    return perf_counter() - start
+def _task(
+    search: Search,
+    mode: PlannedMode,
+    before: Mapping[str, Searched],
+    space: Workspace,
+    progress: Progress | None,
+) -> Task:
+    named = _named(progress, mode.name)
+    return Task(
+        queries=search.queries,
+        depth=search.depth,
+        documents=search.collection.documents,
+        texts=partial(_texts, search, space, named),
+        runs={name: _run_of(before[name], space) for name in mode.node.inputs},
+        folder=space.index_folder(mode.name, digest("index", mode.mode.kind, mode.settings, search.corpus)),
+        progress=named,
+    )
 
 
-def _timed(search: Search, way: Retriever, folder: Path, progress: Progress | None) -> list[list[float]]:
-    """Milliseconds of each timed query, pass by pass: one query at a time, with index and model loaded."""
-    texts, tell = search.timed(), progress or silent
-    passes = []
-    with way.open(folder) as searcher:
-        _asked(searcher, texts[0], search.depth)  # warm up; not counted
+def _texts(search: Search, space: Workspace, progress: Progress | None) -> Texts:
+    """The documents by id, written once for all modes that read them."""
+    folder = space.index_folder(TEXTS, _texts_key(search))
+    return open_texts(search.collection.documents, folder, progress)
+
+
+def _texts_key(search: Search) -> str:
+    return digest(TEXTS, search.corpus)
+
+
+# Time
+
+
+def time_all(
+    search: Search, searched: Sequence[Searched], space: Workspace, progress: Progress | None = None
+) -> dict[str, ModeTiming]:
+    """How long each mode takes for a query, including the modes whose runs it takes.
+
+    The modes take turns, query by query, so that whatever else the machine does slows all of them alike. Modes whose
+    times were measured as their runs were made are not asked again; of a run file nothing is known.
+    """
+    sample = search.timed()
+    key = digest("time", [[each.mode.name, each.folder, each.sha256] for each in searched], search.seed, search.repeats)
+    step = space.finished("time", key)
+    if step is None:
+        step = space.finish("time", key, facts={"milliseconds": _in_turns(search, searched, sample, space, progress)})
+    own = {name: np.array(passes) for name, passes in step.facts["milliseconds"].items()}
+    for each in searched:
+        if each.asked:
+            once = [each.asked.get(query, 0.0) for query in sample]
+            own[each.mode.name] = np.array([once] * search.repeats)
+    by_name = {each.mode.name: each for each in searched}
+    return {name: _timing(by_name, name, own) for name in by_name if name in own}
+
+
+def _timing(searched: Mapping[str, Searched], name: str, own: Mapping[str, np.ndarray]) -> ModeTiming:
+    """A mode that stands on others waits for them one after the other; one that two of them share runs once."""
+    needed = _below(searched, name)
+    total = np.sum([own[each] for each in needed if each in own], axis=0)
+    return ModeTiming(
+        milliseconds=float(np.median(total)),
+        p95=float(np.percentile(total, 95)),
+        passes=tuple(float(each) for each in np.median(total, axis=1)),
+        own=float(np.median(own[name])),
+        unknown=tuple(each for each in needed if each not in own),
+        queries=total.shape[1],
+        once=bool(searched[name].asked),
+        index_seconds=searched[name].index_seconds,
+        search_seconds=searched[name].search_seconds,
+    )
+
+
+def _below(searched: Mapping[str, Searched], name: str) -> list[str]:
+    """The mode and all modes that it stands on, each once."""
+    found: dict[str, None] = {}
+    for each in searched[name].mode.node.inputs:
+        found |= dict.fromkeys(_below(searched, each))
+    return [*found, name]
+
+
+def _in_turns(
+    search: Search, searched: Sequence[Searched], sample: Sequence[str], space: Workspace, progress: Progress | None
+) -> dict[str, list[list[float]]]:
+    """Milliseconds of each query by mode, pass by pass: one query at a time, with indexes and models loaded."""
+    tell, before = progress or silent, {each.mode.name: each for each in searched}
+    with ExitStack() as opened:
+        answers: dict[str, Callable[[str], object]] = {}
+        for each in searched:
+            timed = each.mode.node.timed(_task(search, each.mode, before, space, None)) if not each.asked else None
+            if timed is not None:
+                answers[each.mode.name] = opened.enter_context(timed)
+        for answer in answers.values():
+            answer(sample[0])  # warm up; not counted
+        passes: dict[str, list[list[float]]] = {name: [] for name in answers}
         for done in range(search.repeats):
-            tell("timing", done, search.repeats)
-            passes.append([_asked(searcher, text, search.depth) for text in texts])
-        tell("timing", search.repeats, search.repeats)
+            for times in passes.values():
+                times.append([])
+            for turn, query in enumerate(sample):
+                tell("timing", done * len(sample) + turn, search.repeats * len(sample))
+                first = turn % max(len(answers), 1)
+                for name in [*list(answers)[first:], *list(answers)[:first]]:  # each mode is first as often
+                    start = perf_counter()
+                    answers[name](query)
+                    passes[name][-1].append((perf_counter() - start) * 1000)
+        tell("timing", search.repeats * len(sample), search.repeats * len(sample))
     return passes
 
 
-def _asked(searcher: Searcher, text: str, depth: int) -> float:
-    """The milliseconds that one query takes."""
-    start = perf_counter()
-    searcher.find([text], depth)
-    return (perf_counter() - start) * 1000
-
-
-# A mode that fuses
-
-
-def _fused(
-    search: Search, mode: PlannedMode, way: Hybrid, before: Mapping[str, Searched], space: Workspace
-) -> Searched:
-    parts = [before[name] for name in parts_of(mode.mode)]
-    key = digest("fuse", mode.name, mode.settings, [part.sha256 for part in parts], search.depth)
-    step = space.finished(f"search {mode.name}", key)
-    if step is None:
-        runs = {part.mode.name: _run_of(part, space) for part in parts}
-        start = perf_counter()
-        run = way.fuse(runs, search.depth)
-        step = _write(space, mode.name, key, run, {"index_seconds": None, "search_seconds": perf_counter() - start})
-    # A hybrid searches its parts one after the other, so a query takes the sum of their times plus the fusion.
-    own = step.facts["search_seconds"] / len(search.queries) * 1000
-    passes = zip(*(part.milliseconds for part in parts), strict=True)
-    times = [[sum(each) + own for each in zip(*same, strict=True)] for same in passes]
-    return _searched(mode, step, times, None)
+# Runs
 
 
 def _run_of(searched: Searched, space: Workspace) -> Run:
@@ -183,12 +261,6 @@ def _run_file(name: str, run: Run) -> dict[str, bytes]:
         return {f"runs/{name}.run": run_as_bytes(run, "trec", tag=name)[0]}
     except InputError:
         return {f"runs/{name}.jsonl": run_as_bytes(run, "jsonl", tag=name)[0]}
-
-
-def _searched(mode: PlannedMode, step: Step, times: Sequence[Sequence[float]], index: str | None) -> Searched:
-    path, sha256 = next(iter(step.outputs.items()), ("", ""))
-    seconds = step.facts["index_seconds"], step.facts["search_seconds"]
-    return Searched(mode, path, sha256, tuple(map(tuple, times)), *seconds, index)
 
 
 def _named(progress: Progress | None, name: str) -> Progress | None:

@@ -3,8 +3,9 @@
     OUT/work/state.json       the finished steps: key, files with their digests, facts such as timings
     OUT/work/indexes/         the indexes of the modes, named by a digest of their content
 
-A step is recorded after its files are on disk, and the state file is replaced atomically, so a process killed at any
-moment leaves only finished steps. Independent of searching.
+A step is recorded after its files are on disk, its files are removed before it is dropped, and the state file is replaced
+atomically. So a process killed at any moment leaves no file of a step that is not recorded, except what the same step
+replaces when it is done again. Independent of searching.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import msgspec
 
 from assay._version import __version__
 from assay.errors import InputError, some_of
-from assay.files import write_whole
+from assay.files import explaining, write_whole
 from assay.records.benchmark import BENCHMARK_FILE, BENCHMARK_SCHEMA
 from assay.records.encoding import encode_record
 from assay.records.identity import content_of
@@ -29,7 +30,7 @@ from assay.records.model import Digest, Record
 from assay.records.storing import MANIFEST_FILE, read_manifest
 
 WORK, STATE = "work", "work/state.json"
-STATE_SCHEMA = "assay/benchmark-state/2"
+STATE_SCHEMA = "assay/benchmark-state/3"
 
 
 class Step(Record, frozen=True, kw_only=True):
@@ -85,20 +86,19 @@ class Workspace:
         """Record a step whose files are written, and remove files that only its previous version had."""
         digests = {path: content_of(str(self.folder / path)).sha256 for path in outputs}
         step = Step(key=key, outputs=digests, facts=dict(facts or {}))
-        old = self._state.steps.get(name)
+        if name in self._state.steps:
+            self._remove([path for path in self._state.steps[name].outputs if path not in digests])
         self._write(msgspec.structs.replace(self._state, steps={**self._state.steps, name: step}))
-        if old is not None:
-            self._remove(path for path in old.outputs if path not in digests)
         return step
 
     def drop(self, names: Iterable[str]) -> None:
-        """Remove steps: first from the state, then their files."""
+        """Remove steps with their files."""
         dropped = {name: self._state.steps[name] for name in names if name in self._state.steps}
         if not dropped:
             return
+        self._remove([path for step in dropped.values() for path in step.outputs])
         kept = {name: step for name, step in self._state.steps.items() if name not in dropped}
         self._write(msgspec.structs.replace(self._state, steps=kept))
-        self._remove(path for step in dropped.values() for path in step.outputs)
 
     def keep_only(self, names: Iterable[str]) -> None:
         """Drop all other steps, so that results of an earlier recipe do not remain in the folder."""
@@ -125,7 +125,8 @@ class Workspace:
     def write(self, files: Mapping[str, bytes]) -> Sequence[str]:
         """Write each file atomically; returns the paths."""
         for path, data in files.items():
-            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            with explaining(self.folder / path):
+                (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             write_whole(self.folder / path, data)
         return list(files)
 
@@ -134,8 +135,8 @@ class Workspace:
             return content_of(str(self.folder / path)).sha256 == sha256
         return False
 
-    def _remove(self, paths: Iterable[str]) -> None:
-        for path in paths:
+    def _remove(self, paths: Sequence[str]) -> None:
+        for path in reversed(paths):  # a manifest, which is written last, goes first
             place = self.folder / path
             if not Path(os.path.realpath(place)).is_relative_to(os.path.realpath(self.folder)):
                 continue  # the state was edited by hand
@@ -158,7 +159,7 @@ def workspace(folder: str | os.PathLike[str]) -> Iterator[Workspace]:
         raise InputError("the name of the output folder is empty. Name a folder.")
     if root.exists() and not root.is_dir():
         raise InputError("is a file; a benchmark needs a folder.", source=os.fspath(folder))
-    try:
+    with explaining(folder, "cannot be written to"):
         others = sorted(entry.name for entry in root.iterdir()) if root.exists() else []
         if others and not (root / WORK).is_dir() and not _is_benchmark(root):
             raise InputError(
@@ -166,10 +167,9 @@ def workspace(folder: str | os.PathLike[str]) -> Iterator[Workspace]:
                 source=os.fspath(folder),
             )
         (root / WORK).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be written to: {error.strerror}.", source=os.fspath(folder)) from None
     with _only_one(root / WORK, os.fspath(folder)):
-        _remove_leftovers(root)
+        with explaining(folder, "cannot be written to"):
+            _remove_leftovers(root)
         yield Workspace(root, _read_state(root / STATE) or _state_without_work(root))
 
 

@@ -59,6 +59,17 @@ repeats = {usual.repeats}                   # timed passes over those queries
 # method = "rrf"
 # k = 60
 # weights = [1.0, 2.0]
+#
+# [[mode]]
+# name = "reranked"
+# kind = "cross-encoder"
+# of = "weighted"             # the mode whose first documents are ordered anew
+# top = 100                   # documents per query
+#
+# [[mode]]
+# name = "theirs"
+# kind = "run"                # made by another system
+# path = "their.run"
 
 # If fields or files have unusual names:
 #

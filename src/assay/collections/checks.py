@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.collections.columns import columns_by_role
-from assay.collections.judgments import Judgment, JudgmentFile, judgments_from, read_judgments, scan_judgments
+from assay.collections.judgments import ESCI, Judgment, JudgmentFile, judgments_from, read_judgments, scan_judgments
 from assay.collections.locating import Places
 from assay.collections.model import Collection
 from assay.collections.seen import Seen
@@ -69,6 +69,7 @@ class Checked(Struct, frozen=True, eq=False):
             findings=self.findings,
             size=facts.documents or 0,
             columns=self.columns.get("corpus"),
+            letters=ESCI if facts.letters else {},
         )
 
 

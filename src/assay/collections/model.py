@@ -28,6 +28,7 @@ class Collection(Struct, frozen=True, eq=False):
     findings: tuple[Finding, ...] = ()  # warnings and notes, the most severe first
     size: int = 0  # number of documents
     columns: Columns | None = None  # field names of documents, if given
+    letters: Mapping[str, float] = {}  # letter -> grade, if the judgments are letters
 
     def __repr__(self) -> str:
         return f"Collection({self.name!r}, {self.split!r}, {len(self.queries)} queries, {self.size} documents)"

@@ -93,13 +93,13 @@ def find_folder(place: str | os.PathLike[str]) -> Path:
                 source=name,
             )
         return EMBEDDED / name
-    if folder.is_dir():
+    if os.path.isdir(folder):  # unlike Path's, False for a name that is too long
         try:
             os.listdir(folder)
         except OSError as error:
             raise InputError(f"the folder cannot be read: {error.strerror}", source=show_id(name, 200)) from None
         return folder
-    if folder.exists():
+    if os.path.exists(folder):
         raise InputError(
             "this is a file; name the folder with the documents, queries and judgments", source=show_id(name, 200)
         )

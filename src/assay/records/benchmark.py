@@ -15,6 +15,8 @@ from assay.records.model import Digest, FindingRecord, Record, Status, TargetRes
 BENCHMARK_SCHEMA: Final = "assay/benchmark/1"
 BENCHMARK_FILE: Final = "BenchmarkReport.json"
 
+StageVerdict = Literal["", "helped", "hurt", "mixed", "no significant difference", "order from repair"]
+
 
 class CollectionRecord(Record, frozen=True, kw_only=True):
     """The collection that was searched, identified by content."""
@@ -28,11 +30,32 @@ class CollectionRecord(Record, frozen=True, kw_only=True):
     files: tuple[Digest, ...]  # corpus, queries and judgments
 
 
+class RecallRecord(Record, frozen=True, kw_only=True):
+    """How many of the best documents of exact search approximate search finds, as shares of one."""
+
+    depth: int
+    queries: int  # a sample, if there are many
+    mean: float
+    p5: float  # 5th percentile over the queries: 95 % of them find at least this share
+
+
+class WorkRecord(Record, frozen=True, kw_only=True):
+    """What a reranker did for all queries together."""
+
+    documents: int  # read by the reranker
+    requests: int  # questions to a language model, including those answered from the cache
+    tokens_in: int
+    tokens_out: int
+    cost: float  # in the currency of the recipe's prices
+    windows: int  # orders that were asked for
+    repaired: int  # of them, those whose answer had to be repaired
+
+
 class ModeResult(Record, frozen=True, kw_only=True):
     """One search mode and its results."""
 
     name: str
-    kind: str  # lexical, bm25s, vector, approximate, hybrid
+    kind: str  # lexical, vector, hybrid, cross-encoder, ...
     settings: dict[str, Any]  # everything that affects the result
     metrics: dict[str, float | None]  # measure -> mean over the queries
     intervals: dict[str, tuple[float, float] | None]  # of the means
@@ -41,6 +64,11 @@ class ModeResult(Record, frozen=True, kw_only=True):
     run: Digest  # run file, relative to the folder of the report
     report: str  # folder of its evaluation report, relative to this one
     complete: bool  # false if something makes its figures unreliable
+    inputs: tuple[str, ...] = ()  # modes whose runs it takes
+    deterministic: bool = True  # false if it may give another run the next time
+    work: WorkRecord | None = None  # null for a mode that reranks nothing
+    exact_recall: tuple[RecallRecord, ...] = ()  # by depth; empty unless the search is approximate
+    order_from_repair: bool = False  # most of its orders had to be repaired, so its figures say nothing about it
     status: Status | None = None  # overall status of its targets; null without targets
     # By measure; empty without targets, or if all of them are uplifts over this mode.
     targets: dict[str, TargetResult] = field(default_factory=dict)
@@ -88,6 +116,63 @@ class ComparisonRecord(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
+class Ceiling(Record, frozen=True, kw_only=True):
+    """How far a reranker could have come with the documents it was given, and how far it came."""
+
+    measure: str
+    value: float  # of the best order of these documents
+    before: float  # of the order it was given
+    share: float | None  # of the way from there to the ceiling; negative if it went back; null without a way to go
+
+
+class RelevantRecord(Record, frozen=True, kw_only=True):
+    """How many relevant documents there are, over all queries, and how many of them are left at a stage."""
+
+    judged: int  # in the judgments
+    depth: int  # documents per query that a reranker is given, or that a retriever may hand on
+    candidates: int  # relevant ones among them
+    top_ten: int  # relevant ones in its first ten
+
+
+class PerQuery(Record, frozen=True, kw_only=True):
+    """What a reranker takes for one query, on average."""
+
+    documents: float
+    tokens_in: float
+    tokens_out: float
+    cost: float  # in the currency of the recipe's prices
+
+
+class MovedQuery(Record, frozen=True, kw_only=True):
+    """A query that a stage made much better or much worse."""
+
+    query: str
+    text: str
+    before: float  # value of the stage before
+    after: float
+
+
+class StageRecord(Record, frozen=True, kw_only=True):
+    """A mode that stands on others, or that others stand on, and what it adds to the stage before it."""
+
+    name: str
+    kind: str
+    role: str  # retriever, fusion, reranker or run
+    inputs: tuple[str, ...]  # modes it stands on
+    metrics: dict[str, float | None]  # measure -> mean; the same measures at each stage
+    matters: tuple[str, ...]  # measures that matter at this stage, the one that decides first
+    differences: tuple[PairRecord, ...]  # from the stage before: the best of its inputs by that measure
+    ceiling: Ceiling | None  # null for a mode that reranks nothing
+    relevant: RelevantRecord
+    labels: dict[str, float]  # label -> share of the documents in the first ten; best label first, "unjudged" last
+    per_query: PerQuery | None  # null for a mode that reranks nothing
+    rescued: tuple[MovedQuery, ...]  # largest gain first
+    ruined: tuple[MovedQuery, ...]  # largest loss first
+    order_from_repair: bool
+    verdict: StageVerdict  # empty for a mode that stands on nothing
+    words: str  # what it adds, as a sentence; without the time it takes
+
+
 class BestMode(Record, frozen=True, kw_only=True):
     """The mode with the highest mean, and how certain that is."""
 
@@ -132,12 +217,17 @@ class Choice(Record, frozen=True, kw_only=True):
 class ModeTiming(Record, frozen=True, kw_only=True):
     """The speed of a mode on this machine."""
 
-    milliseconds: float  # median time of a single query, with index and model already open
+    milliseconds: (
+        float  # median time of a single query, with index and model already open, and of the modes it stands on
+    )
     p95: float  # 95th percentile, in milliseconds
-    passes: tuple[float, ...]  # median of each pass
+    passes: tuple[float, ...]  # median of each pass; all the same if `once`
+    own: float  # median time of the mode itself, without the modes it stands on
     queries: int  # queries timed in each pass
     index_seconds: float | None  # null for a mode without an index of its own
     search_seconds: float  # all queries, including opening the index and the model
+    once: bool = False  # each query was timed once, as the run was made
+    unknown: tuple[str, ...] = ()  # modes it stands on whose times are not known, such as run files
 
 
 class BenchmarkReport(Record, frozen=True, kw_only=True):
@@ -154,7 +244,8 @@ class BenchmarkReport(Record, frozen=True, kw_only=True):
     missing: tuple[MissingMode, ...]  # modes without results
     comparison: ComparisonRecord | None  # null with a single mode
     choice: Choice
-    timing: dict[str, ModeTiming]  # by mode
+    stages: tuple[StageRecord, ...] = ()  # each after those it stands on; empty if no mode stands on another
+    timing: dict[str, ModeTiming]  # by mode; also of stages that are not among the modes
     targets: str | None  # name of the target profile
     conventions: str  # the rules of the evaluation in words
     findings: tuple[FindingRecord, ...]  # about the collection

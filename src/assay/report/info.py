@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from assay.describing import agreement_in_words
 from assay.errors import show_id
 from assay.formats.info import GradeCount, Names, QrelsInfo, RunInfo, Span, Spread
 from assay.formats.sheets import grade_text
 from assay.judges import Agreement
-from assay.report.drawing.terminal import printed, terminal_width
+from assay.report.drawing.terminal import Drawn, printed, terminal_width
+from assay.secrets import Secrets
 from assay.words import number_of
 
 Info: TypeAlias = RunInfo | QrelsInfo
@@ -40,10 +42,15 @@ def info_as_text(info: Info, width: int | None = None) -> str:
     if isinstance(info, QrelsInfo):
         parts.append(_bars(info.grades, width))
     parts.append(_first_rows(info, width))
-    return "\n".join(parts)
+    return Drawn("\n".join(parts))
 
 
 INFO_RENDERERS: dict[str, Callable[[Info], str]] = {"table": info_as_text, "json": info_as_json}
+
+
+def without_secrets(info: Info) -> Info:
+    """The summary, with the name of its file as it may be shown."""
+    return replace(info, file=replace(info.file, path=Secrets().hide(info.file.path)))
 
 
 # Facts

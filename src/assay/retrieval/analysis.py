@@ -1,24 +1,42 @@
 """Split text into terms: lower case, without stop words, stemmed. All lexical engines use tantivy's analyser.
 
-A term is a run of letters and digits. Queries have no syntax: operators, quotes and colons only separate terms.
+A term is a run of letters and digits. Queries have no syntax: operators, quotes and colons only separate terms. Text
+without spaces between words has no such runs: there, a term is a pair of characters that follow each other.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import MissingExtraError, RetrievalError, did_you_mean
+from msgspec import Struct
+
+from assay.errors import MissingExtraError, RetrievalError, did_you_mean, some_of
 from assay.retrieval.base import writable_text
 
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer
 
-# Languages for which tantivy has both stop words and a stemmer; "none" uses neither.
-LANGUAGES = (
+# Languages for which tantivy has both stop words and a stemmer.
+STEMMED = (
     *("english", "danish", "dutch", "finnish", "french", "german", "hungarian", "italian", "norwegian", "portuguese"),
-    *("russian", "spanish", "swedish", "none"),
+    *("russian", "spanish", "swedish"),
 )
+PAIRED = ("chinese", "japanese", "korean", "thai")  # written without spaces, or with spaces that do not separate stems
+LANGUAGES = (*STEMMED, *PAIRED, "none")  # "none" has neither stop words nor a stemmer
 LONGEST_TERM = 255  # bytes, as in Lucene; longer terms are ignored
+
+_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_KANA = "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+_HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7af"
+_THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
+_OTHERS = "\u0e81-\u0ede\u1000-\u1049\u1780-\u17d3"  # Lao, Burmese, Khmer
+_UNSPACED = f"{_HAN}{_KANA}{_THAI}{_OTHERS}"
+_RUN = re.compile(f"(?P<paired>[{_UNSPACED}{_HANGUL}]+)|[^\\W_{_UNSPACED}{_HANGUL}]+")
+_BY_SCRIPT = {"japanese": f"[{_KANA}]", "chinese": f"[{_HAN}]", "thai": f"[{_THAI}{_OTHERS}]"}  # first that occurs
+_MOST = 0.5  # of the queries: above this, something is wrong with all of them
 
 
 def checked_language(language: object) -> str:
@@ -31,10 +49,11 @@ def checked_language(language: object) -> str:
 
 def analyser_settings(language: str) -> dict[str, object]:
     """The settings of the analyser, for the manifest."""
-    own = None if language == "none" else language
+    own = language if language in STEMMED else None
+    pairs = "pairs of characters, Chinese characters also alone; other words whole"
     return {
         "fields": "title and text as one",
-        "tokens": "letters and digits",
+        "tokens": pairs if language in PAIRED else "letters and digits",
         "lower_case": True,
         "stop_words": own,
         "stemmer": own,
@@ -42,16 +61,82 @@ def analyser_settings(language: str) -> dict[str, object]:
     }
 
 
-def make_analyser(language: str) -> TextAnalyzer:
-    """tantivy's analyser for a language."""
+class Analyser(Struct, frozen=True):
+    """Splits texts of one language."""
+
+    language: str
+    engine: TextAnalyzer  # splits a prepared text
+
+    def prepared(self, text: str) -> str:
+        """A text that tantivy splits into the terms."""
+        clean = writable_text(text)
+        return " ".join(_pairs(clean)) if self.language in PAIRED else clean
+
+
+def make_analyser(language: str) -> Analyser:
+    """The analyser for a language."""
     library = tantivy_library()
     filters = library.Filter
-    builder = library.TextAnalyzerBuilder(library.Tokenizer.simple())
+    paired = language in PAIRED
+    builder = library.TextAnalyzerBuilder(library.Tokenizer.whitespace() if paired else library.Tokenizer.simple())
     builder = builder.filter(filters.remove_long(LONGEST_TERM + 1)).filter(filters.lowercase())
-    if language != "none":
+    if language in STEMMED:
         builder = builder.filter(filters.stopword(language)).filter(filters.stemmer(language))
-    analyser: TextAnalyzer = builder.build()
-    return analyser
+    return Analyser(language, builder.build())
+
+
+def _pairs(text: str) -> Iterator[str]:
+    """The terms of a text without spaces: pairs of characters, as Lucene's analyser for Chinese, Japanese and Korean.
+
+    A Chinese character is often a word, so it is a term on its own too. Wide and narrow forms are the same.
+
+    >>> list(_pairs("東京のWi-Fi")), list(_pairs("กขค"))
+    (['東', '東京', '京', '京の', 'Wi', 'Fi'], ['กข', 'ขค'])
+    """
+    for run in _RUN.finditer(unicodedata.normalize("NFKC", text)):
+        whole = run.group()
+        if run["paired"] is None or len(whole) == 1:
+            yield whole
+            continue
+        for place, character in enumerate(whole):
+            if _IS_HAN(character):
+                yield character
+            if place + 1 < len(whole):
+                yield whole[place : place + 2]
+
+
+_IS_HAN = re.compile(f"[{_HAN}]").match
+
+
+def lexical_notes(language: str, queries: Mapping[str, str], answered: tuple[str, ...]) -> tuple[str, ...]:
+    """What to set, if most queries are written without spaces, or find nothing."""
+    unspaced = {query: found for query, text in queries.items() if (found := _language_of(text)) is not None}
+    if language not in PAIRED and len(unspaced) > _MOST * len(queries):
+        languages = list(unspaced.values())
+        likely = max(sorted(set(languages)), key=languages.count)
+        return (
+            f"{len(unspaced)} of {len(queries)} queries have no spaces between words, so language = {language!r} cannot "
+            f"split them. Set language = {likely!r}, which searches by pairs of characters.",
+        )
+    lost = [query for query in queries if query not in set(answered)]
+    if len(lost) > _MOST * len(queries):
+        return (
+            f"{len(lost)} of {len(queries)} queries share no word with any document ({some_of(lost)}). Check that queries "
+            f"and documents are in the same language, and that it is the one set (language = {language!r}).",
+        )
+    return ()
+
+
+def _language_of(text: str) -> str | None:
+    """The likely language of a text that is mostly in a script without spaces; None for other texts.
+
+    >>> _language_of("東京の天気"), _language_of("北京天气"), _language_of("the word 天气 in a sentence")
+    ('japanese', 'chinese', None)
+    """
+    letters = sum(character.isalpha() for character in text)
+    if not letters or len(re.findall(f"[{_UNSPACED}]", text)) <= letters / 2:
+        return None
+    return next((language for language, script in _BY_SCRIPT.items() if re.search(script, text)), None)
 
 
 def tantivy_library() -> Any:
@@ -63,10 +148,10 @@ def tantivy_library() -> Any:
     return tantivy
 
 
-def terms_of(text: str, analyser: TextAnalyzer) -> list[str]:
+def terms_of(text: str, analyser: Analyser) -> list[str]:
     """The terms of a text in order; none if it has only stop words or punctuation.
 
     >>> terms_of('What is the "lift" of AND-wings?', make_analyser("english"))
     ['what', 'lift', 'wing']
     """
-    return analyser.analyze(writable_text(text))
+    return analyser.engine.analyze(analyser.prepared(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from msgspec import Struct
@@ -13,9 +13,12 @@ from msgspec.structs import fields
 
 from assay.errors import RetrievalError
 from assay.inputs.documents import Document
+from assay.inputs.queries import Query
 from assay.tables import Floats, Ids, Integers, Run
 
 Made = TypeVar("Made", bound=type[Struct])
+Role: TypeAlias = Literal["retriever", "fusion", "reranker", "run"]
+ROLES: tuple[Role, ...] = get_args(Role)
 
 DEFAULT_DEPTH = 1000
 STRIDE = 256  # documents between two progress updates
@@ -57,29 +60,47 @@ class Retriever(Protocol):
 
 
 class ModeKind(Struct, frozen=True):
-    """A way to search that recipes and the command line know by name."""
+    """A way to get a run that recipes and the command line know by name."""
 
     name: str
     summary: str
     made_of: type[Struct]  # its fields are the settings of the mode
+    role: Role = "retriever"
     extra: str | None = None  # what must be installed for it: pip install 'assay-ir[EXTRA]'
     needs_model: bool = False
-    fuses: bool = False  # a hybrid, made by make_fused
 
     @property
     def defaults(self) -> dict[str, Any]:
         """The settings and their defaults."""
         return {setting.name: setting.default for setting in fields(self.made_of)}
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The settings that name files, which a recipe may give relative to its own folder."""
+        return getattr(self.made_of, "paths", ())
 
-RETRIEVERS: dict[str, ModeKind] = {}  # by name; complete once assay.retrieval.modes is imported
+
+KINDS: dict[str, ModeKind] = {}  # by name; complete once assay.retrieval.modes is imported
 
 
 def retriever(summary: str, *, extra: str | None = None, needs_model: bool = False) -> Callable[[Made], Made]:
-    """Make a class a mode: it can be used in recipes, and is listed in the help and the docs."""
+    """Make a class a mode that searches: it can be used in recipes, and is listed in the help and the docs."""
+    return _kind(summary, "retriever", extra, needs_model)
 
+
+def reranker(summary: str, *, extra: str | None = None, needs_model: bool = False) -> Callable[[Made], Made]:
+    """Make a class a mode that reranks what another mode found; see `assay.retrieval.reranking`."""
+    return _kind(summary, "reranker", extra, needs_model)
+
+
+def _kind(summary: str, role: Role, extra: str | None, needs_model: bool) -> Callable[[Made], Made]:
     def register(made: Made) -> Made:
-        RETRIEVERS[made.name] = ModeKind(made.name, summary, made, extra, needs_model)  # type: ignore[attr-defined]
+        before = KINDS.get(made.name)  # type: ignore[attr-defined]
+        if before is not None and before.made_of.__module__ != made.__module__:
+            raise RetrievalError(
+                f"there are two modes called {before.name!r}. Give the mode of the plug-in another name."
+            )
+        KINDS[made.name] = ModeKind(made.name, summary, made, role, extra, needs_model)  # type: ignore[attr-defined]
         return made
 
     return register
@@ -112,8 +133,11 @@ class Searcher(Protocol):
     def ids(self) -> Ids:
         """The document ids; hits refer to them by row."""
 
-    def find(self, texts: Sequence[str], depth: int) -> list[Hits]:
-        """The best documents for each text, independent of the other texts."""
+    def find(self, queries: Sequence[Query], depth: int) -> list[Hits]:
+        """The best documents for each query, independent of the other queries.
+
+        Most retrievers read only the text of a query; vectors of one's own are found by its id.
+        """
 
 
 class Hits(Struct, frozen=True):
@@ -134,8 +158,8 @@ def search_with(
     found: dict[str, Hits] = {}
     for begin in range(0, len(names), _ASKED):
         tell("searching", begin, len(names))
-        some = names[begin : begin + _ASKED]
-        found |= zip(some, searcher.find([queries[query] for query in some], depth), strict=True)
+        some = [Query(name, queries[name]) for name in names[begin : begin + _ASKED]]
+        found |= zip((query.id for query in some), searcher.find(some, depth), strict=True)
     tell("searching", len(names), len(names))
     return run_of(found, searcher.ids, name)
 

@@ -21,7 +21,7 @@ import numpy as np
 from msgspec import Struct
 
 from assay.errors import RetrievalError
-from assay.files import flush_folder, locked_folder, write_whole
+from assay.files import flush_folder, flush_tree, locked_folder, reason, write_new
 from assay.tables import Ids, Integers, as_ids, in_byte_order
 
 SCHEMA = "assay/index/2"
@@ -72,24 +72,37 @@ def building(folder: Path, settings: Mapping[str, object]) -> Iterator[Build | N
 
     Waits for other processes that build in the same folder. Removes unfinished indexes, and those with changed files.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     with locked_folder(folder):
         part, finished = folder / _PART, folder / _FINISHED
         if find_index(folder, settings) is not None and _is_whole(finished):
             yield None
             return
-        _remove(part)
-        part.mkdir()
-        build = Build(part)
-        yield build
-        if build.ids is None:
-            raise AssertionError("an index was not finished")  # a bug in assay
-        write_whole(part / _IDS, json.dumps(build.ids).encode())  # ASCII: bytes that are not UTF-8 survive as escapes
-        mark = {"schema": SCHEMA, "settings": _plain(settings), "files": _digests(part)}
-        write_whole(part / _MARK, json.dumps(mark, indent=2).encode() + b"\n")
-        _remove(finished)
-        part.rename(finished)
-        flush_folder(folder)
+        with writing(folder):
+            _remove(part)
+            part.mkdir()
+        try:
+            build = Build(part)
+            yield build
+            if build.ids is None:
+                raise AssertionError("an index was not finished")  # a bug in assay
+            with writing(folder):
+                _complete(build, settings)
+                _remove(finished)
+                part.rename(finished)
+                flush_folder(folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)  # nothing of it could be used again
+
+
+def _complete(build: Build, settings: Mapping[str, object]) -> None:
+    """Add the ids and the settings with all digests, and flush everything to disk."""
+    # ASCII: bytes that are not UTF-8 survive as escapes
+    write_new(build.folder / _IDS, json.dumps(build.ids).encode())
+    mark = {"schema": SCHEMA, "settings": _plain(settings), "files": _digests(build.folder)}
+    write_new(build.folder / _MARK, json.dumps(mark, indent=2).encode() + b"\n")
+    flush_tree(build.folder)
 
 
 @contextmanager
@@ -97,8 +110,10 @@ def writing(folder: Path) -> Iterator[None]:
     """Turn write errors of an engine, such as a full disk, into a RetrievalError."""
     try:
         yield
-    except (OSError, ValueError, RuntimeError) as error:
-        said = getattr(error, "strerror", None) or str(error).strip().rstrip(".")
+    except OSError as error:
+        raise RetrievalError(f"{folder}: cannot be written: {reason(error)}") from None
+    except (ValueError, RuntimeError) as error:
+        said = str(error).strip().rstrip(".")
         raise RetrievalError(f"{folder}: cannot be written: {said}.") from None
 
 

@@ -46,7 +46,7 @@ class SourceError(AssayError):
 class Pinned(Struct, frozen=True):
     """The expected content of a file."""
 
-    sha256: str
+    sha256: str | None  # None where a hub does not say it
     size: int
 
 
@@ -60,12 +60,8 @@ class Part(Struct, frozen=True):
 Parts = Mapping[str, Part]  # by name in the folder of the model
 
 
-class ModelSource(Protocol):
-    """A source of model files."""
-
-    @property
-    def parts(self) -> Parts:
-        """Its files, by name in the folder of the model."""
+class Fetches(Protocol):
+    """Something that can get the files of a model."""
 
     @property
     def label(self) -> str:
@@ -73,6 +69,14 @@ class ModelSource(Protocol):
 
     def fetch(self, folder: Path, progress: Progress) -> None:
         """Copy the files into a folder and check them; raises SourceError."""
+
+
+class ModelSource(Fetches, Protocol):
+    """A source of model files that are known before."""
+
+    @property
+    def parts(self) -> Parts:
+        """Its files, by name in the folder of the model."""
 
 
 class Wheel(Struct, frozen=True):
@@ -176,6 +180,36 @@ class Hub(Struct, frozen=True):
             raise SourceError(_hub_error(error)) from None
 
 
+class Listed(Struct, frozen=True):
+    """The files of a revision on the model hub."""
+
+    commit: str
+    files: Mapping[str, Pinned]
+    licence: str | None
+
+
+def list_hub(repository: str, revision: str, endpoint: str | None = None) -> Listed:
+    """The files of a repository at a revision (a commit, branch or tag); raises SourceError."""
+    _refuse_offline()
+    try:
+        from huggingface_hub import HfApi
+    except ImportError:
+        raise SourceError(str(MissingExtraError("the model hub", "dense"))) from None
+    try:
+        found = HfApi(endpoint=endpoint, token=False).model_info(
+            repository, revision=revision, files_metadata=True, timeout=_PATIENCE
+        )
+    except Exception as error:  # the exceptions depend on the HTTP client of its version
+        raise SourceError(_hub_error(error)) from None
+    files = {
+        each.rfilename: Pinned(each.lfs.sha256 if each.lfs else None, each.size)
+        for each in found.siblings or ()
+        if each.size is not None
+    }
+    licence = next((tag.removeprefix("license:") for tag in found.tags or () if tag.startswith("license:")), None)
+    return Listed(str(found.sha), files, licence)
+
+
 class Folder(Struct, frozen=True):
     """A local folder with the files, under the names of the model folder or of another source."""
 
@@ -230,8 +264,7 @@ def is_pinned(path: Path, pinned: Pinned) -> bool:
 def check_file(path: Path, pinned: Pinned) -> None:
     """Raise if a file does not have the pinned content."""
     _check_size(path, path.stat().st_size, pinned)
-    found = file_sha256(path)
-    if found != pinned.sha256:
+    if pinned.sha256 is not None and (found := file_sha256(path)) != pinned.sha256:
         raise SourceError(f"{path.name} was changed: its sha256 is {found[:12]}..., expected {pinned.sha256[:12]}...")
 
 
@@ -249,6 +282,7 @@ def file_sha256(path: Path) -> str:
 def _copy(source: IO[bytes], target: Path, pinned: Pinned, progress: Progress) -> None:
     """Copy at most the expected number of bytes to a file, and check it."""
     left = pinned.size + 1  # one more than expected, to detect a file that is too long
+    target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as file:
         while left and (block := source.read(min(_BLOCK, left))):
             file.write(block)

@@ -1,63 +1,31 @@
-"""Search modes by name. Engines are loaded only on use."""
+"""Modes by name: the kinds there are, and how a node is made from the settings in a recipe. Engines load on use."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct, field
-
 from assay.errors import FusionError, RetrievalError, did_you_mean
-from assay.fusion import fuse
-from assay.fusion.registry import find_method, find_normalisation
-from assay.retrieval import retrievers
-from assay.retrieval.base import RETRIEVERS, ModeKind, Retriever
+from assay.fusion.registry import find_method
+from assay.plugins import load_installed
+from assay.retrieval import rerankers, retrievers
+from assay.retrieval.base import KINDS, ROLES, ModeKind, Retriever, Role
+from assay.retrieval.nodes import DEFAULT_TOP, Hybrid, Node, Reranking, Retrieving, RunFile
 from assay.tables import Run
 
-_FUSED_MODES = ("lexical", "vector")
+for _folder in (retrievers, rerankers):
+    for _module in pkgutil.iter_modules(_folder.__path__):
+        importlib.import_module(f"{_folder.__name__}.{_module.name}")
+load_installed("assay.retrievers")
+KINDS["hybrid"] = ModeKind("hybrid", "fusion of the runs of other modes", Hybrid, role="fusion")
+KINDS["run"] = ModeKind("run", "a run file that another system has made", RunFile, role="run")
+MODES = KINDS  # complete from here on; plug-ins may add to it
+for _kind in sorted(KINDS.values(), key=lambda kind: (ROLES.index(kind.role), kind.name)):  # as lists show them
+    KINDS[_kind.name] = KINDS.pop(_kind.name)
 
-
-class Hybrid(Struct, frozen=True):
-    """A fusion of the runs of other modes."""
-
-    modes: tuple[str, ...] = _FUSED_MODES
-    method: str = "rrf"
-    norm: str | None = None
-    weights: tuple[float, ...] | None = None
-    parameters: Mapping[str, float] = field(default_factory=dict)  # of the method; rrf has k
-
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """Everything besides the runs that affects the result, with defaults, as plain JSON values."""
-        return {
-            "engine": "fusion",
-            "modes": list(self.modes),
-            "method": find_method(self.method).name,
-            "norm": find_normalisation(self.norm).name,
-            "weights": None if self.weights is None else list(self.weights),
-            **find_method(self.method).checked(self.parameters),
-        }
-
-    def fuse(self, runs: Mapping[str, Run], depth: int | None = None) -> Run:
-        """Fuse the runs of its modes, looked up by name."""
-        missing = [mode for mode in self.modes if mode not in runs]
-        if missing:
-            raise RetrievalError(f"no run of {', '.join(missing)} to fuse; there are {', '.join(runs)}.")
-        chosen = [runs[mode] for mode in self.modes]
-        options: dict[str, Any] = {"norm": self.norm, "weights": self.weights, **self.parameters}
-        fused = fuse(chosen, self.method, depth=depth, **options)
-        return fused.named("hybrid")
-
-
-for _module in pkgutil.iter_modules(retrievers.__path__):
-    importlib.import_module(f"{retrievers.__name__}.{_module.name}")
-
-MODES: dict[str, ModeKind] = {
-    **dict(sorted(RETRIEVERS.items())),
-    "hybrid": ModeKind("hybrid", "fusion of the runs of other modes", Hybrid, fuses=True),
-}
+OF, TOP = "of", "top"  # settings of every reranker
 
 
 def find_mode(name: str) -> ModeKind:
@@ -69,19 +37,27 @@ def find_mode(name: str) -> ModeKind:
     return MODES[name]
 
 
-def make_retriever(mode: str, settings: Mapping[str, Any] | None = None) -> Retriever:
-    """The retriever of a mode; a hybrid is an error.
+def make_node(mode: str, settings: Mapping[str, Any] | None = None) -> Node:
+    """The node of a mode, with its settings checked.
 
-    >>> make_retriever("bm25s", {"k1": 0.9, "b": 0.4})
-    BM25s(k1=0.9, b=0.4, method='lucene', delta=0.5, language='english')
+    >>> make_node("hybrid", {"modes": ["bm25s", "vector"]}).inputs
+    ('bm25s', 'vector')
     """
     found = find_mode(mode)
-    if found.fuses:
-        raise RetrievalError(f"{mode} is not a retriever; it fuses the runs of other modes.")
-    given = dict(settings or {})
-    _refuse_unknown(found, given, found.defaults)
-    made: Any = found.made_of(**given)
-    return made  # type: ignore[no-any-return]
+    return _MAKERS[found.role](found, dict(settings or {}))
+
+
+def make_retriever(mode: str, settings: Mapping[str, Any] | None = None) -> Retriever:
+    """The retriever of a mode; any other kind of mode is an error.
+
+    >>> make_retriever("bm25s", {"k1": 0.9, "b": 0.4}).settings["k1"]
+    0.9
+    """
+    found = find_mode(mode)
+    if found.role != "retriever":
+        raise RetrievalError(f"{mode} is not a retriever; it takes the runs of other modes.")
+    made: Retriever = _made(found, dict(settings or {}))
+    return made
 
 
 def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Hybrid:
@@ -91,13 +67,48 @@ def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Hybrid:
     {'k': 20}
     """
     found = find_mode(mode)
-    if not found.fuses:
+    if found.role != "fusion":
         raise RetrievalError(f"{mode} does not fuse other modes.")
-    given = dict(settings or {})
+    return _hybrid(found, dict(settings or {}))
+
+
+def settings_of(kind: ModeKind) -> dict[str, Any]:
+    """The settings a recipe may give a kind of mode, with their defaults."""
+    own = kind.defaults
+    if kind.role == "reranker":
+        return {OF: None, TOP: DEFAULT_TOP, **own}
+    if kind.role == "fusion":
+        return {name: value for name, value in own.items() if name != "parameters"}
+    return own
+
+
+def _retrieving(kind: ModeKind, given: dict[str, Any]) -> Retrieving:
+    return Retrieving(_made(kind, given))
+
+
+def _reranking(kind: ModeKind, given: dict[str, Any]) -> Reranking:
+    _refuse_unknown(kind, given, settings_of(kind))
+    of, top = given.pop(OF, None), given.pop(TOP, DEFAULT_TOP)
+    if not isinstance(of, str) or not of:
+        raise RetrievalError(f'{OF} cannot be {of!r}; name the mode whose documents are reranked, such as "hybrid".')
+    if not isinstance(top, int) or isinstance(top, bool) or top < 1:
+        raise RetrievalError(f"{TOP} cannot be {top!r}; it takes a whole number of at least 1.")
+    made: Any = kind.made_of(**given)
+    return Reranking(made, of, top)
+
+
+def _run_file(kind: ModeKind, given: dict[str, Any]) -> RunFile:
+    _refuse_unknown(kind, given, settings_of(kind))
+    path = given.get("path")
+    if not isinstance(path, str) or not path:
+        raise RetrievalError(f"path cannot be {path!r}; it takes the name of a run file.")
+    return RunFile(path)
+
+
+def _hybrid(kind: ModeKind, given: dict[str, Any]) -> Hybrid:
     method = find_method(given.get("method", "rrf"))
-    of_all = {name: value for name, value in found.defaults.items() if name != "parameters"}
-    _refuse_unknown(found, given, {**of_all, **method.defaults})
-    modes = given.get("modes", _FUSED_MODES)
+    _refuse_unknown(kind, given, {**settings_of(kind), **method.defaults})
+    modes = given.get("modes", Hybrid().modes)
     if not isinstance(modes, (list, tuple)) or not modes or not all(isinstance(name, str) for name in modes):
         raise RetrievalError(f'modes cannot be {modes!r}; it takes a list of names, such as ["lexical", "vector"].')
     weights = given.get("weights")
@@ -114,6 +125,19 @@ def make_fused(mode: str, settings: Mapping[str, Any] | None = None) -> Hybrid:
     )
     fused.fuse({name: Run.from_columns([], [], [], name=name) for name in modes})  # raises the errors of fuse
     return fused
+
+
+_MAKERS: dict[Role, Callable[[ModeKind, dict[str, Any]], Node]] = {
+    "retriever": _retrieving,
+    "fusion": _hybrid,
+    "reranker": _reranking,
+    "run": _run_file,
+}
+
+
+def _made(kind: ModeKind, given: dict[str, Any]) -> Any:
+    _refuse_unknown(kind, given, settings_of(kind))
+    return kind.made_of(**given)
 
 
 def _refuse_unknown(mode: ModeKind, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.benchmark.recipe import DEFAULT_MODES
-from assay.cli import write
+from assay.cli import say, write
 from assay.cli.bars import progress_bars
 from assay.cli.options import format_option, parts_options
 from assay.errors import InputError, show_id
@@ -53,6 +53,12 @@ def command() -> None:
     help=f"Search modes: {', '.join(MODES)}, or those of the recipe.  [default: {','.join(DEFAULT_MODES)}]",
 )
 @click.option(
+    "--allow-missing",
+    is_flag=True,
+    default=None,
+    help="Leave out chosen modes whose package or model is missing, instead of stopping.",
+)
+@click.option(
     "-m",
     "--measure",
     "measures",
@@ -89,10 +95,10 @@ def run_command(recipe: str | None, output: str | None, output_format: str, **gi
     try:
         report = _run(_prepared(chosen), folder)
     except KeyboardInterrupt:
-        _say(f"Interrupted. Finished steps are in {show_id(folder, 200)}; run the same command again to resume.")
+        say(f"Interrupted. Finished steps are in {show_id(folder, 200)}; run the same command again to resume.")
         raise
     write(RENDERERS[output_format](report))
-    _say(f"Report: {show_id(os.path.join(folder, 'BenchmarkReport.html'), 300)}")
+    say(f"Report: {show_id(os.path.join(folder, 'BenchmarkReport.html'), 300)}")
 
 
 @command.command(
@@ -109,7 +115,7 @@ def init_command(path: str, force: bool) -> None:
     if os.path.exists(path) and not force:
         raise InputError("file already exists. Overwrite it with --force.", source=path)
     write(recipe_text(), path)
-    _say(f"Recipe: {show_id(path, 200)}. Run it with `assay benchmark run {show_id(path, 200)}`.")
+    say(f"Recipe: {show_id(path, 200)}. Run it with `assay benchmark run {show_id(path, 200)}`.")
 
 
 def _recipe(path: str | None, given: dict[str, Any]) -> Recipe:
@@ -128,6 +134,7 @@ def _recipe(path: str | None, given: dict[str, Any]) -> Recipe:
         own = (*recipe.modes, *recipe.parts)
         given["modes"] = parse_modes([name.strip() for name in names.split(",") if name.strip()], own)
         given["parts"] = own
+        given["allow_missing"] = bool(given["allow_missing"])
     if measures:
         given["measures"] = parse_measure_names(measures)
     return recipe.but(**given)
@@ -142,7 +149,7 @@ def _prepared(recipe: Recipe) -> Prepared:
         if finding.severity == "note":  # notes are only in the report
             continue
         place = shown_path(finding.file) + (f":{finding.line}" if finding.line is not None else "")
-        _say(f"{show_id(place, 200)}: {finding.code} {finding.severity}: {show_id(finding.message, 500)}")
+        say(f"{show_id(place, 200)}: {finding.code} {finding.severity}: {show_id(finding.message, 500)}")
     return prepared
 
 
@@ -151,7 +158,3 @@ def _run(prepared: Prepared, folder: str) -> BenchmarkReport:
 
     with progress_bars() as progress:
         return run_benchmark(prepared, folder, progress)
-
-
-def _say(text: str) -> None:
-    click.echo(text.encode("utf-8", "backslashreplace"), err=True)

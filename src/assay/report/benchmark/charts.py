@@ -1,19 +1,36 @@
-"""The charts of a benchmark: means with intervals, differences from the first mode, and quality against time."""
+"""The charts of a benchmark: means with intervals, differences from the first mode, quality against time, and stages."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import cycle
 
 from msgspec import Struct, to_builtins
 
 from assay.errors import show_id
-from assay.records.benchmark import BenchmarkReport, PairRecord
-from assay.report.benchmark.words import milliseconds
+from assay.records.benchmark import BenchmarkReport, ModeResult, PairRecord, StageRecord
+from assay.report.benchmark.words import listed, milliseconds, mode_name
 from assay.report.comparison.charts import MOST_ROWS, ForestRow, forest
 from assay.report.drawing.charts import Chart
-from assay.report.drawing.vega import BLUE, COLOUR, GREEN, ORANGE, PLOT_HEIGHT, PURPLE, TEXT, Spec, axis, framed, span
+from assay.report.drawing.vega import (
+    BLUE,
+    COLOUR,
+    GREEN,
+    MUTED,
+    ORANGE,
+    PLOT_HEIGHT,
+    PURPLE,
+    TEXT,
+    Spec,
+    axis,
+    bars,
+    count_axis,
+    framed,
+    rule,
+    span,
+)
+from assay.words import number_of, plural
 
 _HUES = (BLUE, ORANGE, GREEN, PURPLE)  # of modes, in their order
 _TONES = {"better": GREEN, "worse": ORANGE}
@@ -24,7 +41,18 @@ _PLACE = {"field": "place", "type": "ordinal", "axis": None}
 
 def charts_of(report: BenchmarkReport) -> tuple[Chart, ...]:
     """Every chart that the report has data for."""
-    made = (_means(report), _differences(report), _quality_and_time(report))
+    return (*mode_charts(report), *stage_charts(report))
+
+
+def mode_charts(report: BenchmarkReport) -> tuple[Chart, ...]:
+    """The charts of modes side by side."""
+    made = (_means(report), _differences(report), None if report.stages else _quality_and_time(report))
+    return tuple(chart for chart in made if chart is not None)
+
+
+def stage_charts(report: BenchmarkReport) -> tuple[Chart, ...]:
+    """The charts of stages: what is left of the relevant documents, and quality against time; none without stages."""
+    made = (_left(report), _quality_and_time(report)) if report.stages else ()
     return tuple(chart for chart in made if chart is not None)
 
 
@@ -121,26 +149,57 @@ class Point(Struct, frozen=True):
     time: float  # milliseconds per query
     mean: float
     colour: str
+    fair: bool = True  # False if the time is without that of a mode it stands on, or the order comes from repair
 
 
 def _quality_and_time(report: BenchmarkReport) -> Chart | None:
     measure, hues = report.choice.measure, _hues(report)
+    shown: dict[str, StageRecord | ModeResult] = {stage.name: stage for stage in report.stages}
+    shown |= {mode.name: mode for mode in report.modes}
     points = [
-        Point(show_id(mode.name, 20), report.timing[mode.name].milliseconds, mean, hues[mode.name])
-        for mode in report.modes
-        if mode.name in report.timing
-        and report.timing[mode.name].milliseconds > 0
+        Point(
+            mode_name(mode),
+            report.timing[name].milliseconds,
+            mean,
+            hues.get(name, BLUE),
+            not report.timing[name].unknown and not mode.order_from_repair,
+        )
+        for name, mode in shown.items()
+        if name in report.timing
+        and report.timing[name].milliseconds > 0
         and (mean := mode.metrics.get(measure)) is not None
     ]
     if len(points) < 2:
         return None
     said = "; ".join(f"{point.label} {point.mean:.4f} in {milliseconds(point.time)} ms" for point in points)
-    words = f"{show_id(measure, 30)} against the time per query: {said}. Further left is faster, further up is better."
+    front = pareto_front(points)
+    words = (
+        f"{show_id(measure, 30)} against the time per query: {said}. Further left is faster, further up is better. "
+        f"{_front_in_words(front, points)}"
+    )
     title = "Quality and time per query"
-    return Chart("quality-and-time", title, words, _scatter(points, show_id(measure, 24)))
+    return Chart("quality-and-time", title, words, _scatter(points, front, show_id(measure, 24)))
 
 
-def _scatter(points: Sequence[Point], measure: str) -> Spec:
+def pareto_front(points: Sequence[Point]) -> list[Point]:
+    """The points that none is better than in as little time, or as good as in less, the fastest first."""
+    front: list[Point] = []
+    for point in sorted((each for each in points if each.fair), key=lambda point: (point.time, -point.mean)):
+        if not front or point.mean > front[-1].mean:
+            front.append(point)
+    return front
+
+
+def _front_in_words(front: Sequence[Point], points: Sequence[Point]) -> str:
+    names = [point.label for point in front]
+    others = [point.label for point in points if point.fair and point not in front]
+    if not others:
+        return "On the line (the Pareto front), more time buys more quality; all modes are on it."
+    below = plural("{is|are} below it: another mode is at least as good in less time", len(others))
+    return f"On the line (the Pareto front), more time buys more quality: {listed(names)}. {listed(others)} {below}."
+
+
+def _scatter(points: Sequence[Point], front: Sequence[Point], measure: str) -> Spec:
     times, means = [point.time for point in points], [point.mean for point in points]
     powers = range(math.floor(math.log10(min(times))), math.ceil(math.log10(max(times))) + 1)
     decades = [10.0**power for power in powers]
@@ -157,19 +216,28 @@ def _scatter(points: Sequence[Point], measure: str) -> Spec:
     y = axis("mean", measure, (max(low, 0.0) if min(means) >= 0 else low, high))
     heights = _apart(points, (high - low) * 0.07)
     rows = [to_builtins(point) | {"height": heights[point]} for point in points]
-    layers: list[Spec] = [
+    layers = [*_front_line(front, last, x, y)]
+    layers.append(
         {
             "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1, "aria": False},
             "encoding": {"x": x, "y": y, "color": COLOUR},
         }
-    ]
+    )
     for leftwards in (False, True):  # put names where there is room
         side = [row for row in rows if (row["time"] > math.sqrt(first * last)) == leftwards]
         if side:
-            mark = TEXT | {"align": "right" if leftwards else "left", "dx": -10 if leftwards else 10}
+            mark = TEXT | {"align": "right" if leftwards else "left", "dx": -8 if leftwards else 8, "dy": -9}
             text = {"x": x, "y": y | {"field": "height"}, "text": {"field": "label"}}
             layers.append({"data": {"values": side}, "mark": mark, "encoding": text})
-    return framed(layers, rows)
+    return framed(layers, rows, right=24)
+
+
+def _front_line(front: Sequence[Point], last: float, x: Spec, y: Spec) -> Iterator[Spec]:
+    """The best mean that can be had in so much time, as steps."""
+    if front:
+        steps = [*({"time": point.time, "mean": point.mean} for point in front), {"time": last, "mean": front[-1].mean}]
+        mark = {"type": "line", "interpolate": "step-after", "color": MUTED, "opacity": 0.5, "aria": False}
+        yield {"data": {"values": steps}, "mark": mark, "encoding": {"x": x, "y": y}}
 
 
 def _apart(points: Sequence[Point], room: float) -> dict[Point, float]:
@@ -179,3 +247,62 @@ def _apart(points: Sequence[Point], room: float) -> dict[Point, float]:
     for point in sorted(points, key=lambda point: point.mean):
         last = placed[point] = max(point.mean, last + room)
     return placed
+
+
+# Relevant documents
+
+
+_STAGE_ROW = 30  # pixels
+
+
+def _left(report: BenchmarkReport) -> Chart | None:
+    """What is left of the relevant documents at each stage."""
+    judged = report.stages[0].relevant.judged
+    if not judged:
+        return None
+    said = "; ".join(map(_left_in_words, report.stages))
+    words = (
+        f"There are {judged:,} relevant documents. {said}. The pale bar has those that the stage can put into its first "
+        "ten, the dark bar those that are there; what is lost at one stage, no later one can bring back."
+    )
+    return Chart("relevant-left", "Relevant documents that are left", words, _left_spec(report, judged))
+
+
+def _left_in_words(stage: StageRecord) -> str:
+    relevant, name = stage.relevant, show_id(stage.name, 30)
+    given = "is given" if stage.role == "reranker" else "finds"
+    return (
+        f"{name} {given} {relevant.candidates:,} in {number_of(relevant.depth, 'document')} per query and has "
+        f"{relevant.top_ten:,} in its first ten"
+    )
+
+
+def _left_spec(report: BenchmarkReport, judged: int) -> Spec:
+    rows = [
+        {
+            "place": place,
+            "label": show_id(stage.name, 20),
+            "candidates": stage.relevant.candidates,
+            "top": stage.relevant.top_ten,
+            "counts": f"{stage.relevant.candidates:,} | {stage.relevant.top_ten:,}",
+        }
+        for place, stage in enumerate(report.stages)
+    ]
+    height = max(PLOT_HEIGHT, len(rows) * _STAGE_ROW)
+    x = count_axis("candidates", judged, "Relevant documents, of all queries", exact=True)
+    pale = bars(len(rows), height) | {"fillOpacity": 0.35, "color": BLUE}
+    dark = bars(len(rows), height) | {"color": BLUE}
+    layers: list[Spec] = [
+        {"mark": pale, "encoding": {"y": _PLACE, "x": x}},
+        {"mark": dark | {"height": dark["height"] / 2}, "encoding": {"y": _PLACE, "x": x | {"field": "top"}}},
+        {"mark": rule(), "encoding": {"x": {"datum": judged}}},
+        {
+            "mark": TEXT | {"align": "right", "dx": -10, "limit": _LABELS},
+            "encoding": {"y": _PLACE, "x": {"value": 0}, "text": {"field": "label"}},
+        },
+        {
+            "mark": TEXT | {"align": "left", "dx": 8},
+            "encoding": {"y": _PLACE, "x": {"datum": judged}, "text": {"field": "counts"}},
+        },
+    ]
+    return framed(layers, rows, left=_LABELS - 30, right=80, height=height)

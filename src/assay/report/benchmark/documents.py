@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from assay.records.benchmark import BenchmarkReport
+from assay.records.benchmark import BenchmarkReport, PairRecord
 from assay.records.encoding import encode_record
+from assay.report.benchmark.stages import (
+    StageColumn,
+    moved_sentences,
+    stage_legend,
+    stage_sentences,
+    stage_table,
+    verdict_on_stages,
+)
 from assay.report.benchmark.words import (
     Cell,
     absences,
@@ -14,6 +22,7 @@ from assay.report.benchmark.words import (
     choices,
     heading,
     legend,
+    mode_name,
     remarks,
     settings_in_words,
 )
@@ -35,6 +44,7 @@ def render_table_markdown(report: BenchmarkReport) -> str:
             [
                 _markdown_table(report),
                 markdown.bullets(map(plain, [*choices(report), *aims(report), *absences(report)])),
+                *(_stages(report) if report.stages else ()),
                 *map(plain, legend(report)),
             ]
         )
@@ -52,6 +62,12 @@ def _markdown_parts(report: BenchmarkReport) -> Iterator[str]:
     yield plain(heading(report).partition(": ")[2]) + "."
     yield _markdown_table(report)
     yield from map(plain, legend(report))
+    if report.stages:
+        yield "## Stages"
+        yield from _stages(report)
+        yield "### Differences from the stage before"
+        yield _pairs([pair for stage in report.stages for pair in stage.differences], "stage before")
+        yield from _moved(report)
     yield "## Which mode to use"
     yield markdown.bullets(map(plain, choices(report)))
     if report.choice.segments:
@@ -65,7 +81,7 @@ def _markdown_parts(report: BenchmarkReport) -> Iterator[str]:
         yield markdown.bullets(map(plain, absences(report)))
     if report.comparison is not None:
         yield f"## Differences from {plain(report.comparison.baseline)}"
-        yield _differences(report)
+        yield _pairs(report.comparison.pairs)
     yield "## Modes"
     yield _modes(report)
     yield "## Collection"
@@ -106,16 +122,51 @@ def _segments(report: BenchmarkReport) -> str:
         few = " (few)" if each.few else ""
         rows.append([plain(each.segmentation), plain(each.segment), f"{each.queries:,}{few}", *values])
     return markdown.table(
-        ["segmentation", "segment", "queries", *map(plain, names)], rows, numbers=range(2, 3 + len(names))
+        ["segmentation", "segment", "queries", *(plain(mode_name(mode)) for mode in report.modes)],
+        rows,
+        numbers=range(2, 3 + len(names)),
     )
 
 
-def _differences(report: BenchmarkReport) -> str:
-    pairs = report.comparison.pairs if report.comparison else ()
+def _stages(report: BenchmarkReport) -> Iterator[str]:
+    """The stage table in two parts, and what it says."""
+    shown = stage_table(report)
+    for columns in shown.halves:
+        rows = [
+            [plain(name), *(_stage_cell(column, number) for column in columns)]
+            for number, name in enumerate(shown.stages)
+        ]
+        numbers = [place for place, column in enumerate(columns, 1) if not column.words]
+        yield markdown.table(["stage", *(plain(column.name) for column in columns)], rows, numbers)
+    yield markdown.bullets(map(plain, [*verdict_on_stages(report), *stage_sentences(report), *moved_sentences(report)]))
+    yield from map(plain, stage_legend(report))
+
+
+def _stage_cell(column: StageColumn, number: int) -> str:
+    cell = column.cells[number]
+    return f"{plain(cell.value) if column.words else cell.value} {cell.signs.strip()}".rstrip()
+
+
+def _moved(report: BenchmarkReport) -> Iterator[str]:
+    """Every query that a stage rescued or ruined."""
+    rows = [
+        [plain(stage.name), word, plain(each.query), plain(each.text), f"{each.before:.4f}", f"{each.after:.4f}"]
+        for stage in report.stages
+        for word, moved in (("rescued", stage.rescued), ("ruined", stage.ruined))
+        for each in moved
+    ]
+    if rows:
+        yield "### Queries rescued and ruined"
+        yield markdown.table(["stage", "", "query", "text", "before", "after"], rows, numbers=(4, 5))
+
+
+def _pairs(pairs: Sequence[PairRecord], baseline: str = "") -> str:
+    """Differences; with a column for the baseline if it has a name here."""
     rows = [
         [
             plain(pair.measure),
             plain(pair.system),
+            *([plain(pair.baseline)] if baseline else ()),
             _number(pair.difference),
             NONE if pair.interval is None else f"{pair.interval[0]:+.4f} to {pair.interval[1]:+.4f}",
             NONE if pair.p_corrected is None else show_p(pair.p_corrected),
@@ -124,8 +175,9 @@ def _differences(report: BenchmarkReport) -> str:
         ]
         for pair in pairs
     ]
-    head = ["measure", "mode", "difference", "95% interval", "p corrected", "won/tied/lost", "verdict"]
-    return markdown.table(head, rows, numbers=range(2, 6))
+    head = ["difference", "95% interval", "p corrected", "won/tied/lost", "verdict"]
+    named = ["measure", "mode"] if not baseline else ["measure", "stage", baseline]
+    return markdown.table([*named, *head], rows, numbers=range(len(named), len(named) + 4))
 
 
 def _number(value: float | None) -> str:
@@ -135,7 +187,7 @@ def _number(value: float | None) -> str:
 def _modes(report: BenchmarkReport) -> str:
     rows = [
         [
-            plain(mode.name),
+            plain(mode_name(mode)),
             plain(settings_in_words(mode)),
             f"[report]({mode.report}/EvaluationReport.md)",
             f"[run]({mode.run.path})",

@@ -6,11 +6,20 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, MissingMode, ModeResult, PairRecord, SegmentChoice
 from assay.records.model import FindingRecord
-from assay.report.benchmark.charts import charts_of
+from assay.report.benchmark.charts import mode_charts, stage_charts
+from assay.report.benchmark.stages import (
+    StageColumn,
+    named_query,
+    stage_legend,
+    stage_sentences,
+    stage_table,
+    verdict_on_stages,
+)
 from assay.report.benchmark.words import (
     BenchmarkTable,
     benchmark_table,
@@ -18,15 +27,17 @@ from assay.report.benchmark.words import (
     heading,
     legend,
     milliseconds,
+    mode_name,
     remarks,
     setting_in_words,
 )
 from assay.report.drawing.charts import draw
 from assay.report.drawing.page import Toned, render_page
 from assay.report.drawing.words import NONE, Facts, where
-from assay.words import number_of, show_p
+from assay.words import number_of, sentence, show_p
 
 PAIR_HEAD = ("Measure", "Mode", "Difference", "95% interval", "p corrected", "Effect d_z", "Won/tied/lost", "Verdict")
+_LOWER_CASE = ("ms", "p", "p95")
 _TONES = {"better": "good", "worse": "bad"}
 
 
@@ -48,6 +59,19 @@ class ModeSheet(Struct, frozen=True):
     run: str  # link
 
 
+class StageSheet(Struct, frozen=True):
+    """What the stages of the pipeline add."""
+
+    verdict: tuple[str, ...]
+    names: tuple[str, ...]
+    tables: tuple[tuple[StageColumn, ...], ...]
+    sentences: tuple[str, ...]
+    legend: tuple[str, ...]
+    pair_head: tuple[str, ...]
+    pairs: tuple[tuple[str | Toned, ...], ...]
+    moved: tuple[tuple[str, tuple[str, ...]], ...]  # what a stage did to how many queries, and which
+
+
 class BenchmarkPage(Struct, frozen=True):
     """Everything on the page except the charts."""
 
@@ -58,6 +82,7 @@ class BenchmarkPage(Struct, frozen=True):
     choices: tuple[str, ...]
     table: BenchmarkTable
     legend: tuple[str, ...]
+    stages: StageSheet | None  # None if no mode stands on another
     missing: tuple[MissingMode, ...]
     segments: tuple[tuple[str, tuple[SegmentRow, ...]], ...]  # by segmentation
     measure: str
@@ -72,8 +97,9 @@ class BenchmarkPage(Struct, frozen=True):
 
 def render_html(report: BenchmarkReport) -> str:
     """The page; charts need an extra package, but are always described in words."""
-    charts = charts_of(report)
-    return render_page("benchmark.html", draw(charts), charts=charts, page=page_of(report), where=where)
+    modes, stages = mode_charts(report), stage_charts(report)
+    drawings = draw((*modes, *stages))
+    return render_page("benchmark.html", drawings, charts=modes, stage_charts=stages, page=page_of(report), where=where)
 
 
 def page_of(report: BenchmarkReport) -> BenchmarkPage:
@@ -87,6 +113,7 @@ def page_of(report: BenchmarkReport) -> BenchmarkPage:
         choices=(first, *others),
         table=benchmark_table(report),
         legend=tuple(legend(report)),
+        stages=_stages(report) if report.stages else None,
         missing=report.missing,
         segments=tuple(_segments(report)),
         measure=show_id(report.choice.measure),
@@ -98,6 +125,37 @@ def page_of(report: BenchmarkReport) -> BenchmarkPage:
         findings=report.findings,
         notes=tuple(remarks(report)),
     )
+
+
+def _stages(report: BenchmarkReport) -> StageSheet:
+    shown = stage_table(report)
+    return StageSheet(
+        verdict=tuple(verdict_on_stages(report)),
+        names=shown.stages,
+        tables=tuple(tuple(map(_headed, columns)) for columns in shown.halves),
+        sentences=tuple(stage_sentences(report)),
+        legend=tuple(stage_legend(report)),
+        pair_head=(*PAIR_HEAD[:1], "Stage", "Stage before", *PAIR_HEAD[2:]),
+        pairs=tuple(_stage_pair(pair) for stage in report.stages for pair in stage.differences),
+        moved=tuple(_moved(report)),
+    )
+
+
+def _headed(column: StageColumn) -> StageColumn:
+    return column if column.given or column.name in _LOWER_CASE else replace(column, name=sentence(column.name))
+
+
+def _stage_pair(pair: PairRecord) -> tuple[str | Toned, ...]:
+    measure, system, *others = _pair(pair)
+    return (measure, system, show_id(pair.baseline), *others)
+
+
+def _moved(report: BenchmarkReport) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for stage in report.stages:
+        for verb, moved in (("rescued", stage.rescued), ("ruined", stage.ruined)):
+            if moved:
+                head = f"{mode_name(stage)} {verb} {number_of(len(moved), 'query')}"
+                yield head, tuple(f"{named_query(each)}: {each.before:.4f} to {each.after:.4f}" for each in moved)
 
 
 def _segments(report: BenchmarkReport) -> Iterator[tuple[str, tuple[SegmentRow, ...]]]:
@@ -147,9 +205,7 @@ def _mode(mode: ModeResult, report: BenchmarkReport) -> ModeSheet:
         if timing.index_seconds is not None:
             facts.append(("indexing", f"{timing.index_seconds:.1f} s"))
     shown = tuple((show_id(name), show_id(words, 300)) for name, words in facts)
-    return ModeSheet(
-        show_id(mode.name), mode.status or "", shown, f"{mode.report}/EvaluationReport.html", mode.run.path
-    )
+    return ModeSheet(mode_name(mode), mode.status or "", shown, f"{mode.report}/EvaluationReport.html", mode.run.path)
 
 
 def _collection(report: BenchmarkReport) -> Facts:

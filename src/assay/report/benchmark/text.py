@@ -3,46 +3,142 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport
+from assay.report.benchmark.stages import (
+    StageCell,
+    moved_sentences,
+    stage_legend,
+    stage_sentences,
+    stage_table,
+    verdict_on_stages,
+)
 from assay.report.benchmark.words import Cell, absences, aims, benchmark_table, choices, heading, legend, remarks
-from assay.report.drawing.terminal import printed, terminal_width
+from assay.report.drawing.terminal import Drawn, printed, terminal_width
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 _LONGEST = 2000  # characters per sentence
+_STYLES = {"better": "green", "worse": "red"}
+
+
+class _Column(Struct, frozen=True):
+    """A column of a table, ready to print."""
+
+    name: str
+    cells: tuple[Text, ...]
+    left: bool = False  # names are on the left, numbers on the right
+
+    @property
+    def width(self) -> int:
+        return max(len(self.name), *(cell.cell_len for cell in self.cells))
 
 
 def render_text(report: BenchmarkReport) -> str:
     """The table for the terminal, followed by the recommended mode."""
+    from rich.text import Text
+
+    width = terminal_width()
+    parts = [
+        printed(Text(heading(report), style="bold"), width),
+        *_results(report, width),
+        _wrapped([*choices(report), *aims(report), *absences(report)], width),
+        *(_stages(report, width) if report.stages else ()),
+        _wrapped([*legend(report), *remarks(report)], width),
+    ]
+    return Drawn("\n".join(parts))
+
+
+def _results(report: BenchmarkReport, width: int) -> Iterator[str]:
+    from rich.text import Text
+
+    shown = benchmark_table(report)
+    rows = (*shown.rows, *shown.times)
+    modes = [
+        _Column(mode, tuple(_marked(row.cells[number], shown.marked) for row in rows))
+        for number, mode in enumerate(shown.modes)
+    ]
+    best = _Column("best mode", tuple(Text(row.best) for row in rows), left=True)
+    names = [row.name for row in rows]
+    return _tables("measure", names, [[mode] for mode in modes] + [[best]], width, gap=3, section=len(shown.rows))
+
+
+def _stages(report: BenchmarkReport, width: int) -> Iterator[str]:
+    """The stage table and what it says."""
+    from rich.text import Text
+
+    shown = stage_table(report)
+    groups = [
+        [_Column(column.name, tuple(map(_stage_cell, column.cells)), column.words) for column in group]
+        for group in shown.groups
+    ]
+    yield printed(Text("Stages", style="bold"), width)
+    yield from _tables("stage", shown.stages, groups, width, gap=2)
+    yield _wrapped([*verdict_on_stages(report), *stage_sentences(report), *moved_sentences(report)], width)
+    yield _wrapped(stage_legend(report), width)
+
+
+def _tables(
+    head: str, names: Sequence[str], groups: Sequence[Sequence[_Column]], width: int, *, gap: int, section: int = 0
+) -> Iterator[str]:
+    """A table in as many parts as the width needs, each with the names of its rows; a line after the row `section`."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    width = terminal_width()
-    shown = benchmark_table(report)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("measure")
-    for mode in shown.modes:
-        table.add_column(Text(mode), justify="right")
-    table.add_column("best mode")
-    for row in shown.rows:
-        table.add_row(Text(row.name), *(_rich(cell, shown.marked) for cell in row.cells), Text(row.best))
-    table.add_section()
-    for row in shown.times:
-        table.add_row(Text(row.name), *(_rich(cell, shown.marked) for cell in row.cells), Text(row.best))
-    lines = [*choices(report), *aims(report), *absences(report), "", *legend(report), *remarks(report)]
-    words = "".join("\n".join(textwrap.wrap(show_id(line, _LONGEST), width)) + "\n" for line in lines)
-    return printed(Text(heading(report), style="bold"), width) + "\n" + printed(table, width) + "\n" + words
+    for columns in _fitting(groups, width - max(map(len, (head, *names))), gap):
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, gap - 2))
+        table.add_column(head)
+        for column in columns:
+            table.add_column(Text(column.name), justify="left" if column.left else "right")
+        for number, name in enumerate(names):
+            if number == section:
+                table.add_section()
+            table.add_row(Text(name), *(column.cells[number] for column in columns))
+        yield printed(table, width)
 
 
-def _rich(cell: Cell, marked: bool) -> Text:
+def _fitting(groups: Sequence[Sequence[_Column]], room: int, gap: int) -> Iterator[Sequence[_Column]]:
+    """The columns in parts that fit; a group is divided only if it has to be."""
+
+    def fits(columns: Sequence[_Column]) -> bool:
+        return sum(gap + column.width for column in columns) <= room
+
+    part: list[_Column] = []
+    for group in groups:
+        whole = fits([*part, *group])
+        if part and not whole and fits(group):
+            yield part
+            part = []
+        for column in group:
+            if part and not fits([*part, column]):
+                yield part
+                part = []
+            part.append(column)
+    yield part
+
+
+def _marked(cell: Cell, marked: bool) -> Text:
     from rich.text import Text
 
     text = Text(cell.value, style="bold" if cell.best else "")
     if marked:
-        text.append(f" {cell.mark or ' '}", style={"better": "green", "worse": "red"}.get(cell.verdict, ""))
+        text.append(f" {cell.mark or ' '}", style=_STYLES.get(cell.verdict, ""))
     return text
+
+
+def _stage_cell(cell: StageCell) -> Text:
+    from rich.text import Text
+
+    text = Text(cell.value, style="bold" if cell.matters else "")
+    return text.append(cell.signs, style=_STYLES.get(cell.verdict, ""))
+
+
+def _wrapped(lines: Iterable[str], width: int) -> str:
+    return "".join("\n".join(textwrap.wrap(show_id(line, _LONGEST), width)) + "\n" for line in lines)

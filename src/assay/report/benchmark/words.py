@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from assay.errors import show_id
-from assay.records.benchmark import BenchmarkReport, ModeResult, SegmentChoice
+from assay.records.benchmark import BenchmarkReport, ModeResult, SegmentChoice, StageRecord
 from assay.report.drawing.words import NONE
 from assay.words import number_of
 
 MARKS = {"better": "▲", "worse": "▼"}  # than the first mode, significantly
+REPAIRED = "order from repair"
 TIME_ROW, SLOW_ROW = "ms per query", "ms, 95th percentile"
 
 
@@ -52,7 +53,7 @@ class BenchmarkTable(Struct, frozen=True):
 def benchmark_table(report: BenchmarkReport) -> BenchmarkTable:
     """The results, with measures down and modes across."""
     rows = tuple(_row(report, measure) for measure in report.measures)
-    return BenchmarkTable(tuple(show_id(mode.name) for mode in report.modes), rows, tuple(_time_rows(report)))
+    return BenchmarkTable(tuple(map(mode_name, report.modes)), rows, tuple(_time_rows(report)))
 
 
 def _row(report: BenchmarkReport, measure: str) -> TableRow:
@@ -100,6 +101,17 @@ def _time_row(report: BenchmarkReport, name: str, times: Sequence[float | None])
     return TableRow(name, cells, ", ".join(names) or NONE)
 
 
+def mode_name(mode: ModeResult | StageRecord) -> str:
+    """The name of a mode in a table, with a warning if its order is hardly its own."""
+    return f"{show_id(mode.name)} ({REPAIRED})" if mode.order_from_repair else show_id(mode.name)
+
+
+def listed(names: Sequence[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last
+
+
 def milliseconds(time: float) -> str:
     """A time with a sensible number of digits.
 
@@ -126,6 +138,7 @@ def choices(report: BenchmarkReport) -> Iterator[str]:
         yield f"No best mode by {report.choice.measure}: no query has a value, or higher is not better."
     else:
         yield f"Best overall: {overall.words}{_fastest_in_words(report, (overall.mode, *overall.equal))}"
+    yield from _repaired_in_words(report)
     if latency is not None:
         yield latency.words
     ahead = [
@@ -137,14 +150,26 @@ def choices(report: BenchmarkReport) -> Iterator[str]:
         yield f"Another mode leads in some segments (not tested for significance): {'; '.join(ahead)}."
 
 
+def _repaired_in_words(report: BenchmarkReport) -> Iterator[str]:
+    repaired = [show_id(mode.name) for mode in report.modes if mode.order_from_repair]
+    if repaired:
+        yield (
+            f"{listed(repaired)} cannot be the best mode: more than half of the answers had to be repaired, so most of "
+            "the order comes from repair."
+        )
+
+
 def _fastest_in_words(report: BenchmarkReport, equal: Sequence[str]) -> str:
     """Which of the tied modes is fastest; not stored with the choice, because timings vary between runs."""
-    times = {mode: report.timing[mode].milliseconds for mode in equal if mode in report.timing}
+    times = {mode: report.timing[mode] for mode in equal if mode in report.timing and not report.timing[mode].unknown}
     if len(times) < 2:
         return ""
-    mode = min(times, key=lambda mode: times[mode])
+    mode = min(times, key=lambda mode: times[mode].milliseconds)
+    others = [each for name, each in times.items() if name != mode]
+    if not all(max(times[mode].passes) < min(each.passes) for each in others):
+        return " No difference in speed goes beyond the noise of the measurement."
     word = "faster" if len(times) == 2 else "the fastest"
-    return f" {show_id(mode)} is {word}: {milliseconds(times[mode])} ms per query."
+    return f" {show_id(mode)} is {word}: {milliseconds(times[mode].milliseconds)} ms per query."
 
 
 # Segmentation -> what is counted, singular and plural.
@@ -197,18 +222,30 @@ def legend(report: BenchmarkReport) -> Iterator[str]:
             "significant."
         )
     if report.timing:
-        timing = next(iter(report.timing.values()))
-        passes = len(timing.passes)
-        times = f" {passes} times" if passes > 1 else ""
-        hybrid = "; a hybrid takes the sum of its parts plus the fusion" if _has_hybrid(report) else ""
-        yield (
-            f"{TIME_ROW}: the median over {number_of(timing.queries, 'query')}, each run alone{times} on this "
-            f"machine, with index and model loaded{hybrid}."
-        )
+        yield from _times_in_words(report)
 
 
-def _has_hybrid(report: BenchmarkReport) -> bool:
-    return any(mode.kind == "hybrid" for mode in report.modes)
+def _times_in_words(report: BenchmarkReport) -> Iterator[str]:
+    """How the times were measured."""
+    timings = report.timing.values()
+    one = next(iter(timings))
+    passes = "" if len(one.passes) == 1 or all(each.once for each in timings) else f" {len(one.passes)} times"
+    turns = ", the modes in turns" if len(timings) > 1 else ""
+    below = "; a mode takes the sum of its own time and that of the modes it stands on"
+    yield (
+        f"{TIME_ROW}: the median over {number_of(one.queries, 'query')}, each run alone{passes} on this machine{turns}, "
+        f"with index and model loaded{below if any(_stands_on_others(mode) for mode in report.modes) else ''}."
+    )
+    once = [name for name, each in report.timing.items() if each.once]
+    if once:
+        yield f"The times of {listed(list(map(show_id, once)))} were measured once, while the run was made."
+    for name, each in report.timing.items():
+        if each.unknown:
+            yield f"The time of {show_id(name)} is without that of {', '.join(map(show_id, each.unknown))}, which is not known."
+
+
+def _stands_on_others(mode: ModeResult) -> bool:
+    return bool(mode.inputs)
 
 
 def remarks(report: BenchmarkReport) -> Iterator[str]:

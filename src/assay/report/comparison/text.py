@@ -11,7 +11,7 @@ from assay.comparison.moves import Move, Moves
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report.comparison import words
-from assay.report.drawing.terminal import printed, terminal_width
+from assay.report.drawing.terminal import Drawn, printed, terminal_width
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,7 +36,7 @@ def render_text(comparison: Comparison) -> str:
         *_agreement(comparison, width),
         *_paragraphs(words.notes_of(comparison), width),
     ]
-    return "".join(parts)
+    return Drawn("".join(parts))
 
 
 def _all_systems(comparison: Comparison, width: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.diagnosis.model import Column, Diagnosis, DiagnosisFinding, Kind, Table
 from assay.report.diagnosis.words import cells_of, headline, not_looked_at, notes_of
-from assay.report.drawing.terminal import printed, terminal_width
+from assay.report.drawing.terminal import Drawn, printed, terminal_width
 
 if TYPE_CHECKING:
     from rich.table import Table as DrawnTable
@@ -28,7 +28,7 @@ def render_text(diagnosis: Diagnosis) -> str:
     parts += _listed("Checked, nothing found:", fine, width)
     parts += _listed("Not checked:", list(not_looked_at(diagnosis)), width)
     parts += ["\n", *(_wrapped(note, "", width) for note in notes_of(diagnosis))]
-    return "".join(parts)
+    return Drawn("".join(parts))
 
 
 def _listed(head: str, items: list[str], width: int) -> list[str]:

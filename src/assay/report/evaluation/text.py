@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.errors import show_id
-from assay.report.drawing.terminal import printed, terminal_width
+from assay.report.drawing.terminal import Drawn, printed, terminal_width
 from assay.report.evaluation.table import ResultTable, Row, four_decimals
 
 BEST = "*"
@@ -31,7 +31,7 @@ def render_text(table: ResultTable) -> str:
     if any(any(row.best) for row in table.rows):
         parts.append(f"{BEST} best of its {'row' if turned else 'column'}\n")
     parts += [_wrapped(note, width) for note in table.notes()]
-    return "".join(parts)
+    return Drawn("".join(parts))
 
 
 def _grid(table: ResultTable) -> list[list[Text]]:

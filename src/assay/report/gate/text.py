@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from assay.gate.gating import Gate
-from assay.report.drawing.terminal import printed, terminal_width
+from assay.report.drawing.terminal import Drawn, printed, terminal_width
 from assay.report.gate.words import HEAD, TEXTS, cells_of, headline, notes_of, reasons_of, sentence, shown
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def render_text(gate: Gate) -> str:
         parts.append("\n")
     parts += [_hanging("warning", "yellow", shown(caution.words), width) for caution in gate.cautions]
     notes = ("\n".join(textwrap.wrap(shown(note), width)) + "\n" for note in notes_of(gate))
-    return "".join([*parts, "\n", *notes])
+    return Drawn("".join([*parts, "\n", *notes]))
 
 
 def _hanging(label: str, style: str, words: str, width: int) -> str:

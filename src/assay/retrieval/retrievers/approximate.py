@@ -12,19 +12,22 @@ from msgspec import Struct
 
 from assay.errors import MissingExtraError, RetrievalError
 from assay.inputs.documents import Document
-from assay.retrieval.base import Progress, retriever, silent
+from assay.retrieval.base import Progress, retriever, search_with, silent
 from assay.retrieval.embedding import Vectors
 from assay.retrieval.indexes import building, open_index, writing
+from assay.retrieval.observing import Observed, recall_of, sample
+from assay.retrieval.onnx_models import library_versions
 from assay.retrieval.retrievers.dense import VECTORS, Dense, VectorSearcher
 from assay.tables import Integers, Run
 
 _GRAPH = "graph.usearch"
 _AT_ONCE = 1024  # vectors added between two progress updates
+LIVE_DEPTH = 10  # of a live system, whose loss is larger than that of a long ranking
 
 
 @retriever("approximate vector search with an HNSW graph, as in live systems", extra="dense", needs_model=True)
 class Approximate(Dense, Struct, frozen=True):
-    """Cosine similarity with an HNSW graph (Malkov and Yashunin 2018) instead of comparing every document.
+    """Similarity of vectors with an HNSW graph (Malkov and Yashunin 2018) instead of comparing every document.
 
     `connectivity` is the number of neighbours per document, `expansion_add` and `expansion_search` the number of
     candidates kept while building and searching. usearch keeps at least as many candidates as results, so its loss is
@@ -53,7 +56,7 @@ class Approximate(Dense, Struct, frozen=True):
         return {
             "engine": "usearch",
             "version": version("usearch"),
-            "similarity": "cosine",
+            "similarity": self.similarity,
             "connectivity": self.connectivity,
             "expansion_add": self.expansion_add,
             "expansion_search": self.expansion_search,
@@ -95,6 +98,21 @@ class Approximate(Dense, Struct, frozen=True):
         with self.encoder() as encoder:
             yield _GraphSearcher(stored, encoder, self.asked_with, graph)
 
+    def observe(self, folder: Path, queries: Mapping[str, str], run: Run, depth: int) -> Observed:
+        """The recall of a sample of queries at depth 10, as live systems search, and at the depth of the run."""
+        some = sample(queries)
+        lost = (
+            recall_of(run, self.search_exactly(folder, some, depth), depth),
+            recall_of(self.search(folder, some, LIVE_DEPTH), self.search_exactly(folder, some, LIVE_DEPTH), LIVE_DEPTH),
+        )
+        return Observed(recalls=tuple(sorted({each for each in lost if each is not None}, key=lambda each: each.depth)))
+
+    def search_exactly(self, folder: Path, queries: Mapping[str, str], depth: int) -> Run:
+        """The run of exact search, on the same vectors."""
+        stored = open_index(folder, self.settings)
+        with self.encoder() as encoder:
+            return search_with(VectorSearcher(stored, encoder, self.asked_with), queries, depth, "vector")
+
 
 class _GraphSearcher(VectorSearcher, Struct, frozen=True):
     """Compares queries with the documents found in the graph."""
@@ -109,30 +127,9 @@ class _GraphSearcher(VectorSearcher, Struct, frozen=True):
 
 
 def _usearch() -> Any:
+    library_versions()  # loads onnxruntime, which crashes if it is loaded after usearch (tests/engines/test_dense.py)
     try:
         import usearch.index
     except ImportError:
         raise MissingExtraError("approximate search", "dense") from None
     return usearch.index
-
-
-def recall_against(exact: Run, approximate: Run, depth: int) -> float:
-    """The share of the exact top documents that approximate search also found, averaged over queries.
-
-    >>> exact = Run.from_columns(["q"] * 3, ["a", "b", "c"], [3.0, 2.0, 1.0])
-    >>> recall_against(exact, Run.from_columns(["q"] * 2, ["a", "c"], [3.0, 1.0]), depth=2)
-    0.5
-    """
-    best, found = _top(exact, depth), _top(approximate, depth)
-    shares = [len(docs & found.get(query, set())) / len(docs) for query, docs in best.items()]
-    return float(np.mean(shares)) if shares else 1.0
-
-
-def _top(run: Run, depth: int) -> dict[str, set[str]]:
-    from assay.ranking import ranks_of
-
-    top: dict[str, set[str]] = {}
-    kept = np.flatnonzero(ranks_of(run) <= depth)
-    for query, doc in zip(run.query[kept].tolist(), run.doc[kept].tolist(), strict=True):
-        top.setdefault(run.queries[query], set()).add(doc)
-    return top

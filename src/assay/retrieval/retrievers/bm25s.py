@@ -7,14 +7,24 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from msgspec import Struct
 
 from assay.errors import MissingExtraError, RetrievalError, did_you_mean
+from assay.formats.numbers import real, show_value
 from assay.inputs.documents import Document
-from assay.retrieval.analysis import analyser_settings, checked_language, make_analyser, tantivy_library, terms_of
+from assay.inputs.queries import Query
+from assay.retrieval.analysis import (
+    Analyser,
+    analyser_settings,
+    checked_language,
+    lexical_notes,
+    make_analyser,
+    tantivy_library,
+    terms_of,
+)
 from assay.retrieval.base import (
     NO_HITS,
     STRIDE,
@@ -28,10 +38,8 @@ from assay.retrieval.base import (
     silent,
 )
 from assay.retrieval.indexes import StoredIndex, building, open_index, writing
-from assay.tables import Ids
-
-if TYPE_CHECKING:
-    from tantivy import TextAnalyzer
+from assay.retrieval.observing import Observed
+from assay.tables import Ids, Run
 
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 _WITH_DELTA = ("bm25l", "bm25+")
@@ -58,10 +66,9 @@ class BM25s(SearchesWhatItOpens, Struct, frozen=True):
             )
         for name, high in (("k1", math.inf), ("b", 1.0), ("delta", math.inf)):
             value = getattr(self, name)
-            number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-            if not number or not 0 <= value <= high:
+            if isinstance(value, bool) or real(value) is None or not 0 <= value <= high:
                 allowed = "of at least 0" if high == math.inf else f"from 0 to {high:g}"
-                raise RetrievalError(f"{name} cannot be {value!r}; it takes a number {allowed}.")
+                raise RetrievalError(f"{name} cannot be {show_value(value)}; it takes a number {allowed}.")
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -118,18 +125,22 @@ class BM25s(SearchesWhatItOpens, Struct, frozen=True):
         engine = _bm25s().BM25.load(place, load_corpus=False, show_progress=False) if there else None
         yield _BM25sSearcher(stored, engine, make_analyser(self.language))
 
+    def observe(self, folder: Path, queries: Mapping[str, str], run: Run, depth: int) -> Observed:
+        """What to set, if most queries are written without spaces, or find nothing."""
+        return Observed(notes=lexical_notes(self.language, queries, run.queries))
+
 
 class _BM25sSearcher(Struct, frozen=True):
     stored: StoredIndex
     engine: Any  # None if no document has a term
-    analyser: TextAnalyzer
+    analyser: Analyser
 
     @property
     def ids(self) -> Ids:
         return self.stored.ids
 
-    def find(self, texts: Sequence[str], depth: int) -> list[Hits]:
-        return [self._found(text, depth) for text in texts]
+    def find(self, queries: Sequence[Query], depth: int) -> list[Hits]:
+        return [self._found(query.text, depth) for query in queries]
 
     def _found(self, text: str, depth: int) -> Hits:
         terms = self.engine.get_tokens_ids(terms_of(text, self.analyser)) if self.engine else []
@@ -148,5 +159,8 @@ def _hits(engine: Any, terms: list[int], stored: StoredIndex, depth: int) -> Hit
     """Score only matching documents: bm25l and bm25+ score all documents, and robertson scores can be negative."""
     scores = engine.get_scores_from_ids(terms)
     begin, rows = engine.scores["indptr"], engine.scores["indices"]
-    matches = np.unique(np.concatenate([rows[begin[term] : begin[term + 1]] for term in set(terms)])).astype(np.int64)
+    matching = np.zeros(len(scores), np.bool_)
+    for term in set(terms):
+        matching[rows[begin[term] : begin[term + 1]]] = True
+    matches = np.flatnonzero(matching)
     return best_hits(matches, scores[matches].astype(np.float64), stored.place, depth)

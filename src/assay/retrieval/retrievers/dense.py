@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from msgspec import Struct
 
-from assay.errors import MissingModelError, RetrievalError
+from assay.errors import RetrievalError
 from assay.inputs.documents import Document
+from assay.inputs.queries import Query
 from assay.retrieval.base import (
     NO_HITS,
     STRIDE,
@@ -27,25 +28,29 @@ from assay.retrieval.base import (
     silent,
 )
 from assay.retrieval.caches import cache_folder
-from assay.retrieval.embedding import POOLINGS, Encoder, Vectors, library_versions
+from assay.retrieval.embedding import OVERRIDABLE, Chosen, Encoder, Vectors, choose_encoding
 from assay.retrieval.embeddings import EmbeddingStore, text_digest
+from assay.retrieval.exact import BLOCK, exact_scores, longest_of, near_enough
 from assay.retrieval.indexes import Build, StoredIndex, building, open_index, writing
-from assay.retrieval.models import DEFAULT_MODEL, MODELS, ModelFiles, find_model, is_folder_name, known_model
-from assay.tables import Floats, Ids, Integers
+from assay.retrieval.model_settings import POOLINGS
+from assay.retrieval.model_use import check_model, check_whole, fetch_model, installed_model
+from assay.retrieval.models import DEFAULT_MODEL, ModelFiles
+from assay.retrieval.onnx_models import library_versions
+from assay.tables import Ids, Integers
 
 VECTORS = "vectors.npy"
 _AT_ONCE = 64  # texts encoded between two writes; at most these are lost if the process is killed
-_DOCUMENTS = 16384  # documents compared in one step
-# Upper bound on the rounding error of products of unit float32 vectors, in any order of addition.
-_SLACK = 1e-4
+_USE = "Vector search"
 
 
 @retriever("exact vector search with a model", extra="dense", needs_model=True)
 class Dense(SearchesWhatItOpens, Struct, frozen=True):
-    """Cosine similarity between query and document vectors, over title and text.
+    """Similarity between query and document vectors, over title and text.
 
-    `model` is a supported model, or a folder with model.onnx and tokenizer.json. The other fields default to those of
-    the model. Documents without text are never found, and queries without text find nothing.
+    `model` is a known model, a folder with model.onnx and tokenizer.json, or ORGANISATION/NAME@REVISION on the hub.
+    The other fields default to what the model says. `dimensions` keeps only the first numbers of each vector, for
+    models with nested vectors. `normalise` gives vectors unit length, so that similarity is the cosine; otherwise it is
+    the dot product. Documents without text are never found, and queries without text find nothing.
     """
 
     name: ClassVar[str] = "vector"
@@ -55,17 +60,17 @@ class Dense(SearchesWhatItOpens, Struct, frozen=True):
     pooling: str | None = None
     query_prefix: str | None = None
     document_prefix: str | None = None
+    normalise: bool | None = None
+    dimensions: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.model, str):
-            raise RetrievalError(f"model cannot be {self.model!r}; it takes a name or a folder.")
-        if not is_folder_name(self.model):
-            known_model(self.model)
-        length = self.max_length
-        if length is not None and (not isinstance(length, int) or isinstance(length, bool) or length < 3):
-            raise RetrievalError(f"max_length cannot be {length!r}; it takes a whole number of at least 3 tokens.")
+        check_model(self.model, "bi-encoder", _USE)
+        check_whole("max_length", self.max_length, 3, " tokens")
+        check_whole("dimensions", self.dimensions, 1)
         if self.pooling is not None and self.pooling not in POOLINGS:
-            raise RetrievalError(f"pooling cannot be {self.pooling!r}; it takes {' or '.join(POOLINGS)}.")
+            raise RetrievalError(f"pooling cannot be {self.pooling!r}; it takes {', '.join(POOLINGS)}.")
+        if not isinstance(self.normalise, bool | None):
+            raise RetrievalError(f"normalise cannot be {self.normalise!r}; it takes true or false.")
         for name in ("query_prefix", "document_prefix"):
             if not isinstance(getattr(self, name), str | None):
                 raise RetrievalError(f"{name} cannot be {getattr(self, name)!r}; it takes a string.")
@@ -73,20 +78,35 @@ class Dense(SearchesWhatItOpens, Struct, frozen=True):
     @property
     def settings(self) -> Mapping[str, object]:
         """Engine, version, model and its digest; the model must be installed."""
-        return {"engine": "exact", "similarity": "cosine", **self.encoding}
+        return {"engine": "exact", "similarity": self.similarity, **self.encoding}
+
+    @property
+    def similarity(self) -> str:
+        """Of two vectors."""
+        return "cosine" if self._chosen().encoding.normalise else "dot product"
 
     @property
     def encoding(self) -> dict[str, object]:
-        """Everything that decides a vector, except its text."""
-        return {"model": self.model, "digest": self.files().digest, **self._use(), **library_versions()}
+        """Everything that decides a vector, except its text, and where that differs from what the model says."""
+        chosen = self._chosen()
+        unusual: dict[str, object] = {"lower_case": True} if chosen.encoding.lower_case else {}
+        if chosen.instead_of:
+            unusual["instead_of"] = chosen.instead_of
+        return {
+            "model": self.model,
+            "digest": self.files().digest,
+            **{name: getattr(chosen.encoding, name) for name in (*OVERRIDABLE, "dimensions")},
+            **unusual,
+            **library_versions(),
+        }
+
+    def prepare(self, progress: Progress | None = None) -> None:
+        """Fetch the model, unless it is installed."""
+        fetch_model(self.model, "bi-encoder", _USE, progress)
 
     def files(self) -> ModelFiles:
         """The files of the model; raises if it is not installed."""
-        found = find_model(self.model)
-        if found is None:
-            get = "" if is_folder_name(self.model) else f" Get it with: assay models get {self.model}."
-            raise MissingModelError(f"the model {self.model} is not installed.{get}")
-        return found
+        return installed_model(self.model)
 
     def index(
         self, documents: Callable[[], Iterator[Document]], folder: Path, progress: Progress | None = None
@@ -107,7 +127,7 @@ class Dense(SearchesWhatItOpens, Struct, frozen=True):
         """Write the vectors of all documents with text, in corpus order; the first pass finds uncached texts."""
         ids: list[str] = []
         digests: list[bytes] = []
-        prefix = str(self._use()["document_prefix"])
+        prefix = self._chosen().encoding.document_prefix
         with self.encoder() as encoder:
             store = EmbeddingStore(self._cache(), encoder.dimensions)
             for row, document in enumerate(distinct(documents())):
@@ -120,31 +140,25 @@ class Dense(SearchesWhatItOpens, Struct, frozen=True):
             missing = {digest for digest in digests if digest not in store}
             if missing:
                 _encode_missing(documents, prefix, missing, encoder, store, tell)
-            blocks = (digests[begin : begin + _DOCUMENTS] for begin in range(0, len(ids), _DOCUMENTS))
+            blocks = (digests[begin : begin + BLOCK] for begin in range(0, len(ids), BLOCK))
             with writing(build.folder), (build.folder / VECTORS).open("wb") as file:
                 shape = (len(ids), encoder.dimensions)
                 np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
                 file.writelines(store.vectors(block).tobytes() for block in blocks)
         build.finish(ids)
 
-    def _use(self) -> dict[str, object]:
-        """How the model is used: the given settings, or else those it was trained with."""
-        model = MODELS.get(self.model)
-        own: dict[str, Any] = {"max_length": 256, "pooling": "mean", "query_prefix": "", "document_prefix": ""}
-        return {
-            name: getattr(self, name) if getattr(self, name) is not None else getattr(model, name, default)
-            for name, default in own.items()
-        }
+    def _chosen(self) -> Chosen:
+        """How the model is used: the given settings, or else those of the model."""
+        return choose_encoding(self.files(), {name: getattr(self, name) for name in OVERRIDABLE}, self.dimensions)
 
     @property
     def asked_with(self) -> str:
         """The prefix of each query."""
-        return str(self._use()["query_prefix"])
+        return self._chosen().encoding.query_prefix
 
     def encoder(self) -> Encoder:
         """Load the model; close it after use."""
-        use = self._use()
-        return Encoder(self.files(), max_length=int(str(use["max_length"])), pooling=str(use["pooling"]))
+        return Encoder(self.files(), self._chosen().encoding)
 
     def _cache(self) -> Path:
         """The cache folder for this encoding, independent of the name and folder of the model."""
@@ -153,7 +167,7 @@ class Dense(SearchesWhatItOpens, Struct, frozen=True):
         return cache_folder() / "embeddings" / key[:32]
 
 
-_NOT_IN_A_VECTOR = ("model", "query_prefix", "document_prefix")  # prefixes are part of the text
+_NOT_IN_A_VECTOR = ("model", "query_prefix", "document_prefix", "instead_of")  # prefixes are part of the text
 
 
 class VectorSearcher(Struct, frozen=True, dict=True):
@@ -174,18 +188,23 @@ class VectorSearcher(Struct, frozen=True, dict=True):
         vectors: Vectors = np.load(self.stored.folder / VECTORS, mmap_mode="r")
         return vectors
 
-    def find(self, texts: Sequence[str], depth: int) -> list[Hits]:
-        """The nearest documents for each text. Query vectors are not cached: encoding is part of a search."""
-        asked = [place for place, text in enumerate(texts) if text.strip()]
-        queries = self.encoder.encode([self.prefix + texts[place] for place in asked])
-        found = [NO_HITS] * len(texts)
-        for place, query, rows in zip(asked, queries, self.candidates(queries, depth), strict=True):
-            found[place] = best_hits(rows, _exact_scores(self.vectors, rows, query), self.stored.place, depth)
+    @cached_property
+    def longest(self) -> float:
+        """The length of the longest document vector."""
+        return 1.0 if self.encoder.normalises else longest_of(self.vectors)
+
+    def find(self, queries: Sequence[Query], depth: int) -> list[Hits]:
+        """The nearest documents for each query. Query vectors are not cached: encoding is part of a search."""
+        asked = [place for place, query in enumerate(queries) if query.text.strip()]
+        vectors = self.encoder.encode([self.prefix + queries[place].text for place in asked])
+        found = [NO_HITS] * len(queries)
+        for place, vector, rows in zip(asked, vectors, self.candidates(vectors, depth), strict=True):
+            found[place] = best_hits(rows, exact_scores(self.vectors, rows, vector), self.stored.place, depth)
         return found
 
     def candidates(self, queries: Vectors, depth: int) -> list[Integers]:
         """For each query, the rows that may be among the best in an exact comparison."""
-        return [_candidates(near, depth) for near in _products(self.vectors, queries)]
+        return near_enough(self.vectors, queries, depth, self.longest)
 
 
 def _encode_missing(
@@ -212,31 +231,3 @@ def _encode_missing(
         if not left:
             break
     tell("encoding", total, total)
-
-
-def _exact_scores(vectors: Vectors, rows: Integers | Sequence[int], query: Vectors) -> Floats:
-    """The cosine of a query with some documents, to the last bit independent of other queries and documents.
-
-    In a matrix product, the order of addition would depend on the shapes.
-    """
-    products = vectors[rows].astype(np.float64)
-    products *= query.astype(np.float64)
-    scores: Floats = products.sum(axis=1)
-    return scores
-
-
-def _products(vectors: Vectors, queries: Vectors) -> Vectors:
-    """All cosines, approximately: (queries, documents)."""
-    near = np.empty((len(queries), len(vectors)), np.float32)
-    for begin in range(0, len(vectors), _DOCUMENTS):
-        block = vectors[begin : begin + _DOCUMENTS]
-        np.matmul(queries, block.T, out=near[:, begin : begin + len(block)])
-    return near
-
-
-def _candidates(near: Vectors, depth: int) -> Integers:
-    """All rows that may be among the best in an exact comparison."""
-    if len(near) <= depth:
-        return np.arange(len(near))
-    lowest = np.partition(near, len(near) - depth)[len(near) - depth]
-    return np.flatnonzero(near >= lowest - 2 * _SLACK)

@@ -12,7 +12,16 @@ import numpy as np
 from msgspec import Struct
 
 from assay.inputs.documents import Document
-from assay.retrieval.analysis import analyser_settings, checked_language, make_analyser, tantivy_library, terms_of
+from assay.inputs.queries import Query
+from assay.retrieval.analysis import (
+    Analyser,
+    analyser_settings,
+    checked_language,
+    lexical_notes,
+    make_analyser,
+    tantivy_library,
+    terms_of,
+)
 from assay.retrieval.base import (
     NO_HITS,
     STRIDE,
@@ -24,10 +33,10 @@ from assay.retrieval.base import (
     expected,
     retriever,
     silent,
-    writable_text,
 )
 from assay.retrieval.indexes import StoredIndex, building, open_index, writing
-from assay.tables import Ids
+from assay.retrieval.observing import Observed
+from assay.tables import Ids, Run
 
 if TYPE_CHECKING:
     import tantivy
@@ -37,6 +46,9 @@ _TEXT, _ROW, _ANALYSER = "text", "row", "assay"
 # One thread and one commit always give the same segments, so results cannot depend on them. (On Vaswani and Cranfield
 # no score did, with one segment or five.) Memory is allocated only as needed.
 _HEAP = 1_000_000_000
+# tantivy stores lengths in one byte, so many scores are equal: with one hit more than asked for, 7 of 10 queries at depth
+# 1000 would have to be searched again, for the rest of the tie at the cutoff.
+_SPARE, _LEAST_SPARE = 4, 32
 
 
 @retriever("BM25 on tantivy, with k1 = 1.2 and b = 0.75", extra="lexical")
@@ -76,12 +88,13 @@ class TantivyBM25(SearchesWhatItOpens, Struct, frozen=True):
                 return
             total = expected(documents, progress)
             place = build.folder / "tantivy"
-            place.mkdir()
-            writer = self._open(place).writer(heap_size=_HEAP, num_threads=1)
-            ids = []
+            with writing(folder):
+                place.mkdir()
+                writer = self._open(place).writer(heap_size=_HEAP, num_threads=1)
+            ids, analyser = [], make_analyser(self.language)
             for row, document in enumerate(distinct(documents())):
                 ids.append(document.id)
-                added = tantivy_library().Document(text=writable_text(document.whole), row=row)
+                added = tantivy_library().Document(text=analyser.prepared(document.whole), row=row)
                 with writing(folder):
                     writer.add_document(added)
                 if row % STRIDE == 0:
@@ -99,13 +112,17 @@ class TantivyBM25(SearchesWhatItOpens, Struct, frozen=True):
         index = self._open(stored.folder / "tantivy")
         yield _TantivySearcher(stored, index.schema, index.searcher(), make_analyser(self.language))
 
+    def observe(self, folder: Path, queries: Mapping[str, str], run: Run, depth: int) -> Observed:
+        """What to set, if most queries are written without spaces, or find nothing."""
+        return Observed(notes=lexical_notes(self.language, queries, run.queries))
+
     def _open(self, place: Path) -> tantivy.Index:
         library = tantivy_library()
         fields = library.SchemaBuilder()
         fields.add_text_field(_TEXT, tokenizer_name=_ANALYSER, index_option="freq")
         fields.add_integer_field(_ROW, fast=True)
         index: tantivy.Index = library.Index(fields.build(), path=str(place))
-        index.register_tokenizer(_ANALYSER, make_analyser(self.language))
+        index.register_tokenizer(_ANALYSER, make_analyser(self.language).engine)
         return index
 
 
@@ -113,14 +130,14 @@ class _TantivySearcher(Struct, frozen=True):
     stored: StoredIndex
     schema: tantivy.Schema
     engine: tantivy.Searcher
-    analyser: tantivy.TextAnalyzer
+    analyser: Analyser
 
     @property
     def ids(self) -> Ids:
         return self.stored.ids
 
-    def find(self, texts: Sequence[str], depth: int) -> list[Hits]:
-        return [self._found(text, depth) for text in texts]
+    def find(self, queries: Sequence[Query], depth: int) -> list[Hits]:
+        return [self._found(query.text, depth) for query in queries]
 
     def _found(self, text: str, depth: int) -> Hits:
         terms = Counter(terms_of(text, self.analyser))
@@ -144,13 +161,15 @@ def _hits(searcher: tantivy.Searcher, query: tantivy.Query, stored: StoredIndex,
     With count=True tantivy scores every match; otherwise it may skip matches that cannot reach the top. On three
     collections both gave the same scores at any depth, at the same speed; scoring every match does not rely on that.
     """
-    wanted = depth + 1
+    wanted = depth + max(depth // _SPARE, _LEAST_SPARE)
     while True:
-        result = searcher.search(query, limit=min(wanted, max(len(stored), 1)), count=True)
-        hits = result.hits
+        hits = searcher.search(query, limit=min(wanted, max(len(stored), 1)), count=True).hits
         if len(hits) < wanted or hits[-1][0] < hits[depth - 1][0]:
             break
         wanted *= 2
-    row = np.array(searcher.fast_field_values(_ROW, [address for _, address in hits]), np.int64)
     score = np.array([score for score, _ in hits], np.float64)
+    if len(score) > depth:
+        score = score[score >= score[depth - 1]]
+    addresses = [address for _, address in hits[: len(score)]]
+    row = np.array(searcher.fast_field_values(_ROW, addresses), np.int64)
     return best_hits(row, score, stored.place, depth)
