@@ -1,10 +1,13 @@
 # make demo      install into .venv, and search a small collection by words, by meaning and by both: benchmark-insurance/
+# make stages    a search pipeline of five stages with real, small models, and whether it survives ten kills; takes a while
 # make test      run the tests, and those that use the native kernel once more without it
 # make quick     format, lint, types, layers and the quick part of the tests, in less than a minute
 # make check     format, lint, types, layers, docs, tests
 # make bench     speed and memory against other tools; bench-large with a million queries; bench-short in a minute
 # make calibration  how often tests and intervals err on real data, in a few minutes; needs ../shared/data
-# make sanitize  the kernel's tests under AddressSanitizer and UBSan; make fuzz searches it for ten minutes (needs clang)
+# make fuzz      search all readers and the kernel (needs clang) for faults: an hour, or SECONDS=600; fuzz-short for CI
+# make sanitize  the kernel's tests under AddressSanitizer and UBSan, and its threads under TSan (needs g++)
+# make coverage  which lines and branches the tests run, for docs/quality.md; make mutants changes the code and counts who notices
 # make test-conventions  hold the conventions against the tools themselves, each in an environment of its own; TOOL=ranx for one
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,7 +17,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Where Python is told to write no bytecode, every process compiles assay anew and every test run its tests.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install demo test test-conventions quick check format docs bench bench-large bench-short calibration sanitize fuzz clean
+.PHONY: help install demo stages test test-conventions quick check format docs bench bench-large bench-short calibration sanitize fuzz fuzz-short coverage mutants clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -38,6 +41,10 @@ install: .venv/.installed
 
 demo: .venv/.installed
 	@$(BIN)/assay benchmark run
+
+stages: .venv/.installed-tools
+	$(BIN)/assay benchmark run examples/stages.toml
+	ASSAY_ALL_STAGES=1 $(BIN)/python -m pytest -n 0 tests/benchmark/test_killed.py -k five_stages
 
 # The second run leaves out tests/reading and tests/laws/test_laws.py: they never use the kernel. Readers are Python, and the
 # laws judge with strays, which only NumPy does. tests/native holds the two paths against each other.
@@ -75,8 +82,25 @@ calibration: .venv/.installed-tools
 sanitize: .venv/.installed-tools
 	$(BIN)/python tests/native/fuzz/run.py --sanitize
 
+SECONDS ?= 3600
+
 fuzz: .venv/.installed-tools
-	$(BIN)/python tests/native/fuzz/run.py --seconds 600
+	$(BIN)/python tests/fuzz/run.py --seconds $$(($(SECONDS) * 2 / 3)) --seed $$(date +%Y%m%d)
+	$(BIN)/python tests/native/fuzz/run.py --seconds $$(($(SECONDS) / 3))
+
+# The same inputs each time, so that a change fails by its own fault; `make fuzz` tries others each day.
+fuzz-short: .venv/.installed-tools
+	$(BIN)/python tests/fuzz/run.py --seconds 30 --seed 20251118
+	$(BIN)/python tests/native/fuzz/run.py --seeds
+
+# Figures go into tests/*/results.json, and from there into docs/quality.md.
+coverage: .venv/.installed-tools
+	$(BIN)/python tests/covering/run.py
+	$(BIN)/python docs/generate.py
+
+mutants: .venv/.installed-tools
+	ASSAY_NATIVE=0 PYTHONPATH=tests nice $(BIN)/python -m mutation.run
+	$(BIN)/python docs/generate.py
 
 # Each tool has an environment of its own, made when it is first needed: they bring torch, numba and much else.
 TOOLS := $(basename $(notdir $(wildcard tests/conventions/requirements/*.txt)))

@@ -6,7 +6,6 @@ result.mean()["nDCG@10"]
 """
 
 from importlib import import_module
-from typing import Any
 
 from assay._version import __version__
 
@@ -42,7 +41,7 @@ _MODULES = ("compat", "errors", "evaluation", "formats", "judged", "measures", "
 _PLACES = {name: module for module, names in _EXPORTS.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:  # `typing` would take half of the time until the door can catch an interruption
     if name in _MODULES:
         return import_module(f"assay.{name}")
     if name not in _PLACES:

@@ -42,6 +42,30 @@ def coverage_in_words(coverage: Coverage, rules: Rules, requests: Sequence[Reque
     return "; ".join(parts) + "."
 
 
+_GAINS = {
+    "linear": "linear (the grade itself); gain='exp' would be 2**grade - 1",
+    "exp": "exponential (2**grade - 1); the default would be the grade itself",
+    "binary": "binary (relevant or not)",
+}
+
+
+def gains_in_words(requests: Sequence[Request]) -> str:
+    """The gain of each measure that has one, in one sentence; empty if none has.
+
+    >>> from assay.measures import parse_measures
+    >>> gains_in_words(parse_measures(["nDCG@10", "AP"]))
+    "The gain of nDCG@10 is linear (the grade itself); gain='exp' would be 2**grade - 1."
+    """
+    labels: dict[str, list[str]] = {}
+    for request in requests:
+        defaults = request.measure.definition.defaults
+        if "gain" in defaults:
+            gain = dict(request.measure.params).get("gain", defaults["gain"])
+            labels.setdefault(str(gain), []).append(request.label)
+    words = [f"The gain of {', '.join(names)} is {_GAINS.get(gain, gain)}." for gain, names in labels.items()]
+    return " ".join(words)
+
+
 def agreement_in_words(agreement: Agreement) -> str:
     """How far the judges agree about documents with several judgments, in one sentence.
 

@@ -3,6 +3,7 @@
     AssayError
     ├── InputError              invalid file or value, with file and line
     │   ├── FormatError         unknown format
+    │   ├── LimitError          larger than any honest file, or endless
     │   └── DuplicateError      duplicate document in a query
     ├── QuerySetError           the queries of run and qrels do not match
     ├── DocumentSetError        the documents of run and qrels have no id in common
@@ -10,9 +11,13 @@
     │   ├── UnknownMeasureError
     │   └── ParameterError
     ├── RulesError              invalid value of a rule
+    ├── PluginError             a plug-in cannot be loaded
+    ├── ContractError           a plug-in breaks a rule of its interface
     ├── FusionError             runs cannot be fused or collapsed
     ├── RetrievalError          a search failed: unknown mode or setting, missing index
     │   └── MissingModelError   a model is not on this machine and cannot be downloaded
+    ├── LanguageModelError      a language model cannot be asked
+    │   └── CapError            a cap on requests, tokens or money is reached
     └── MissingExtraError       an optional package is not installed
 
 Every message gives the place, the problem and the fix. The command line prints it and exits with 2; any other exception
@@ -23,6 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+_LONGEST_SOURCE = 1000  # characters of a path
 
 
 class AssayError(Exception):
@@ -45,12 +52,16 @@ class InputError(AssayError):
 
     def __init__(self, message: str, *, source: str | None = None, line: int | None = None) -> None:
         self.source, self.line = source, line
-        place = ":".join(str(part) for part in (source, line) if part is not None)
+        place = ":".join(show_id(str(part), _LONGEST_SOURCE) for part in (source, line) if part is not None)
         super().__init__(f"{place}: {message}" if place else message)
 
 
 class FormatError(InputError):
     """The content is not in a known format."""
+
+
+class LimitError(InputError):
+    """An input goes beyond a limit; the message says which one and how to raise it."""
 
 
 class DuplicateError(InputError):
@@ -95,6 +106,14 @@ class RulesError(AssayError):
     """Invalid value of a rule."""
 
 
+class PluginError(AssayError):
+    """A plug-in cannot be loaded."""
+
+
+class ContractError(AssayError):
+    """A plug-in breaks a rule of its interface; the message says which, and what to do."""
+
+
 class FusionError(AssayError):
     """Runs cannot be fused or collapsed."""
 
@@ -105,6 +124,14 @@ class RetrievalError(AssayError):
 
 class MissingModelError(RetrievalError):
     """A model is not on this machine and cannot be downloaded; the message says how to get it."""
+
+
+class LanguageModelError(AssayError):
+    """A language model cannot be asked: invalid setting, wrong key, or no usable answer."""
+
+
+class CapError(LanguageModelError):
+    """One more request could exceed a cap on requests, tokens or money; the message says how to go on."""
 
 
 class MissingExtraError(AssayError):
@@ -144,6 +171,20 @@ def show_id(text: str, limit: int = 60) -> str:
     if len(text) > limit:
         text = text[: limit - 3] + "..."
     return text if text.isprintable() else "".join(_shown(character) for character in text)
+
+
+def for_terminal(text: str) -> str:
+    r"""A text as a terminal may show it: control characters are escaped, except newlines and tabs.
+
+    A raw one could move the cursor, hide what was printed, or set what the terminal pastes.
+
+    >>> print(for_terminal("a\x1b[31m\nb"))
+    a\x1b[31m
+    b
+    """
+    if text.isprintable():
+        return text
+    return "".join(character if character in "\n\t" else _shown(character) for character in text)
 
 
 def _shown(character: str) -> str:

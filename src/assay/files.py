@@ -1,7 +1,12 @@
-"""Write files atomically and durably: completely or not at all, even after a power failure."""
+"""Write files atomically and durably: completely or not at all, even after a power failure.
+
+All files that users name are written here. Engines and models write folders of their own: those are made beside the
+target, flushed and renamed (`records/storing.py`, `retrieval/indexes.py`, `retrieval/models.py`).
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -17,6 +22,34 @@ _PREFIX, _SUFFIX = ".assay-", ".part"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _DAY = 86400  # seconds
 
+_FIXES = {  # what to do about the reasons that users can do something about
+    "Free some space, or write to another disk.": (errno.ENOSPC, errno.EDQUOT),
+    "Write to a folder that you have access to, or change its permissions.": (errno.EACCES, errno.EPERM, errno.EROFS),
+    "The disk, or the connection to it, may be failing: write to another one.": (errno.EIO, errno.ESTALE),
+    "Create the folder first, or write to another one.": (errno.ENOENT, errno.ENOTDIR),
+    "Give the name of a file.": (errno.EISDIR,),
+    "Choose a shorter name.": (errno.ENAMETOOLONG,),
+}
+_FIX_OF = {code: fix for fix, codes in _FIXES.items() for code in codes}
+
+
+def reason(error: OSError) -> str:
+    """Why something cannot be written, and what to do.
+
+    >>> reason(OSError(errno.ENOSPC, "No space left on device"))
+    'No space left on device. Free some space, or write to another disk.'
+    """
+    return f"{error.strerror or error}. {_FIX_OF.get(error.errno or 0, 'Write to another place.')}"
+
+
+@contextmanager
+def explaining(path: str | os.PathLike[str], what: str = "cannot be written") -> Iterator[None]:
+    """Turn an error of the system into ours, with the path, the reason and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{what}: {reason(error)}", source=os.fspath(path)) from None
+
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """Write to a temporary file next to the target, then rename it.
@@ -31,14 +64,20 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
     """`write_whole` for data that comes in blocks."""
     if not os.fspath(path):
         raise InputError("the name of the output file is empty.")
-    target = Path(os.path.realpath(path))
+    with explaining(path):
+        # Before links are followed: what /dev/stdout and /dev/fd/63 lead to has no name in a folder.
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "wb") as file:
+                file.writelines(blocks)
+        else:
+            _replace(Path(os.path.realpath(path)), blocks)
+
+
+def _replace(target: Path, blocks: Iterable[bytes]) -> None:
+    """Write to a temporary file beside the target, and rename it."""
+    mode = target.stat().st_mode & 0o777 if target.exists() else None
     temporary = target.with_name(f"{_PREFIX}{os.urandom(8).hex()}{_SUFFIX}")
     try:
-        if target.exists() and not target.is_file():
-            with target.open("wb") as file:
-                file.writelines(blocks)
-            return
-        mode = target.stat().st_mode & 0o777 if target.exists() else None
         with open(os.open(temporary, _NEW, 0o666 if mode is None else mode), "wb") as file:
             if mode is not None:
                 os.chmod(temporary, mode)  # bits that the umask took away
@@ -46,22 +85,33 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
-        flush_folder(target.parent)
-        _remove_abandoned(target.parent)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise InputError(f"cannot be written: {error.strerror}.", source=os.fspath(path)) from None
-    except BaseException:  # an error in `blocks`, or Ctrl-C
-        temporary.unlink(missing_ok=True)
+    except BaseException:  # also an error in `blocks`, or Ctrl-C
+        with suppress(OSError):
+            temporary.unlink()
         raise
+    flush_folder(target.parent)
+    _remove_abandoned(target.parent)
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write a file that is new, in a folder that nobody else can see yet, and flush it to disk."""
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def is_temporary(path: str | os.PathLike[str]) -> bool:
+    """Whether a file has the name of one that was not finished."""
+    name = os.path.basename(os.fspath(path))
+    return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
 
 
 def _remove_abandoned(folder: Path) -> None:
     """Remove temporary files that killed processes left here a day ago or earlier."""
     with suppress(OSError), os.scandir(folder) as entries:  # a courtesy: it must never fail a write that is done
         for entry in entries:
-            ours = entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX)
-            if ours and entry.stat(follow_symlinks=False).st_mtime < time() - _DAY:
+            if is_temporary(entry.name) and entry.stat(follow_symlinks=False).st_mtime < time() - _DAY:
                 os.unlink(entry.path)
 
 
@@ -73,6 +123,18 @@ def flush_folder(folder: str | os.PathLike[str]) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def flush_tree(folder: Path) -> None:
+    """Flush all files of a folder to disk, whoever wrote them, and then their names."""
+    for place, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            descriptor = os.open(os.path.join(place, name), os.O_RDWR | getattr(os, "O_BINARY", 0))
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        flush_folder(place)
 
 
 @contextmanager

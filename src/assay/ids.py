@@ -64,7 +64,31 @@ def without_prefix(prefix: str) -> Rewriting:
 TRIM = Rewriting("blanks=trim", "surrounding blanks", trimmed)
 STRIP_ZEROS = Rewriting("ids=strip-zeros", "leading zeros", without_zeros)
 LOWER = Rewriting("ids=lower", "letter case", str.lower)
+AS_QRELS = "ids=as-qrels"
 REWRITINGS = (TRIM, STRIP_ZEROS, LOWER)  # those that are the same for all ids
+
+
+def as_written(theirs: Iterable[str]) -> Callable[[str], str]:
+    """Write an id as theirs is written, if it differs from just one of theirs in blanks, leading zeros or letter case.
+
+    >>> write = as_written(["007", "Q8", "q8"])
+    >>> write("7"), write("q8"), write("q08"), write("9")
+    ('007', 'q8', 'q08', '9')
+    """
+    known = set(theirs)
+    spellings: dict[str, list[str]] = {}
+    for one in known:
+        spellings.setdefault(_spelt_alike(one), []).append(one)
+
+    def write(text: str) -> str:
+        found = spellings.get(_spelt_alike(text), ())
+        return found[0] if text not in known and len(found) == 1 else text
+
+    return write
+
+
+def _spelt_alike(text: str) -> str:
+    return without_zeros(trimmed(text)).lower()
 
 
 def rewriting_between(ours: str, theirs: str) -> tuple[Rewriting, Side] | None:
@@ -99,10 +123,19 @@ def _candidates(ours: str, theirs: str) -> Iterator[Rewriting]:
         yield without_prefix(longer.removesuffix(shorter))
 
 
-def policy_commands(policy: str, ours: str, theirs: str, side: Side) -> str:
+def in_run(policy: str, side: Side) -> tuple[str, Side]:
+    """The policy that repairs the run, which is ours, where it can be repaired instead of the judgments.
+
+    >>> in_run("ids=strip-zeros", "theirs"), in_run("ids=strip-zeros", "ours"), in_run("ids=strip-prefix=q", "theirs")
+    (('ids=as-qrels', 'ours'), ('ids=strip-zeros', 'ours'), ('ids=strip-prefix=q', 'theirs'))
+    """
+    return (AS_QRELS, "ours") if side != "ours" and policy in (STRIP_ZEROS.policy, LOWER.policy) else (policy, side)
+
+
+def policy_commands(policy: str, side: Side, ours: str = "run", theirs: str = "qrels") -> str:
     """The commands that rewrite the ids. `ours` and `theirs` are the kinds of file: run, qrels or queries.
 
-    >>> policy_commands("ids=lower", "run", "qrels", "ours")
+    >>> policy_commands("ids=lower", "ours")
     'assay runs validate RUN --qrels QRELS --fix OUT --policy ids=lower'
     """
     given = "--policy " + shlex.quote(show_id(policy, 200))

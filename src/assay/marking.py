@@ -115,14 +115,18 @@ def ranking_from_kernel(judgments: Judgments, found: Any) -> JudgedRanking | Non
 
 
 def _judged_by_kernel(judgments: Judgments, run: OpenedRun, rules: Rules, threads: int) -> JudgedRanking | None:
-    ranking_rules = _ranking_rules(rules)
-    if isinstance(run, UnreadRun) and not run.is_read:
-        ranking = run.judged(judgments, ranking_rules, threads)
-    else:
-        ranking = _judged_rows(judgments, run.table, ranking_rules)
+    ranking = kernel_ranking(judgments, run, rules, threads)
     if ranking is not None:
         _check_query_sets(judgments, ranking.missing, ranking.unjudged, run.name, rules)
     return ranking
+
+
+def kernel_ranking(judgments: Judgments, run: OpenedRun, rules: Rules, threads: int) -> JudgedRanking | None:
+    """The whole ranking of all judged queries, even if the run has none of them; None if the kernel cannot rank it."""
+    ranking_rules = _ranking_rules(rules)
+    if isinstance(run, UnreadRun) and not run.is_read:
+        return run.judged(judgments, ranking_rules, threads)
+    return _judged_rows(judgments, run.table, ranking_rules)
 
 
 def _judged_rows(judgments: Judgments, run: Run, rules: RankingRules) -> JudgedRanking | None:
@@ -234,13 +238,13 @@ def no_query_in_common(judged: tuple[str, ...], answered: tuple[str, ...], run_n
         answered[0],
         judged[0] if judged else "",
     )
-    from assay.ids import policy_commands, rewriting_between
+    from assay.ids import in_run, policy_commands, rewriting_between
 
     found = rewriting_between(*examples)
     fix = (
         "Check that the run belongs to these qrels and uses the same query ids."
         if found is None
-        else f"They differ in {found[0].what}. Rewrite them: {policy_commands(found[0].policy, 'run', 'qrels', found[1])}."
+        else f"They differ in {found[0].what}. Rewrite them: {policy_commands(*in_run(found[0].policy, found[1]))}."
     )
     return (
         f"0 of {len(judged)} query ids match: run {show_id(run_name)!r} has {show_id(examples[0])!r}, the qrels have "

@@ -158,8 +158,11 @@ def in_byte_order(ids: Iterable[str], *, reverse: bool = False) -> list[str]:
 
 
 def as_bytes(text: str) -> bytes:
-    """The original bytes of an id."""
-    return text.encode("utf-8", "surrogateescape")
+    """The original bytes of an id; half a character, which no file can hold, has three."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
 
 
 def _check_text(ids: Any) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from assay.errors import DocumentSetError, show_id
 from assay.fusion import collapse
-from assay.ids import REWRITINGS, Rewriting, Side, common_prefix, policy_commands, side_of, without_prefix
+from assay.ids import REWRITINGS, Rewriting, Side, common_prefix, in_run, policy_commands, side_of, without_prefix
 from assay.tables import Run
 
 TRIED = 10_000  # documents of the run: enough to see how its ids are written
@@ -98,4 +98,4 @@ def _rewritten(rewriting: Rewriting, what: str, do: str, docs: list[str], known:
     if matched:
         sides = {side_of(rewriting, ours, theirs) for ours, theirs in matched.items()}
         side: Side = "ours" if sides == {"ours"} else "theirs" if sides == {"theirs"} else "both"
-        yield Difference(what, f"{do}: {policy_commands(rewriting.policy, 'run', 'qrels', side)}", matched, write)
+        yield Difference(what, f"{do}: {policy_commands(*in_run(rewriting.policy, side))}", matched, write)

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -40,6 +41,12 @@ def assay(*arguments: object, stdin: bytes = b"", cwd: Path | None = None, env: 
         )
     done.stdout, done.stderr = done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode("utf-8", "replace")
     return done
+
+
+def on_terminal(*arguments: object, cwd: Path, env: dict[str, str] | None = None) -> tuple[int, bytes]:
+    """The status, and all that the screen was sent; only on Linux."""
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **(env or {})}
+    return prepared(next(TURN)).run_on_terminal(list(map(str, arguments)), str(cwd), environment)
 
 
 def at_start(environment: dict[str, str]) -> dict[str, str]:
@@ -82,13 +89,8 @@ class Prepared:
         """What `subprocess.run` gives for `python -m assay`."""
         pipes = [os.pipe() for _ in range(3)]
         (given, to_stdin), (from_stdout, out), (from_stderr, err) = pipes
-        asked = json.dumps({"command": command, "cwd": cwd, "environment": environment}).encode()
         with self.lock:
-            self.socket.sendall(len(asked).to_bytes(4, "big"))
-            socket.send_fds(self.socket, [b"f"], [given, out, err])
-            self.socket.sendall(asked)
-            for theirs in (given, out, err):
-                os.close(theirs)
+            self._ask([given, out, err], command, cwd, environment)
             found: dict[int, bytes] = {}
             threads = [
                 threading.Thread(target=write_all, args=(to_stdin, stdin)),
@@ -99,8 +101,30 @@ class Prepared:
             found[1] = read_all(from_stdout)
             for thread in threads:
                 thread.join()
-            status = int.from_bytes(self.socket.recv(4), "big", signed=True)
+            status = self._status()
         return subprocess.CompletedProcess([sys.executable, "-m", "assay", *command], status, found[1], found[2])
+
+    def run_on_terminal(self, command: list[str], cwd: str, environment: dict[str, str]) -> tuple[int, bytes]:
+        """The status, and all that the screen was sent by a command whose three streams are a terminal."""
+        ours, theirs = os.openpty()
+        import tty  # not on Windows
+
+        tty.setraw(theirs)  # otherwise the terminal adds a return to each newline
+        with self.lock:
+            self._ask([theirs, os.dup(theirs), os.dup(theirs)], command, cwd, environment)
+            screen = read_all(ours)
+            return self._status(), screen
+
+    def _ask(self, streams: list[int], command: list[str], cwd: str, environment: dict[str, str]) -> None:
+        asked = json.dumps({"command": command, "cwd": cwd, "environment": environment}).encode()
+        self.socket.sendall(len(asked).to_bytes(4, "big"))
+        socket.send_fds(self.socket, [b"f"], streams)
+        self.socket.sendall(asked)
+        for stream in streams:
+            os.close(stream)
+
+    def _status(self) -> int:
+        return int.from_bytes(self.socket.recv(4), "big", signed=True)
 
 
 def write_all(pipe: int, data: bytes) -> None:
@@ -114,5 +138,9 @@ def write_all(pipe: int, data: bytes) -> None:
 
 
 def read_all(pipe: int) -> bytes:
-    with open(pipe, "rb") as file:
-        return file.read()
+    """Everything until the writers are gone; a terminal says so by an error."""
+    blocks = []
+    with open(pipe, "rb", buffering=0) as file, suppress(OSError):
+        while block := file.read(65536):
+            blocks.append(block)
+    return b"".join(blocks)

@@ -119,3 +119,27 @@ def test_an_interruption_while_it_starts_is_quiet(here, moment):
 
     # Before the first line of our own code, Python itself may show a traceback and end by the signal.
     assert (started.returncode, said) in [(130, ""), (130, "Error: interrupted\n")] or "assay" not in said
+
+
+def test_an_interruption_that_python_would_drop_still_ends_the_command(here):
+    """One that comes in a callback, such as that of a weak reference, cannot be raised there."""
+    (here / "interrupted.py").write_text(
+        "import signal, sys, time, weakref\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background\n"
+        "sys.argv[1:] = ['evaluate', 'qrels.txt', 'keyword.run']\n"
+        "import assay.cli.commands.evaluate as evaluate\n"
+        "class Thing: pass\n"
+        "def work(*args, **options):\n"
+        "    thing = Thing()\n"
+        "    kept = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))\n"
+        "    del thing\n"
+        "    time.sleep(30)\n"
+        "evaluate.command.callback = work\n"
+        "import assay.__main__\n"
+        "assay.__main__.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "interrupted.py"], cwd=here, capture_output=True, text=True, check=False, timeout=20
+    )
+
+    assert (130, "Error: interrupted") == (done.returncode, done.stderr.strip())

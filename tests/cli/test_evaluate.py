@@ -236,7 +236,10 @@ def test_output_that_cannot_be_written_is_said():
         check=False,
     )
 
-    assert (2, "Error: the result cannot be written: No space left on device.\n") == (done.returncode, done.stderr)
+    assert (
+        2,
+        "Error: the result cannot be written: No space left on device. Free some space, or write to another disk.\n",
+    ) == (done.returncode, done.stderr)
 
 
 def test_query_sets_that_do_not_meet_say_so(tmp_path):

@@ -365,3 +365,25 @@ def test_queries_that_one_system_lacks_are_left_out_and_counted() -> None:
 
     assert (2, 0.125) == (found.pairs[0].queries, found.pairs[0].difference)
     assert any("(a: 1 missing, b: 1 missing)" in note for note in found.notes)
+
+
+def test_the_pairs_of_one_measure() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    runs = {"one": {"q1": {"a": 1.0}, "q2": {"x": 1.0}}, "two": {"q1": {"x": 1.0}, "q2": {"b": 1.0}}}
+    found = compare(qrels, runs, ["RR", "AP"])
+
+    assert [("RR", "one", "two")] == [(pair.measure, pair.baseline, pair.system) for pair in found.of("RR")]
+
+
+def test_the_t_test_of_one_query_says_nothing() -> None:
+    found = compare(
+        {"q": {"a": 1, "b": 0}}, {"one": {"q": {"a": 1.0}}, "two": {"q": {"b": 1.0}}}, ["AP"], study=Study(test="t")
+    )
+
+    assert [1.0] == [pair.p for pair in found.pairs]
+
+
+def test_evaluations_by_different_measures_are_not_compared() -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+    with pytest.raises(AssayError, match="the runs were evaluated with different measures; evaluate all with the same"):
+        SystemScores.from_evaluations([Evaluator(qrels, [name]).evaluate(run) for name in ("AP", "RR")])

@@ -104,3 +104,15 @@ def test_neither_scipy_nor_its_statistics_are_loaded_before_they_are_needed():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ["False", "False"] == done.stdout.split()
+
+
+def test_bias_is_bounded_where_every_resample_is_above_the_mean() -> None:
+    """As if half a resample were below it: the normal quantile of 0 is not finite. Symmetric values have no skewness."""
+    from scipy.special import ndtr, ndtri
+
+    from assay.comparison.intervals import _bca_quantiles
+
+    low, high = _bca_quantiles(np.array([-1.0, 0.0, 1.0]), np.full(100, 0.5), 0.95)
+    bias = ndtri(0.005)
+
+    assert (ndtr(2 * bias + ndtri(0.025)), ndtr(2 * bias + ndtri(0.975))) == pytest.approx((low, high), abs=1e-12)

@@ -179,6 +179,7 @@ def test_a_header_does_no_harm(tmp_path):
         ),
         ("a#1\t\n", "<text>:1: expected a chunk and its document"),
         ("a#1 a\nb\n", "<text>:2: expected a chunk and its document"),
+        ("a#1,a\na#2\r,a\n", "<text>:2: cannot read the line: new-line character seen in unquoted field"),
         ('{"a": 1}', '<text>: expected a JSON object that maps chunks to documents: {"a#1": "a"}'),
         ('{"a": ', "<text>: expected a JSON object that maps chunks to documents: "),
     ],

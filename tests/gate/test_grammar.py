@@ -57,6 +57,7 @@ HOW = "a rule is MEASURE >= NUMBER, such as 'nDCG@10 >= -0.01'."
         ("AP(rel=2) = 0", f"rule 'AP(rel=2) = 0': expected >=, not '='; {HOW}"),
         (">= 0", f"rule '>= 0': >= has no measure or no number; {HOW}"),
         ("AP >= ", f"rule 'AP >=': >= has no measure or no number; {HOW}"),
+        ("AP >= >=", "rule 'AP >= >=': >= occurs twice; a rule is MEASURE >= NUMBER"),
         ("AP >= x", "rule 'AP >= x': 'x' is not a number; write it as -0.01 or -1%."),
         ("AP >= nan", "rule 'AP >= nan': 'nan' is not a number; write it as -0.01 or -1%."),
         ("AP >= -inf", "rule 'AP >= -inf': '-inf' is not a number; write it as -0.01 or -1%."),

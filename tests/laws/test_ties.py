@@ -95,3 +95,14 @@ def test_bounds_of_a_pair():
     low, high = bounds(parse_measure("RR"), judged)
 
     assert ([0.5], [1.0]) == (low.tolist(), high.tolist())
+
+
+def test_an_unjudged_document_in_a_tie_matters_where_bounds_are_not_exact():
+    """ERR looks at every rank: which of the two comes first changes it, although only one of them is judged."""
+    from assay import judge, parse_measure, parse_qrels, parse_run
+    from assay.measures.ties import undecided
+
+    qrels = parse_qrels("q 0 a 1")
+    measure = parse_measure("ERR")
+    assert ("q",) == undecided(measure, judge(qrels, parse_run("q Q0 a 1 1.0 t\nq Q0 b 2 1.0 t")))
+    assert () == undecided(measure, judge(qrels, parse_run("q Q0 a 1 1.0 t\nq Q0 b 2 0.5 t")))

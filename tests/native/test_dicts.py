@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from assay import Evaluator, Qrels, Rules, Run
 from assay.compat import pytrec_eval
+from assay.formats.numbers import show_value
 from native.inputs import Case, as_dict, cases, some_rules
 from native.paths import MEASURES, NEEDS_KERNEL, both_paths, by_numpy, hits, kernel_and_numpy, plain, values
 from strategies import cases as graded_cases
@@ -150,6 +151,117 @@ def test_one_evaluator_serves_many_threads() -> None:
     assert expected * 20 == found
 
 
+# Ids and scores that no dict should have
+
+ODD_IDS = [
+    *(
+        "",
+        "\ud800",
+        "\udcff",
+        "\udcc3\udca9",
+        "a\0b",
+        " ",
+        "long" * 100_000,
+        np.str_(""),
+        np.str_("b"),
+        np.str_("\ud800"),
+    ),
+    *(1, np.int64(1), 2**70, 10**5000, 1.0, True, None, b"", b"b", b"\xff", ("b",), float("nan")),
+]
+
+
+class Text(str):
+    """Text of another class."""
+
+
+@pytest.mark.parametrize(
+    "odd", [*ODD_IDS, Text(""), Text("c")], ids=lambda odd: f"{type(odd).__name__}-{show_value(odd)[:9]}"
+)
+@pytest.mark.parametrize("others", [1, 50], ids=["many judged", "few judged"])
+def test_odd_ids_mean_the_same_on_both_paths(odd: Any, others: int) -> None:
+    """A value, or the same error word for word, wherever the id is: a document or a query, judged or not."""
+    plain_docs = {"b": 1.0, **{f"filler{at}": -1.0 * at for at in range(others)}}
+    grades = {"q1": {"b": 1, "c": 0}, "q2": {"a": 1}, "\udcff": {"b": 1}}
+    for run in (
+        {"q1": {**plain_docs, odd: 2.0}},
+        {"q1": {odd: 2.0, **plain_docs}, "q2": {"a": 1.0}},
+        {"q1": plain_docs, "unjudged": {odd: 2.0}},
+        {"q1": plain_docs, odd: {"a": 2.0}},
+        {"q1": plain_docs, odd: {}},
+        {odd: plain_docs},
+        {"q1": [odd, "b"]},
+        {"q1": [("b", 1.0), (odd, 2.0)]},
+        [("q1", "b", 1.0), ("q1", odd, 2.0), (odd, "b", 1.0)],
+        [{"query_id": "q1", "doc_id": "b", "score": 1.0}, {"query_id": "q1", "doc_id": odd, "score": 2.0}],
+    ):
+        native, numpy = both_paths(lambda: values(grades, run))  # noqa: B023
+        assert numpy == native
+        native, numpy = both_paths(lambda: values(run, grades))  # noqa: B023
+        assert numpy == native
+
+
+@pytest.mark.parametrize(
+    ("odd", "why"),
+    [("", "is empty"), ("\ud800", r"'\ud800' contains a lone surrogate (half a character)")],
+    ids=["empty", "half a character"],
+)
+def test_ids_that_no_file_can_hold_are_refused(odd: str, why: str) -> None:
+    shown = odd and r"\ud800"
+    for query in ("q1", "unjudged"):
+        native, numpy = both_paths(lambda: values(GRADES, {"q1": {"a": 1.0}} | {query: {"a": 1.0, odd: 2.0}}))  # noqa: B023
+        assert numpy == native
+        assert native[1] == (
+            f"run: document id {why} (query {query}, document {shown}). "
+            "Ids must be non-empty text or whole numbers: fix or remove these rows."
+        )
+
+
+ODD_VALUES = [
+    *(
+        float("nan"),
+        float("inf"),
+        -float("inf"),
+        -0.0,
+        5e-324,
+        1.7976931348623157e308,
+        10**400,
+        10**5000,
+        2**70,
+        True,
+        np.bool_(True),
+    ),
+    *(Decimal("1.5"), Decimal("nan"), Decimal("1e999"), Fraction(1, 3), np.float16(1), np.longdouble("1e400")),
+    *("1", "", None, b"1", 1j, [1.0], (), np.array(1.0), np.array([1.0]), np.datetime64("2020-01-01"), object),
+]
+
+
+@pytest.mark.parametrize("odd", ODD_VALUES, ids=lambda odd: f"{type(odd).__name__}-{show_value(odd)[:9]}")
+def test_odd_scores_and_grades_mean_the_same_on_both_paths(odd: Any) -> None:
+    grades = {"q1": {"b": 1, "c": 0}, "q2": {"a": 1}}
+    for numbers in (
+        {"q1": {"b": 1.0, "c": odd}},
+        {"q1": {"b": odd, **{f"filler{at}": -1.0 * at for at in range(50)}}},
+        {"q1": {"b": 1.0}, "unjudged": {"c": odd}},
+        {"q1": [("b", 1.0), ("c", odd)]},
+        [("q1", "b", 1.0), ("q1", "c", odd)],
+        [{"query_id": "q1", "doc_id": "b", "rank": odd}],
+    ):
+        native, numpy = both_paths(lambda: values(grades, numbers))  # noqa: B023
+        assert numpy == native
+        native, numpy = both_paths(lambda: values(numbers, grades))  # noqa: B023
+        assert numpy == native
+
+
+def test_generators_are_read_once() -> None:
+    def rows() -> Iterator[tuple[str, str, float]]:
+        yield from (("q1", "b", 1.0), ("q1", "a", 2.0))
+
+    native, numpy = both_paths(lambda: values(GRADES, {"q1": (doc for doc in "ba")}))
+    assert numpy == native
+    native, numpy = both_paths(lambda: values(GRADES, rows()))
+    assert numpy == native
+
+
 # Tables
 
 
@@ -244,6 +356,7 @@ ODD_SCORES = [
         -float("inf"),
         2.0**200,
         float("nan"),
+        np.longdouble("1e400"),
     ),
     *("1", None, [1.0]),
 ]
@@ -262,6 +375,7 @@ def test_the_face_with_any_value_as_a_score(score: Any, query: str) -> None:
 @pytest.mark.parametrize(
     "run",
     [
+        *({"q1": {"\udbff": 1.0, "a": 1.0, chr(0xD800): 1.0}}, {10**5000: {"a": 1.0}}, {"q1": {"a": 10**5000}}),
         *({}, {"q1": {}}, {"q1": {}, "q2": {"c": 1.0}}, {"unjudged": {}}, {"unjudged": {"a": 1.0}, "q2": {"c": 1}}),
         *(
             Frozen(RUN),
@@ -274,10 +388,19 @@ def test_the_face_with_any_value_as_a_score(score: Any, query: str) -> None:
         *({"q1": {"\ud800": 1.0, "a": 2.0}}, {"q1": {("a",): 1.0}}, {None: {"a": 1.0}}, {**RUN, "\ud800": {"a": 1.0}}),
         {np.str_("q1"): {np.str_("a"): 1.0}},
     ],
-    ids=str,
+    ids=show_value,
 )
 def test_the_face_with_any_shape_of_dicts(run: Any) -> None:
     native, numpy = both_paths(lambda: face(GRADES, run))
+
+    assert numpy == native
+
+
+@pytest.mark.parametrize(
+    "grades", [{"\ud800": {"a": 1}, "q1": {"a": 1}}, {10**5000: {"a": 1}}, {"q1": {"a": 10**5000}}], ids=[0, 1, 2]
+)
+def test_the_face_with_ids_that_no_file_can_hold(grades: Any) -> None:
+    native, numpy = both_paths(lambda: face(grades, RUN))
 
     assert numpy == native
 

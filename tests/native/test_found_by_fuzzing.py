@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 
+import numpy as np
 import pytest
 
 from assay import Qrels, Rules, Run, evaluate, native
@@ -228,3 +230,43 @@ def test_many_queries_behind_one_with_many_judgments(tmp_path: Path) -> None:
     qrels = written(tmp_path, "qrels", long + "".join(f"b{number} 0 d 1\n" for number in range(20_000)))
 
     assert 1.0 == evaluate(qrels, {"a": {"d1": 1.0}}, ["RR"]).per_query()["a"]["RR"]
+
+
+# Arguments that only a mistake in the Python modules around the kernel could pass: errors rather than crashes
+
+JUDGMENTS = Evaluator({"q1": {"a": 1, "b": 0}, "q2": {"a": 1}}, ["RR"]).judgments
+TREC = (0, 2, 4, 3, 5, 6, *(0,) * 8)
+PLAIN_RULES = (0,) * 6
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("join_table", lambda handle: (np.zeros(2, np.int64), np.zeros(2, np.int64), np.ones(2), None, PLAIN_RULES)),
+        ("join_table", lambda handle: (np.zeros(2, np.int64), np.array(["a"], object), np.ones(2), None, PLAIN_RULES)),
+        ("join_table", lambda handle: (np.array([7]), np.array(["a"], object), np.ones(1), None, PLAIN_RULES)),
+        ("join_table", lambda handle: (np.zeros(1), np.array(["a"], object), np.ones(1), None, PLAIN_RULES)),
+        ("join_text", lambda handle: (lambda size: b"", (6, *TREC[1:]), PLAIN_RULES, False)),
+        ("join_text", lambda handle: (lambda size: b"", (0, 2, -1, -1, *TREC[4:]), PLAIN_RULES, False)),
+        ("join_text", lambda handle: (lambda size: b"", TREC, (9, *PLAIN_RULES[1:]), False)),
+        ("join_text", lambda handle: (lambda size: b"x" * (size + 1), TREC, PLAIN_RULES, False)),
+        ("dict_index", lambda handle: (None, {}, ())),
+        ("dict_index", lambda handle: ([], {}, ())),
+    ],
+)
+def test_the_kernel_refuses_arguments_that_do_not_fit(
+    function: str, arguments: Callable[[object], tuple[object, ...]]
+) -> None:
+    if native.turned_off:
+        pytest.skip("NumPy has no such functions")
+    handle = JUDGMENTS.index._handle  # type: ignore[union-attr]
+    with pytest.raises((TypeError, ValueError)):
+        getattr(native.kernel, function)(handle, *arguments(handle))
+
+
+@pytest.mark.parametrize("start", [[0], [0, 1], [0, 1, 9], [-5, 1, 2]])
+def test_the_kernel_refuses_starts_that_do_not_fit(start: list[int]) -> None:
+    if native.turned_off:
+        pytest.skip("NumPy has no such function")
+    with pytest.raises((ValueError, IndexError)):
+        native.kernel.index_judgments(("q1", "q2"), np.array(start), ["a", "b"])

@@ -61,6 +61,7 @@ import numpy as np
 from msgspec import Struct
 
 from assay.inputs.documents import Document
+from assay.inputs.queries import Query
 from assay.retrieval.base import Hits, Progress, SearchesWhatItOpens, best_hits, distinct, retriever
 from assay.retrieval.indexes import StoredIndex, building, open_index
 from assay.tables import Ids
@@ -109,9 +110,9 @@ class OverlapSearcher(Struct, frozen=True):
         """The ids of the documents."""
         return self.stored.ids
 
-    def find(self, texts: Sequence[str], depth: int) -> list[Hits]:
-        """The documents that share a word with each text."""
-        asked = [{word for word in text.lower().split() if len(word) >= self.shortest} for text in texts]
+    def find(self, queries: Sequence[Query], depth: int) -> list[Hits]:
+        """The documents that share a word with each query."""
+        asked = [{word for word in query.text.lower().split() if len(word) >= self.shortest} for query in queries]
         scores = [np.array([len(words.intersection(known)) for known in self.words], float) for words in asked]
         found = [np.flatnonzero(score) for score in scores]
         return [best_hits(row, score[row], self.stored.place, depth) for row, score in zip(found, scores, strict=True)]

@@ -15,7 +15,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from assay.errors import AssayError, MissingExtraError
+from assay.errors import AssayError, InputError, MissingExtraError
 from assay.formats import as_qrels, as_run, parse_qrels, parse_run
 from assay.formats.readings import Reading
 from reading.rows import listed, qrels_rows, refusal, run_rows
@@ -261,3 +261,21 @@ def test_a_damaged_arrow_file_is_refused_not_run_into() -> None:
 
     assert {(4, 4)} == lengths  # a letter or a score may have changed, but every id ends where it did
     assert refused > len(good) / 3 / 2
+
+
+def test_dates_that_python_does_not_know_are_refused() -> None:
+    far = pyarrow.array([10**9], pyarrow.date32())
+    table = pyarrow.table({"query_id": ["q1"], "doc_id": ["a"], "score": far})
+
+    with pytest.raises(InputError, match=r"^run: a column of type date32\[day\] cannot be read: days=1000000000"):
+        as_run(table)
+
+
+def test_text_that_is_not_utf8_is_read_beside_missing_values_too() -> None:
+    """Arrow does not check its text; a missing id is refused, and named with its row."""
+    binary = pyarrow.array([b"a", b"\xff", None])
+    docs = pyarrow.StringArray.from_buffers(3, *binary.buffers()[1:], binary.buffers()[0], 1)
+    table = pyarrow.table({"query_id": ["q1"] * 3, "doc_id": docs, "score": [1.0, 2.0, 3.0]})
+
+    with pytest.raises(InputError, match="document id is missing"):
+        as_run(table)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.formats import parse_grades, parse_qrels
-from assay.formats.numbers import checked_grades, floats, number, ranks, whole_grade
+from assay.formats.numbers import checked_grades, floats, number, ranks, show_value, whole_grade
 from reading.rows import qrels_rows, refusal
 
 
@@ -91,3 +91,8 @@ def test_codes_can_be_turned_around() -> None:
     text = "q1 0 a 1\nq1 0 b 4.0\nq1 0 c -1\n"
 
     assert [4.0, 1.0, 0.0] == parse_qrels(text, grades={"1": 4, "4": 1, "-1": 0}).rel.tolist()
+
+
+def test_numbers_that_python_does_not_write_are_shown_in_words() -> None:
+    assert "a number of over 4300 digits" == show_value(10**5000)
+    assert "1" + "0" * 56 + "..." == show_value(10**400)

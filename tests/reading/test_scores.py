@@ -53,6 +53,7 @@ def test_quoted_cells_may_hold_what_parts_them(read) -> None:
     ("text", "message"),
     [
         ("", "scores: no data"),
+        ("\t\t\n,\n", "scores: no data"),
         ("query\n1\n", "scores:1: the first line must name the query and then the systems, but has one column"),
         ("query,a,a\n1,2,3\n", "scores:1: two systems are called 'a'"),
         ("query,a,b\n1,2\n", "scores:2: line has 2 columns, the first line has 3"),

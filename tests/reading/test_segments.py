@@ -44,6 +44,7 @@ def test_a_label_may_hold_a_comma(tmp_path):
     ("text", "message"),
     [
         ("", "no data: the file is empty"),
+        (" ,,\n,\n", "no data: the file is empty"),
         ("query,kind\n1,a\n1,b\n", ":3: query 1 appears twice, first on line 2"),
         ("query,kind\n1,a,b\n", ":2: expected a query and 1 segments, found 3 columns"),
         ("query,kind\n,a\n", ":2: the query id is empty"),

@@ -17,8 +17,8 @@ from assay.records.building import as_text, build_report, timestamp, written_ids
 from assay.records.curves import NO_CURVES
 from assay.records.identity import unread_identity
 from assay.records.model import EvaluationReport, Example, FindingRecord
-from assay.records.secrets import Secrets
 from assay.records.targets import check_targets, parse_targets
+from assay.secrets import Secrets
 from strategies import cases, ranking
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1, "d": 1}}

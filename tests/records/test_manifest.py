@@ -31,8 +31,8 @@ from assay.records.manifest import (
     settings_of,
 )
 from assay.records.model import Config, Digest, ExperimentManifest
-from assay.records.secrets import Secrets
 from assay.records.targets import parse_targets
+from assay.secrets import Secrets
 
 QRELS = {"q": {"a": 1}}
 

@@ -156,9 +156,11 @@ def test_files_of_others_are_copied_where_there_are_no_hard_links(tmp_path, monk
     monkeypatch.setattr(os, "link", refuse)
     write(tmp_path / "report", 0)
     (tmp_path / "report" / "notes.md").write_text("mine")
+    (tmp_path / "report" / "link").symlink_to("notes.md")
     write(tmp_path / "report", 2)
 
     assert "mine" == (tmp_path / "report" / "notes.md").read_text()
+    assert (tmp_path / "report" / "link").is_symlink()
 
 
 def test_an_empty_folder_is_taken_and_keeps_its_mode(tmp_path):
@@ -282,7 +284,10 @@ def test_a_full_disk_leaves_the_old_report(tmp_path, monkeypatch):
     with pytest.raises(InputError) as refused:
         write(tmp_path / "report", 1)
 
-    assert f"{tmp_path / 'report'}: the report cannot be written: No space left on device." == str(refused.value)
+    assert (
+        f"{tmp_path / 'report'}: the report cannot be written: No space left on device. Free some space, or write to another disk."
+        == str(refused.value)
+    )
     assert ("number 0", ["report"]) == (number_in(tmp_path / "report"), os.listdir(tmp_path))
 
 

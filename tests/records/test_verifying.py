@@ -344,6 +344,21 @@ def test_words_of_targets_may_be_put_in_another_way(report):
     assert [] == differing()
 
 
+@pytest.mark.parametrize("output", ["charts/first.svg", REPORT_FILE])
+def test_a_path_that_no_system_can_open_is_damage(report, output):
+    change(report / MANIFEST_FILE, f'"{output}"', f'"a\\u0000/{output}"')
+
+    with pytest.raises(InputError, match="is damaged: the path of an output contains a NUL character"):
+        verify(report)
+
+
+def test_a_wrong_value_before_one_that_is_nested_too_deeply_is_damage(report):
+    (report / MANIFEST_FILE).write_text('{"schema": 1, "more": ' + "[" * 100_000)
+
+    with pytest.raises(InputError, match="is damaged: Expected `str`, got `int`"):
+        verify(report)
+
+
 def test_a_manifest_that_names_files_elsewhere_is_not_followed(report):
     change(report / MANIFEST_FILE, '"charts/first.svg"', '"../qrels.txt"')
 

@@ -377,3 +377,20 @@ def test_an_unknown_convention_gets_a_hint():
 
 def test_ours_changes_nothing():
     assert Rules() == CONVENTIONS["assay"].rules_for(evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["AP"]).measures[0])
+
+
+def test_beir_divides_recall_by_the_relevant_documents_if_there_are_any():
+    run = {"q1": {"a": 2.0, "b": 1.0}}
+
+    assert {"R_cap@2": 1.0} == evaluate({"q1": {"a": 1}}, run, ["R_cap@2"], like="beir").mean()
+    with pytest.raises(MeasureError, match="it divides by the number of relevant documents, which is 0 in"):
+        evaluate({"q1": {"a": 0}}, run, ["R_cap@2"], like="beir")
+
+
+def test_trec_eval_refuses_precision_at_a_recall_of_nothing_only_for_answered_queries():
+    """q2 needs no document for its recall: that is 0 / 0 if its ranking has no judged document, and 0 if it has no ranking."""
+    qrels, measure = {"q1": {"a": 1}, "q2": {"b": 0}}, ["IPrec(judged_only=True)@0.1"]
+
+    assert {measure[0]: 1.0} == evaluate(qrels, {"q1": {"a": 1.0}}, measure, like="trec_eval-9").mean()
+    with pytest.raises(MeasureError, match="1 of 2 queries has no judged document in the run"):
+        evaluate(qrels, {"q1": {"a": 1.0}, "q2": {"x": 1.0}}, measure, like="trec_eval-9")

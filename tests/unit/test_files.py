@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.files import is_same_file, locked_folder, write_blocks, write_whole
+from assay.files import flush_tree, is_same_file, locked_folder, refuse_overwrite, write_blocks, write_whole
 
 
 def test_a_file_is_put_in_place_in_one_step(tmp_path):
@@ -31,14 +31,21 @@ def test_links_are_followed_and_modes_kept(tmp_path):
 
 
 def test_devices_and_pipes_stay_what_they_are(tmp_path):
-    write_whole("/dev/null", b"gone")
+    """The device is a terminal of our own, which cannot be replaced by a file: a mistake must not cost /dev/null."""
+    ours, terminal = os.openpty()
+    write_whole(os.ttyname(terminal), b"shown")
+
+    assert b"shown" == os.read(ours, 100)
+    os.close(ours)
+    os.close(terminal)
+
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     write_whole(pipe, b"through")
 
     assert b"through" == os.read(reader, 100)
-    assert not os.path.isfile("/dev/null")
+    assert pipe.is_fifo()
     os.close(reader)
 
 
@@ -152,7 +159,10 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(InputError) as refused:
         write_whole(tmp_path / "file", b"new")
 
-    assert f"{tmp_path / 'file'}: cannot be written: No space left on device." == str(refused.value)
+    assert (
+        f"{tmp_path / 'file'}: cannot be written: No space left on device. Free some space, or write to another disk."
+        == str(refused.value)
+    )
     assert (b"old", ["file"]) == ((tmp_path / "file").read_bytes(), os.listdir(tmp_path))
 
 
@@ -175,3 +185,39 @@ def test_one_file_under_several_names(tmp_path):
 
     assert all(is_same_file(one, tmp_path / name) for name in ("one", "link", "hard", "../" + tmp_path.name + "/one"))
     assert not any(is_same_file(one, tmp_path / name) for name in ("other", "nowhere", "dangling"))
+
+
+def test_a_mode_is_kept_that_the_umask_would_not_give(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    file.chmod(0o666)
+    before = os.umask(0o077)
+    try:
+        write_whole(file, b"new")
+    finally:
+        os.umask(before)
+
+    assert 0o666 == file.stat().st_mode & 0o777
+
+
+def test_an_input_is_not_overwritten(tmp_path):
+    one = tmp_path / "one"
+    one.touch()
+    with pytest.raises(InputError, match="one: this is also an input file; choose another output file"):
+        refuse_overwrite(str(one), ["-", one])
+
+    refuse_overwrite(str(tmp_path / "other"), ["-", one])
+    refuse_overwrite("-", ["-", one])
+    refuse_overwrite(None, [one])
+
+
+def test_all_files_of_a_folder_are_flushed_and_then_their_names(tmp_path, monkeypatch):
+    (tmp_path / "inner").mkdir()
+    for name in ("file", "inner/file"):
+        (tmp_path / name).touch()
+    flushed = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: flushed.append(os.readlink(f"/proc/self/fd/{descriptor}")))
+    flush_tree(tmp_path)
+
+    paths = ("inner/file", "inner", "file", ".")
+    assert [str(tmp_path / path) for path in paths] == flushed

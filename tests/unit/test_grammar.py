@@ -269,6 +269,7 @@ def test_unknown_names_get_a_hint(written, message):
         ("AP(rel='x')", "AP: rel cannot be 'x'; it takes a number."),
         ("AP(2)", "the parameters of 'AP(2)' need names; write them like (rel=2, gain='exp')."),
         ("AP(rel=)", "cannot read the parameters of 'AP(rel=)'; write them like (rel=2, gain='exp')."),
+        ("AP(rel=\ud800)", "cannot read the parameters of 'AP(rel=\\ud800)'; write them like (rel=2, gain='exp')."),
         ("IPrec@7", "IPrec: recall cannot be 7; it takes a number from 0 to 1."),
         ("RBP(p=1)", "RBP: p cannot be 1; it takes a number between 0 and 1."),
         ("nDCG(cutoff=5)@10", "'nDCG(cutoff=5)@10' gives cutoff twice, in parentheses and after the @; keep one."),

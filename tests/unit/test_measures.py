@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from assay import Rules, evaluate, judge, parse_measure
-from assay.errors import MeasureError
+from assay.errors import MeasureError, ParameterError
+from assay.measures import IPrecAvg
 from strategies import qrels_of, ranking, run_of
 
 
@@ -226,3 +227,30 @@ def test_the_same_values_as_ir_measures(name):
     ours = dict(zip(judged.queries, parse_measure(name).values(judged).tolist(), strict=True))
 
     assert theirs == pytest.approx(ours, abs=1e-15)
+
+
+@pytest.mark.parametrize("levels", [(0.25, 2.0), (), ("x",), 0.5])
+def test_recall_levels_are_between_0_and_1(levels):
+    with pytest.raises(ParameterError, match=r"recalls cannot be .*; it takes recall levels from 0 to 1"):
+        IPrecAvg(recalls=levels)
+
+
+def test_a_score_of_0_or_less_hides_a_relevant_document_under_float32_positive():
+    def ap(score: float) -> float:
+        rules = Rules(scores="float32-positive")
+        return evaluate({"q": {"a": 1}}, {"q": {"a": score}}, ["AP"], rules=rules).mean()["AP"]
+
+    assert [1.0, 0.0, 0.0] == [ap(0.5), ap(0.0), ap(-0.5)]
+
+
+def test_measures_of_subtopics_need_judgments_of_subtopics():
+    judged = judge(qrels_of({"q": {"a": 1}}), run_of({"q": {"a": 1.0}}))
+    with pytest.raises(
+        MeasureError, match=r"alpha_nDCG needs judgments by subtopic: judge_topics\(qrels, run, rules\)"
+    ):
+        parse_measure("alpha_nDCG@5").values(judged)
+
+
+def test_the_summary_is_the_first_line():
+    assert "Average precision" in parse_measure("AP").definition.summary
+    assert "\n" not in parse_measure("AP").definition.summary

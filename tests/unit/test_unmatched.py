@@ -60,15 +60,10 @@ FIX_QRELS = "assay qrels validate QRELS --fix OUT --policy"
         ("docs/{}", "{}", "The run's ids have the prefix 'docs/'", f"Remove it: {FIX_RUN} ids=strip-prefix=docs/"),
         ("{}", "docs/{}", "The qrels' ids have the prefix 'docs/'", f"Remove it: {FIX_QRELS} ids=strip-prefix=docs/"),
         ("0{}", "{}", "The ids differ in leading zeros", f"Rewrite them: {FIX_RUN} ids=strip-zeros"),
-        ("{}", "00{}", "The ids differ in leading zeros", f"Rewrite them: {FIX_QRELS} ids=strip-zeros"),
+        ("{}", "00{}", "The ids differ in leading zeros", f"Rewrite them: {FIX_RUN} ids=as-qrels"),
         ("A{}", "a{}", "The ids differ in letter case", f"Rewrite them: {FIX_RUN} ids=lower"),
-        ("a{}", "A{}", "The ids differ in letter case", f"Rewrite them: {FIX_QRELS} ids=lower"),
-        (
-            "aB{}",
-            "Ab{}",
-            "The ids differ in letter case",
-            f"Rewrite them: assay runs validate RUN --fix OUT --policy ids=lower and {FIX_QRELS} ids=lower",
-        ),
+        ("a{}", "A{}", "The ids differ in letter case", f"Rewrite them: {FIX_RUN} ids=as-qrels"),
+        ("aB{}", "Ab{}", "The ids differ in letter case", f"Rewrite them: {FIX_RUN} ids=as-qrels"),
         ("\u00a0{}", "{}", "The ids differ in surrounding blanks", f"Rewrite them: {FIX_RUN} blanks=trim"),
     ],
 )

@@ -108,12 +108,12 @@ def test_two_causes_are_two_findings(files) -> None:
     ] == [(code, message, explains) for code, _, message, explains in found_in(qrels="q.txt")]
 
 
-def test_the_file_to_repair_may_be_the_other_one(files) -> None:
+def test_it_is_the_run_that_is_written_as_the_judgments(files) -> None:
     files(q_txt=padded(QRELS), a_run=RUN)
     (finding,) = validate_run("a.run", qrels="q.txt").findings
 
-    assert "Rewrite them: assay qrels validate QRELS --fix OUT --policy ids=strip-zeros." == finding.fix
-    assert "" == finding.policy  # for this file, there is none
+    assert "Rewrite them: assay runs validate RUN --qrels QRELS --fix OUT --policy ids=as-qrels." == finding.fix
+    assert "ids=as-qrels" == finding.policy
 
 
 def test_documents_that_are_written_differently(files) -> None:

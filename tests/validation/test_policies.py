@@ -219,6 +219,16 @@ def test_ids_that_match_already_are_left_alone(fixed) -> None:
     assert "7 Q0 0012 1 9 x\n7 Q0 0013 2 8 x\n" == fixed(text, {"ids": "strip-zeros"}, queries=["7"])[0]
 
 
+def test_ids_are_written_as_in_the_judgments(fixed) -> None:
+    """Zeros were lost and letters changed on the way to the run; an id that could be two of the judgments stays."""
+    text = "7 Q0 ft-12 1 9 x\n7 Q0 a1 2 8 x\n7 Q0 new 3 7 x\n"
+    qrels = {"007": {"FT-12": 1, "A1": 1, "A01": 0}}
+
+    assert "007 Q0 FT-12 1 9 x\n007 Q0 a1 2 8 x\n007 Q0 new 3 7 x\n" == fixed(text, {"ids": "as-qrels"}, qrels=qrels)[0]
+    with pytest.raises(InputError, match=r"writes the ids of a run as in the judgments. Give them with `qrels=`."):
+        fixed(text, {"ids": "as-qrels"})
+
+
 def test_the_columns_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("007 Q0 0012 1 9 x\n")
 
@@ -347,14 +357,17 @@ def test_without_a_policy_nothing_is_recorded(tmp_path: Path) -> None:
     ("policies", "message"),
     [
         ({"cuts": 1}, "no policy called 'cuts'; did you mean 'cut'? `policies=` takes blanks=trim, "),
-        ({"x": 1}, "no policy called 'x'. `policies=` takes blanks=trim, ids=strip-zeros|strip-prefix=X|lower, "),
+        (
+            {"x": 1},
+            "no policy called 'x'. `policies=` takes blanks=trim, ids=strip-zeros|strip-prefix=X|lower|as-qrels, ",
+        ),
         (
             {"duplicates": "bets"},
             "policy 'duplicates' cannot be 'bets'; did you mean 'best'? `policies=` takes duplicates=best|first.",
         ),
         (
             {"ids": "strip-prefix="},
-            "policy 'ids' cannot be 'strip-prefix='. `policies=` takes ids=strip-zeros|strip-prefix=X|lower.",
+            "policy 'ids' cannot be 'strip-prefix='. `policies=` takes ids=strip-zeros|strip-prefix=X|lower|as-qrels.",
         ),
         ({"cut": 0}, "policy 'cut' cannot be '0'. `policies=` takes cut=N, where N is a whole number from 1."),
         ({"cut": "N"}, "policy 'cut' cannot be 'N'. `policies=` takes cut=N, where N is a whole number from 1."),

@@ -1,22 +1,25 @@
 """The command line: parse, call, print. All logic is in the library.
 
 Exit status: 0 done, 1 the answer is "no", 2 wrong usage or unusable input, 3 inconclusive, 70 a fault of assay itself,
-130 interrupted. A crash must never look like an answer, so `main` catches everything.
+130 interrupted, 129 and 143 ended by another signal. A crash must never look like an answer, so `main` catches everything.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
+import signal
 import sys
 import warnings
-from functools import cache, partial
-from typing import Any
+from functools import cache
+from typing import Any, TextIO
 
 import click
 
 from assay._version import __version__
-from assay.errors import AssayError, InputError, NameWarning, show_id
+from assay.errors import AssayError, InputError, NameWarning, for_terminal, show_id
+from assay.report.drawing.terminal import Drawn, is_terminal, shown_on_terminal
 
 DEBUG = "ASSAY_DEBUG"  # a variable of the environment: show where a fault happened
 SECTIONS = ("Measure", "Decide", "Search", "Files", "Learn")  # of `assay --help`; a command's module names its own
@@ -88,12 +91,12 @@ def _say_version(context: click.Context, option: click.Parameter, asked: bool) -
     "plugins",
     multiple=True,
     type=click.Path(dir_okay=False),
-    help="A Python file with your own measures.",
+    help="A Python file with your own measures or search modes.",
 )
 def group(plugins: tuple[str, ...]) -> None:
     """Measure how good a search system is, how sure you can be of it, and where it goes wrong."""
     if plugins:
-        from assay.measures.core import load_file
+        from assay.plugins import load_file
 
         for path in plugins:
             load_file(path)
@@ -103,7 +106,8 @@ def main() -> None:
     """The `assay` command."""
     # Starting NumPy's BLAS threads takes longer than most evaluations, and only vector search uses them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    warnings.showwarning = partial(_show_warning, warnings.showwarning)
+    warnings.showwarning = _show_warning
+    _end_in_order()
     try:
         if sys.argv[1:2] == ["trec_eval"]:
             # click would parse trec_eval's options differently.
@@ -116,10 +120,10 @@ def main() -> None:
     except click.UsageError as error:
         from assay.cli.flags import with_new_name
 
-        with_new_name(error).show()
+        _show_usage(with_new_name(error))
         sys.exit(2)
     except click.ClickException as error:
-        error.show()
+        _show_usage(error)
         sys.exit(2)
     except AssayError as error:
         from assay.cli.flags import command_of, with_flags
@@ -134,7 +138,11 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:
         sys.stdout = None  # flushing it at exit would fail too
-        _complain(f"the result cannot be written: {error.strerror}.")
+        from assay.files import reason
+
+        named = isinstance(error.filename, (str, bytes))  # otherwise it is standard output
+        place = show_id(os.fsdecode(error.filename), 300) if named else "the result cannot be written"
+        _complain(f"{place}: {reason(error)}")
         sys.exit(2)
     except RecursionError as error:  # readers say which file; this is for one that does not
         _show_traceback(error)
@@ -144,6 +152,31 @@ def main() -> None:
         _show_traceback(error)
         _complain(_fault(error))
         sys.exit(70)
+
+
+def _end_in_order() -> None:
+    """Let a signal that ends the process raise SystemExit, so that temporary files are removed on the way out."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has only the first
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores the second
+            signal.signal(number, _leave)
+    sys.unraisablehook = _not_swallowed
+
+
+def _leave(number: int, _: Any) -> None:
+    sys.exit(128 + number)  # the status that a shell shows for the signal
+
+
+def _not_swallowed(ignored: sys.UnraisableHookArgs) -> None:
+    """Interrupt again where Python would drop a Ctrl-C: one that comes while it runs a callback of its own."""
+    if not issubclass(ignored.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(ignored)
+        return
+    import threading
+
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):  # from this thread, it would be dropped once more
+        threading.Timer(0.001, signal.pthread_kill, (main, signal.SIGINT)).start()
 
 
 def _fault(error: Exception) -> str:
@@ -160,39 +193,76 @@ def _show_traceback(error: Exception) -> None:
     if os.environ.get(DEBUG):
         import traceback
 
-        click.echo("".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace"), err=True, nl=False)
+        say("".join(traceback.format_exception(error)).rstrip("\n"))
 
 
-def _show_warning(otherwise: Any, message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+def _show_usage(error: click.ClickException) -> None:
+    text = io.StringIO()
+    error.show(text)
+    say(text.getvalue().rstrip("\n"))
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """Print what a name of a measure means as a note, and other warnings as Python does."""
     if issubclass(category, NameWarning):
         _note(str(message))
     else:
-        otherwise(message, category, *rest, **more)
+        say(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))
 
 
 @cache  # a command can parse the same names several times
 def _note(text: str) -> None:
-    click.echo(f"Note: {text}".encode("utf-8", "backslashreplace"), err=True)
+    say(f"Note: {text}")
 
 
 def _complain(message: str) -> None:
-    if "://" in message:  # the address of a user may hold a key
-        from assay.records.secrets import Secrets
+    say(f"Error: {message}")
 
-        message = Secrets().hide_addresses(message)
-    click.echo(f"Error: {message}".encode("utf-8", "backslashreplace"), err=True)
+
+def say(text: str) -> None:
+    """Print lines for people, on standard error, without control characters and without the secrets of the command line."""
+    from assay.secrets import Secrets
+
+    secrets = Secrets()
+    secrets.hide_command(sys.argv[1:])  # to know them
+    click.echo(for_terminal(secrets.hide_in_message(text)).encode(), err=True)
+
+
+def note(text: str) -> None:
+    """Print a note of the library on standard error, with the command's flags for parameters."""
+    from assay.cli.flags import with_flags
+
+    context = click.get_current_context(silent=True)  # none in a program that calls these functions itself
+    say(f"Note: {text if context is None else with_flags(text, context.command)}")
 
 
 def write(text: str | bytes, output: Any = None) -> None:
-    """Write text to a file, completely or not at all, or to the terminal; ids keep their bytes."""
-    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
-    if output is None:
-        if sys.stdout is None:
-            raise InputError("the result cannot be written: standard output is closed.")
-        sys.stdout.buffer.write(data)
-        sys.stdout.flush()
-    else:
+    """Write text to a file, completely or not at all, or to standard output.
+
+    Ids keep their bytes, for the programs that read them; only on a terminal are control characters escaped.
+    """
+    if output is not None:
         from assay.files import write_whole
 
-        write_whole(output, data)
+        write_whole(output, _as_data(text.without_colours() if isinstance(text, Drawn) else text))
+        return
+    if sys.stdout is None:
+        raise InputError("the result cannot be written: standard output is closed.")
+    data = _as_data(shown_on_terminal(_as_text(text)) if is_terminal() else text)
+    sys.stdout.buffer.write(data)
+    sys.stdout.flush()
+
+
+def _as_data(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+
+
+def _as_text(data: str | bytes) -> str:
+    return data if isinstance(data, str) else data.decode("utf-8", "surrogateescape")

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from assay.cli import write
-from assay.cli.options import out_option
+from assay.cli import note, write
+from assay.cli.options import out_option, spreadsheet_option
 from assay.files import refuse_overwrite
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed
 
@@ -17,12 +17,12 @@ STDOUT = "-"  # also means standard input
 
 
 def conversion_options(command: Command) -> Command:
-    """-o and --to."""
+    """-o, --to and --spreadsheet."""
     command = click.option(
         "--to",
         type=click.Choice(OUTPUT_FORMATS),
         help="Format to write; by default, taken from the extension of OUT (.run and .txt are trec).",
-    )(command)
+    )(spreadsheet_option(command))
     return out_option(command)
 
 
@@ -35,5 +35,5 @@ def target_format(sources: Iterable[str], output: str, to: str | None) -> str:
 def finish(data: bytes, left_out: Iterable[str], output: str) -> None:
     """Write the file, then say what its format could not hold."""
     write(data if output == STDOUT else packed(data, output), None if output == STDOUT else output)
-    for note in left_out:
-        click.echo(f"Note: {note}", err=True)
+    for text in left_out:
+        note(text)

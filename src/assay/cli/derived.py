@@ -9,8 +9,8 @@ import click
 from msgspec import Struct
 
 from assay._version import __version__
-from assay.cli import write
-from assay.cli.options import metadata_option, out_option
+from assay.cli import note, write
+from assay.cli.options import metadata_option, out_option, spreadsheet_option
 from assay.errors import InputError
 from assay.files import refuse_overwrite
 from assay.formats import as_run
@@ -18,6 +18,7 @@ from assay.formats.ir_metadata import render_metadata
 from assay.formats.readings import Reading
 from assay.formats.writing import OUTPUT_FORMATS, output_format, packed, run_as_bytes
 from assay.records.identity import file_digest, is_file, refuse_changed, stamps
+from assay.secrets import Secrets
 from assay.tables import Run
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -35,9 +36,10 @@ class Inputs(Struct, frozen=True):
 
 
 def derived_run_options(command: Command) -> Command:
-    """-o, --to, --tag and --no-metadata."""
+    """-o, --to, --tag, --spreadsheet and --no-metadata."""
     for option in (
         metadata_option("a TREC file"),
+        spreadsheet_option,
         click.option("--tag", help="Run tag to write instead of the default."),
         click.option(
             "--to", type=click.Choice(OUTPUT_FORMATS), help="Output format; by default, from the ending of OUT."
@@ -68,7 +70,8 @@ def read_inputs(paths: Sequence[str], output: str, to: str | None, reading: Read
 def _identity(path: str) -> dict[str, str]:
     if path == STDIO:
         return {"path": "standard input"}
-    return {"path": path, "sha256": file_digest(path).sha256} if is_file(path) else {"path": path}
+    shown = {"path": Secrets().hide(path)}
+    return {**shown, "sha256": file_digest(path).sha256} if is_file(path) else shown
 
 
 def write_derived(
@@ -78,10 +81,11 @@ def write_derived(
     *,
     tag: str | None,
     metadata: bool,
+    spreadsheet: bool,
     notes: Sequence[str] = (),
 ) -> None:
     """Write the run, with comment lines about its method and inputs in a TREC file; then print the notes."""
-    data, left_out = run_as_bytes(run, inputs.to, tag=tag)
+    data, left_out = run_as_bytes(run, inputs.to, tag=tag, spreadsheet=spreadsheet)
     if metadata and inputs.to == "trec":
         data = _header(run, method, inputs, tag).encode("utf-8", "surrogateescape") + data
     elif metadata:
@@ -91,8 +95,8 @@ def write_derived(
         )
     out = None if inputs.output == STDIO else inputs.output
     write(data if out is None else packed(data, out), out)
-    for note in (*notes, *left_out):
-        click.echo(f"Note: {note}".encode("utf-8", "backslashreplace"), err=True)
+    for text in (*notes, *left_out):
+        note(text)
 
 
 def _header(run: Run, method: Mapping[str, Any], inputs: Inputs, tag: str | None) -> str:

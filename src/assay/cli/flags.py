@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from assay.errors import AssayError
 from assay.rules import RULES_IN_WORDS
 
 # `split=`, `grades={'E': 3}`, `read_run(input_format='beir')` or `Rules(ties='input')`, in backticks
@@ -38,7 +39,7 @@ def with_flags(message: str, command: click.Command) -> str:
             option = flag_of_rule if flag_of_rule in flags.values() else None
         else:
             option = of_kind or flags.get(name)
-        return found[0] if option is None else f"{option} {value}".rstrip()
+        return found[0] if option is None else f"{option} {'' if value == 'True' else value}".rstrip()
 
     return _PARAMETER.sub(flag, message)
 
@@ -62,7 +63,10 @@ def with_new_name(error: click.UsageError) -> click.UsageError:
 def command_of(group: click.Command, arguments: list[str]) -> click.Command:
     """The command that these arguments call: the deepest one that they name."""
     for argument in arguments:
-        below = group.get_command(click.Context(group), argument) if isinstance(group, click.Group) else None
+        try:
+            below = group.get_command(click.Context(group), argument) if isinstance(group, click.Group) else None
+        except AssayError:  # a plug-in that cannot be loaded
+            return group
         group = group if below is None else below
     return group
 
@@ -73,6 +77,8 @@ def _as_argument(value: str) -> str:
         read: Any = ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return value
+    if read is True:  # an option without a value
+        return ""
     if isinstance(read, dict):
         pairs = {name: "+".join(value) if isinstance(value, list) else value for name, value in read.items()}
         return shlex.quote(",".join(f"{name}={value}" for name, value in pairs.items()))

@@ -161,6 +161,15 @@ def unmatched_option(command: Command) -> Command:
     )(command)
 
 
+def spreadsheet_option(command: Command) -> Command:
+    """--spreadsheet, for commands that write CSV and TSV."""
+    return click.option(
+        "--spreadsheet",
+        is_flag=True,
+        help="Write CSV and TSV for a spreadsheet: ids and names that it would run as formulas get an apostrophe.",
+    )(command)
+
+
 def threads_option(command: Command) -> Command:
     """--threads; results do not depend on it."""
     return click.option(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator
 from functools import wraps
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
@@ -100,7 +100,7 @@ def file_option(rule: str, content: str, help_text: str) -> Callable[[Command], 
     texts = RULES_IN_WORDS[rule]
 
     def checked(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
-        if path is not None and path in texts.choices and not Path(path).exists():
+        if path is not None and path in texts.choices and not os.path.exists(path):
             raise InputError(f"--{rule} takes a file with {content}; did you mean {texts.option} {path}?")
         return path
 
@@ -198,6 +198,6 @@ def refuse_second_stdin(qrels: str, runs: tuple[str, ...]) -> None:
 def split_name(argument: str) -> tuple[str | None, str]:
     """NAME=PATH as name and path; the path of an existing file is never split."""
     name, equals, path = argument.partition("=")
-    if not equals or not name or not path or Path(argument).exists():
+    if not equals or not name or not path or os.path.exists(argument):
         return None, argument
     return name, path

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from msgspec import Struct, to_builtins
 
+from assay.cli import say
+from assay.errors import show_id
 from assay.formats.readings import Readings
 
 if TYPE_CHECKING:  # imported only to write a report: it loads SciPy and Jinja
@@ -40,7 +42,7 @@ class Wishes(Struct, frozen=True):
     def say_where(self) -> None:
         """Print the folder of the report."""
         if self.report is not None:
-            click.echo(f"Report: {self.report}".encode("utf-8", "backslashreplace"), err=True)
+            say(f"Report: {show_id(self.report, 300)}")
 
     def check(self) -> None:
         """Refuse options that would have no effect."""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from assay.cli import note
 from assay.cli.reading import split_name
 from assay.errors import InputError, show_id, some_of
 from assay.formats.sources import COMPRESSION_SUFFIXES, FORMAT_SUFFIXES
@@ -68,10 +69,8 @@ def _files_of_folder(folder: str) -> list[str]:
             source=folder,
         )
     if others:
-        note = f"left out {some_of(others)}, which {'does' if len(others) == 1 else 'do'} not end like a run"
-        click.echo(
-            f"Note: {note}; a pattern such as {pattern} takes every file.".encode("utf-8", "backslashreplace"), err=True
-        )
+        left_out = f"left out {some_of(others)}, which {'does' if len(others) == 1 else 'do'} not end like a run"
+        note(f"{left_out}; a pattern such as {pattern} takes every file.")
     return found
 
 

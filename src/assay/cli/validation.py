@@ -18,6 +18,7 @@ from assay.errors import InputError
 from assay.formats.names import Kind
 from assay.formats.sources import STDIN
 from assay.report.validation import RENDERERS
+from assay.secrets import Secrets
 from assay.validation.findings import Finding, Validation
 from assay.validation.fixing import Repairs
 from assay.validation.policies import chosen_policies, parse_policies, policies_of
@@ -57,7 +58,7 @@ def validation_options(kind: Kind) -> Callable[[Command], Command]:
 
 def _policy_option(kind: Kind) -> Callable[[Command], Command]:
     """--policy, as `policies`: what --fix may change in this kind of file."""
-    choices = ", ".join(policy.choices for policy in policies_of(kind))
+    choices = ", ".join(policy.choices(kind) for policy in policies_of(kind))
 
     def checked(context: click.Context, _: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
         if pairs and context.params.get("fix") is None:
@@ -93,9 +94,18 @@ def finish(
     """Show the findings; exit with 1 if the file is not valid."""
     context = click.get_current_context()
     found = replace(found, findings=tuple(_in_flags(each, context.command) for each in found.findings))
+    found = without_secrets(found)
+    repairs = repairs and replace(repairs, output=Secrets().hide(repairs.output))
     write(RENDERERS[output_format](found, strict=strict, repairs=repairs, after=after), output)
     if not found.holds(strict=strict):
         context.exit(1)
+
+
+def without_secrets(found: Validation) -> Validation:
+    """The findings, with the names of files as they may be shown."""
+    hide = Secrets().hide
+    findings = tuple(replace(each, file=hide(each.file)) for each in found.findings)
+    return replace(found, file=hide(found.file), findings=findings)
 
 
 def _in_flags(finding: Finding, command: click.Command) -> Finding:

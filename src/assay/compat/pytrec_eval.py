@@ -48,6 +48,7 @@ from assay.errors import (
     show_id,
 )
 from assay.evaluation import GEOMETRIC_FLOOR
+from assay.formats.numbers import show_value
 from assay.formats.unread import DictRun
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments, index_judgments
@@ -351,7 +352,10 @@ def _text(value: Any, what: str) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return str(int(value))
+        try:
+            return str(int(value))
+        except ValueError:  # Python writes no number of more than 4300 digits
+            raise WrongValueError(f"{what} is {show_value(value)}.") from None
     raise WrongTypeError(f"{what} {value!r} is a {type(value).__name__}; ids must be text or whole numbers.")
 
 
@@ -368,7 +372,7 @@ class _RunRows(Struct, frozen=True, eq=False):
         """An error with the query and document of a value."""
         value, query = self.value[row], self.queries[self.query[row]]
         return error(
-            f"{self.name}: {what.format(f'{value!r} ({type(value).__name__})')} "
+            f"{self.name}: {what.format(f'{show_value(value)} ({type(value).__name__})')} "
             f"(query {show_id(query)}, document {show_id(self.doc[row])})."
         )
 
@@ -431,7 +435,8 @@ def _numbers(rows: _RunRows, what: str) -> Floats:
     """The values as doubles, vectorised if all are Python or NumPy numbers."""
     if all(issubclass(kind, _PLAIN) for kind in set(map(type, rows.value))):
         try:
-            numbers = np.array(rows.value, np.float64)
+            with np.errstate(over="ignore"):  # a long double may be too large
+                numbers = np.array(rows.value, np.float64)
         except OverflowError:
             numbers = np.array([_number(rows, row, what) for row in range(len(rows.value))])
     else:

@@ -20,13 +20,15 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assay import native
 from assay.compat.quirks import GAIN_QUIRKS, NOT_MET, QUIRKS
 from assay.errors import AssayError, DuplicateError, ParameterError, QuerySetError
 from assay.formats.dialects import TREC_EVAL_9, TREC_EVAL_10, Dialect
-from assay.formats.trec import read_trec_qrels, read_trec_run
+from assay.formats.trec import read_trec_qrels
+from assay.formats.unread import TrecRun
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments, index_judgments
-from assay.marking import judge
+from assay.marking import OpenedRun, judge, kernel_ranking, no_query_in_common
 from assay.measures import Measure
 from assay.measures.arithmetic import log
 from assay.measures.bundles import BUNDLES, FAMILIES, Family, c_integer, c_number
@@ -146,6 +148,20 @@ def _output(options: CommandLine) -> str:
     columns = [column for family, params in options.families for column in columns_of(family, params, options)]
     with np.errstate(all="ignore"):  # infinite gains and the like give the same as in C, without warnings
         return report(qrels, run, options, columns)
+
+
+class ReadRun(Struct, frozen=True):
+    """What the program uses of a run: ranked once by the kernel, or else its table."""
+
+    queries: frozenset[str]  # all, or those that are judged
+    tag: str
+    ranking: JudgedRanking | None  # of all judged queries; None if only the table can be ranked, or must be checked
+    opened: OpenedRun
+
+    @property
+    def table(self) -> Run:
+        """All rows."""
+        return self.opened.table
 
 
 # The command line
@@ -330,16 +346,26 @@ def _values_of(family: Family, suffix: str, given: dict[str, Any], options: Comm
 # Evaluation
 
 
-def _read(options: CommandLine) -> tuple[Qrels, Run]:
+def _read(options: CommandLine) -> tuple[Qrels, ReadRun]:
     try:
         qrels = read_trec_qrels(options.qrels, options.version.dialect)
-        run = read_trec_run(options.run, options.version.dialect)
+        return qrels, _read_run(qrels, TrecRun(options.run, options.version.dialect), options.version)
     except AssayError as error:
         raise Stop(f"assay trec_eval: {error}", 2) from None
-    return qrels, run
 
 
-def report(qrels: Qrels, run: Run, options: CommandLine, columns: list[PrintedValue]) -> str:
+def _read_run(qrels: Qrels, run: OpenedRun, version: Version) -> ReadRun:
+    """The run, streamed by the kernel if it is plain: then no document of a judged query is retrieved twice."""
+    ranking = None
+    if native.enabled():
+        judgments = index_judgments(qrels, "first")  # duplicates are reported where they matter
+        ranking = kernel_ranking(judgments, run, Rules(scores=version.scores), native.usual_threads())
+    if ranking is None:
+        return ReadRun(frozenset(run.table.queries), run.table.tag, None, run)
+    return ReadRun(frozenset(ranking.queries).difference(ranking.missing), ranking.tag, ranking, run)
+
+
+def report(qrels: Qrels, run: ReadRun, options: CommandLine, columns: list[PrintedValue]) -> str:
     """The complete output."""
     failing = _failing_queries(qrels, run, options)
     if failing:
@@ -355,12 +381,11 @@ def report(qrels: Qrels, run: Run, options: CommandLine, columns: list[PrintedVa
     return "".join(lines)
 
 
-def _evaluated(qrels: Qrels, run: Run, options: CommandLine) -> Qrels:
+def _evaluated(qrels: Qrels, run: ReadRun, options: CommandLine) -> Qrels:
     """The judgments that the C program uses: 9.0.8 ignores queries missing from the run."""
     if options.version.prints_missing or options.complete:
         return qrels
-    answered = set(run.queries)
-    return _judgments_of(qrels, tuple(query for query in qrels.queries if query in answered))
+    return _judgments_of(qrels, tuple(query for query in qrels.queries if query in run.queries))
 
 
 def _judgments_of(qrels: Qrels, queries: tuple[str, ...]) -> Qrels:
@@ -372,29 +397,43 @@ def _judgments_of(qrels: Qrels, queries: tuple[str, ...]) -> Qrels:
     )
 
 
-def _judge(qrels: Qrels, run: Run, options: CommandLine) -> Judging:
+def _judge(qrels: Qrels, run: ReadRun, options: CommandLine) -> Judging:
     """Rank the run: -c keeps judged queries missing from it, -M cuts, -J removes unjudged documents."""
     version = options.version
-    answered = set(run.queries)
-    if options.complete and version.prints_missing and answered.isdisjoint(qrels.queries):
+    if options.complete and version.prints_missing and run.queries.isdisjoint(qrels.queries):
         judged = _nothing_retrieved(index_judgments(qrels))
     else:
         judged = _ranked(qrels, run, options)
-    missing = np.array([query not in answered for query in judged.queries], bool)
+    missing = np.array([query not in run.queries for query in judged.queries], bool)
     if version.prints_missing and missing.any():
         judged = replace(judged, retrieved=np.where(missing, _bogus_depth(options), judged.retrieved))
     return Judging(judged.only_judged() if options.only_judged else judged, missing, options)
 
 
-def _ranked(qrels: Qrels, run: Run, options: CommandLine) -> JudgedRanking:
+def _ranked(qrels: Qrels, run: ReadRun, options: CommandLine) -> JudgedRanking:
     rules = Rules(scores=options.version.scores, queries="judged" if options.complete else "both", depth=options.depth)
+    if run.ranking is not None:
+        return _part_of(run.ranking, qrels, rules, run.opened.name)
     judgments = index_judgments(qrels, "first")  # duplicates that matter were reported before
     try:
-        return judge(judgments, run, rules)
+        return judge(judgments, run.table, rules)
     except DuplicateError:
         if options.depth is None:
             raise
-        return judge(judgments, _top(run, options, options.depth), rules)  # duplicates below the depth do not matter
+        # Duplicates below the depth do not matter.
+        return judge(judgments, _top(run.table, options, options.depth), rules)
+
+
+def _part_of(ranking: JudgedRanking, qrels: Qrels, rules: Rules, name: str) -> JudgedRanking:
+    """What `judge` gives for some of the judged queries, from the ranking of all."""
+    if set(ranking.missing).issuperset(qrels.queries):
+        raise QuerySetError(no_query_in_common(qrels.queries, ranking.unjudged, name))
+    asked = set(qrels.queries)
+    chosen = np.array([place for place, query in enumerate(ranking.queries) if query in asked], np.int64)
+    missing = tuple(query for query in ranking.missing if query in asked)
+    part = replace(ranking.select(chosen), missing=missing, top_grade=float(qrels.rel.max(initial=0)))
+    part = part if rules.depth is None else part.cut(rules.depth)
+    return part.only_answered() if rules.queries == "both" else part
 
 
 def _bogus_depth(options: CommandLine) -> int:
@@ -419,10 +458,10 @@ def _nothing_retrieved(judgments: Judgments) -> JudgedRanking:
     )
 
 
-def _failing_queries(qrels: Qrels, run: Run, options: CommandLine) -> tuple[str, str] | None:
+def _failing_queries(qrels: Qrels, run: ReadRun, options: CommandLine) -> tuple[str, str] | None:
     """The first query, in evaluation order, at which the C program gives up, and its message."""
     evaluated = _evaluated(qrels, run, options)
-    answered = set(run.queries)
+    answered = run.queries
     reached = [q for q in evaluated.queries if options.version.prints_missing or q in answered]
     unusable = "trec_eval: Can't calculate measures: no usable grade"
     failing = dict.fromkeys(_without_usable_grade(evaluated, reached), unusable)
@@ -445,7 +484,7 @@ def _without_usable_grade(qrels: Qrels, reached: Sequence[str]) -> list[str]:
     return without_table + [query for query in reached if not -1 <= highest[query] <= LARGEST_GRADE]
 
 
-def _duplicates(qrels: Qrels, run: Run, options: CommandLine) -> dict[str, str]:
+def _duplicates(qrels: Qrels, run: ReadRun, options: CommandLine) -> dict[str, str]:
     """Queries with a document judged or retrieved twice; with -M, only documents within the depth matter."""
     found: dict[str, str] = {}
     try:
@@ -454,7 +493,8 @@ def _duplicates(qrels: Qrels, run: Run, options: CommandLine) -> dict[str, str]:
         found |= {query: f"trec_eval.form_res_rels: duplicate docs {doc}" for query, doc in error.pairs}
         judgments = index_judgments(qrels, "first")
     try:
-        _checked(judgments, run, options)
+        if run.ranking is None:
+            _checked(judgments, run.table, options)
     except DuplicateError as error:
         found |= {query: f"trec_eval.form_res_qrels: duplicate docs {doc}" for query, doc in error.pairs}
     except QuerySetError:
@@ -488,17 +528,22 @@ def _rows_of(run: Run, rows: Integers) -> Run:
     return replace(run, query=run.query[rows], doc=run.doc[rows], score=run.score[rows], rank=None, lines=None)
 
 
-def _before(qrels: Qrels, run: Run, options: CommandLine, failing: str, columns: list[PrintedValue]) -> str:
+def _before(qrels: Qrels, run: ReadRun, options: CommandLine, failing: str, columns: list[PrintedValue]) -> str:
     """The output for the queries before the failing one."""
     evaluated = _evaluated(qrels, run, options)
     earlier = tuple(query for query in evaluated.queries if as_bytes(query) < as_bytes(failing))
     if not options.version.prints_missing:
-        earlier = tuple(query for query in earlier if query in set(run.queries))
+        earlier = tuple(query for query in earlier if query in run.queries)
     if not earlier:
         return ""
-    known = set(earlier)
-    rows = np.flatnonzero(np.array([query in known for query in run.queries], bool)[run.query])
-    return "".join(_query_lines(_judge(_judgments_of(evaluated, earlier), _rows_of(run, rows), options), columns))
+    if run.ranking is None:  # without the duplicates of later queries
+        run = replace(run, opened=_rows_of(run.table, _rows_with(run.table, earlier)))
+    return "".join(_query_lines(_judge(_judgments_of(evaluated, earlier), run, options), columns))
+
+
+def _rows_with(run: Run, queries: Sequence[str]) -> Integers:
+    known = set(queries)
+    return np.flatnonzero(np.array([query in known for query in run.queries], bool)[run.query])
 
 
 # Printing
@@ -525,7 +570,7 @@ def _number(value: float) -> str:
     return "  -nan" if np.isnan(value) else f"{value:6.4f}"
 
 
-def _summary_lines(judging: Judging, columns: list[PrintedValue], run: Run, qrels: Qrels) -> Iterator[str]:
+def _summary_lines(judging: Judging, columns: list[PrintedValue], run: ReadRun, qrels: Qrels) -> Iterator[str]:
     for column in columns:
         if column.family is RUNID:
             yield f"{'runid':<22}\tall\t{run.tag}\n"

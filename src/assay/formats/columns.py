@@ -24,6 +24,7 @@ from assay.formats.numbers import (
     no_numeric_type,
     plain_text,
     show_value,
+    shown_id,
 )
 from assay.formats.problems import Problem, Problems
 from assay.formats.text import decoded
@@ -43,7 +44,7 @@ class Columns(Struct, frozen=True):
     def place(self, row: int) -> str:
         """The location of a row, for messages."""
         shown = [f"{self.row_word} {row + 1}"] if self.row_word else []
-        shown += [f"{WORDS[role]} {show_id(str(self.by_role[role][row]))}" for role in ("query", "doc")]
+        shown += [f"{WORDS[role]} {shown_id(self.by_role[role][row])}" for role in ("query", "doc")]
         return f"({', '.join(shown)})"
 
 
@@ -108,7 +109,12 @@ def as_id(value: Any) -> str | None:
         value = decoded(value)
     if isinstance(value, str):
         return str(value) if value and _has_bytes(value) else None
-    return str(int(value)) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else None
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+        return None
+    try:
+        return str(int(value))
+    except ValueError:  # Python writes no number of more than 4300 digits
+        return None
 
 
 def _has_bytes(text: str) -> bool:
@@ -157,7 +163,8 @@ def _plain_numbers(values: Sequence[Any], typed: bool = False) -> Floats | None:
     if not all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds):
         return None
     try:
-        plain = np.asarray(values, np.float64)
+        with np.errstate(over="ignore"):  # a long double may be too large: it is refused below
+            plain = np.asarray(values, np.float64)
     except OverflowError:
         return None
     return plain if np.isfinite(plain).all() else None

@@ -9,7 +9,7 @@ from assay.errors import FormatError, show_id
 from assay.formats.names import Kind, is_header
 from assay.formats.numbers import number
 from assay.formats.readings import Reading
-from assay.formats.sources import Content
+from assay.formats.sources import HEAD_SIZE, LONGEST_HEAD, Content
 from assay.formats.text import (
     BYTE_ORDER_MARK,
     Chunk,
@@ -82,7 +82,9 @@ def _opening(content: Content) -> str:
         head = content.head.removeprefix(BYTE_ORDER_MARK)
         _, line = first_data_line(head[: head.rfind(b"\n") + 1])
         if line or not content.look_further():
-            return decoded((line or first_data_line(head)[1]).strip())
+            line = line or first_data_line(head)[1]
+            # A line that is longer than the head is refused later, or is JSON, which needs no look at it.
+            return decoded((line if len(head) < LONGEST_HEAD else line[:HEAD_SIZE]).strip())
 
 
 def _ranklib(line: str) -> str | None:
@@ -112,6 +114,10 @@ def _by_blanks(line: str, kind: Kind, reading: Reading | None) -> str | None:
     return name
 
 
+class BlankInColumn(FormatError):
+    """The first line has other columns if it is split at tabs alone."""
+
+
 def _refuse_blank_between_tabs(line: str, kind: Kind, content: Content) -> None:
     """Raise an error if splitting at tabs and splitting at whitespace give two different valid formats.
 
@@ -120,7 +126,7 @@ def _refuse_blank_between_tabs(line: str, kind: Kind, content: Content) -> None:
     columns = [column for column in line.split("\t") if _columns(column)]
     if len(columns) == (6 if kind == "run" else 3) < len(_columns(line)):
         field = next(column for column in columns if len(_columns(column)) > 1)
-        raise FormatError(
+        raise BlankInColumn(
             f"'{show_id(field)}' is between tabs but contains a space, which also separates columns. "
             "Remove the space, or write TSV with a header line, where ids may contain spaces.",
             source=content.name,

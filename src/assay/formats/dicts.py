@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from assay.errors import InputError, show_id
+from assay.errors import InputError
 from assay.formats.columns import Columns, as_id, qrels_from_columns, run_from_columns
 from assay.formats.names import Kind
-from assay.formats.numbers import show_value
+from assay.formats.numbers import show_value, shown_id
 from assay.formats.readings import Reading
 from assay.tables import Qrels, Run
 
@@ -57,7 +57,7 @@ def are_distinct_text(keys: Iterable[Any], word: str, source: str, query: Any = 
     for key in keys:
         text = as_id(key)  # None: refused later, with its row
         if text is not None and text in first:
-            where = "" if query is None else f" of query {show_id(str(query))}"
+            where = "" if query is None else f" of query {shown_id(query)}"
             raise InputError(
                 f"the {word} ids {show_value(first[text])} ({type(first[text]).__name__}) and {show_value(key)} "
                 f"({type(key).__name__}){where} are the same as text. Use one type for all ids, and each id once.",

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from assay.errors import InputError, MissingExtraError
 from assay.formats.columns import Columns, by_role, qrels_from_columns, run_from_columns
+from assay.formats.expansion import decoded_size, refuse_large_arrow, refuse_large_parquet
 from assay.formats.names import HEADERS, Kind, find_roles, is_header
 from assay.formats.numbers import plain_text
 from assay.formats.readings import Reading
-from assay.formats.sources import Content
+from assay.formats.sources import Content, refuse_expansion
 from assay.formats.text import decoded
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments
@@ -21,6 +22,11 @@ from assay.native.index import Layout, RankingRules
 from assay.tables import Qrels, Run
 
 ARROW_FILE = b"ARROW1"
+
+
+# Bytes from which on Arrow may use threads. They do not pay for less, and a process that ends while they start is aborted
+# by the C++ library ("terminate called without an active exception", once in some hundred small files on a busy machine).
+_THREADED = 1 << 24
 
 
 def parquet_table(content: Content, kind: Kind, reading: Reading) -> Any:
@@ -95,7 +101,7 @@ def judged_table(
     if ranking is None or "tag" not in roles:
         return ranking
     tags = table.column(roles["tag"][0])
-    return replace(ranking, tag=plain_text(_values(tags.slice(len(tags) - 1), as_ids=False)[0]))
+    return replace(ranking, tag=plain_text(_values(tags.slice(len(tags) - 1), as_ids=False, source=source)[0]))
 
 
 def _as_text(column: Any) -> Any:
@@ -117,15 +123,21 @@ def _parquet_table(data: bytes, kind: Kind, source: str, reading: Reading) -> An
 
     file = parquet.ParquetFile(_pyarrow().BufferReader(data))
     names = file.schema_arrow.names
-    return file.read(columns=[names[place] for place in _needed(names, kind, source, reading)])
+    needed = [names[place] for place in _needed(names, kind, source, reading)]
+    refuse_large_parquet(file, _pyarrow().BufferReader(data), needed, len(data), source)
+    return file.read(columns=needed, use_threads=len(data) > _THREADED)
 
 
 def _arrow_table(data: bytes, kind: Kind, source: str, reading: Reading) -> Any:
     from pyarrow import ipc
 
-    opened = ipc.open_file(data) if data.startswith(ARROW_FILE) else ipc.open_stream(data)
+    refuse_large_arrow(data, source)
+    options = ipc.IpcReadOptions(use_threads=len(data) > _THREADED)
+    opened = (ipc.open_file if data.startswith(ARROW_FILE) else ipc.open_stream)(data, options=options)
     table = opened.read_all()
     table.validate(full=True)  # a damaged file could cause reads out of bounds
+    needed = _needed(table.column_names, kind, source, reading)
+    refuse_expansion(sum(decoded_size(table.column(place)) for place in needed), len(data), source)
     return table
 
 
@@ -169,31 +181,35 @@ def _needed(names: Sequence[str], kind: Kind, source: str, reading: Reading) -> 
 def _columns(table: Any, kind: Kind, source: str, reading: Reading) -> Columns:
     roles = find_roles(table.column_names, kind, source, reading=reading)
     ids = {place for role, places in roles.items() for place in places if role in ("query", "doc") or len(places) > 1}
-    return Columns(source, by_role(roles, lambda place: _values(table.column(place), place in ids)), row_word="row")
+    return Columns(
+        source, by_role(roles, lambda place: _values(table.column(place), place in ids, source)), row_word="row"
+    )
 
 
-def _values(column: Any, as_ids: bool) -> Sequence[Any]:
+def _values(column: Any, as_ids: bool, source: str) -> Sequence[Any]:
     """The values of an Arrow column: a NumPy array if that is fast and safe, else a list."""
     types = _pyarrow().types
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if column.null_count:
-        return list(column.to_pylist())
+        return listed(column, source)
     if as_ids:
         column = _as_text(column)
-    if types.is_string(column.type) or types.is_large_string(column.type) or types.is_string_view(column.type):
-        return _texts(column)
     if types.is_integer(column.type) or types.is_floating(column.type):
         values: Sequence[Any] = column.to_numpy()
         return values
-    return list(column.to_pylist())
+    return listed(column, source)
 
 
-def _texts(column: Any) -> list[str]:
+def listed(column: Any, source: str) -> list[Any]:
+    """The values of an Arrow column as those of Python."""
     try:
-        return list(column.to_pylist())
-    except UnicodeDecodeError:  # Arrow does not check that text is UTF-8
-        return [decoded(text) for text in column.cast("large_binary").to_pylist()]
+        try:
+            return list(column.to_pylist())
+        except UnicodeDecodeError:  # Arrow does not check that text is UTF-8
+            return [None if text is None else decoded(text) for text in column.cast("large_binary").to_pylist()]
+    except (OverflowError, ValueError, NotImplementedError) as error:  # a date that Python does not know
+        raise InputError(f"a column of type {column.type} cannot be read: {error}.", source=source) from error
 
 
 def _pyarrow() -> Any:

@@ -7,26 +7,23 @@ Duplicate keys of an object are kept, for the check for duplicate documents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from assay.errors import FormatError, InputError, show_id
 from assay.formats.answers import find_shape, lists_in
 from assay.formats.columns import Columns, by_role, qrels_from_columns, run_from_columns
+from assay.formats.json_text import JsonText, decoder, no_json
 from assay.formats.lists import Object, Place, columns_of_lists, kind_of
 from assay.formats.names import Kind, Roles, find_roles
 from assay.formats.problems import Problems
 from assay.formats.queries import with_ids
 from assay.formats.readings import Reading
 from assay.formats.sources import Content
-from assay.formats.text import NO_DATA, decoded, line_chunks, refuse_old_mac_lines, whole_text
+from assay.formats.text import NO_DATA, decoded, line_chunks, refuse_old_mac_lines
 from assay.tables import Qrels, Run
-
-if TYPE_CHECKING:
-    from json import JSONDecoder
 
 _VALUE: dict[Kind, str] = {"qrels": "rel", "run": "score"}
 _EXPECTED: dict[Kind, str] = {
@@ -34,6 +31,7 @@ _EXPECTED: dict[Kind, str] = {
     "run": 'Expected {"query": {"document": score}} or [{"query_id": ..., "doc_id": ..., "score": ...}].',
 }
 _MISSING = object()
+_MOST_COLUMNS = 1000  # of a table; an object with more keys has queries
 
 
 def qrels_from_json(content: Content, reading: Reading) -> Qrels:
@@ -57,19 +55,20 @@ def run_from_jsonl(content: Content, reading: Reading) -> Run:
 
 
 def _json_columns(content: Content, kind: Kind, reading: Reading) -> Columns:
-    text = whole_text(content)
-    if not text.strip():
+    text = JsonText(content)
+    start = text.next()
+    if not start:
         raise InputError(NO_DATA, source=content.name)
-    value = _parsed(text, content)
-    if isinstance(value, Object):
+    if start == "{":
+        value = Object(text.pairs())
         place = Place(content.name)
         shape = find_shape(value, kind, place)
         if shape is None:
             return with_ids(_nested_columns(value, kind, content, reading), reading)
         return columns_of_lists(lists_in(shape, value, place), kind, content.name, reading)
-    if isinstance(value, list):
-        return _columns_of_records(((None, record) for record in value), kind, content, reading)
-    raise FormatError(f"the JSON is a {type(value).__name__}. {_EXPECTED[kind]}", source=content.name)
+    if start == "[":
+        return _columns_of_records(((None, record) for record in text.records()), kind, content, reading)
+    raise FormatError(f"the JSON is a {type(text.alone()).__name__}. {_EXPECTED[kind]}", source=content.name)
 
 
 def _jsonl_columns(content: Content, kind: Kind, reading: Reading) -> Columns:
@@ -96,32 +95,16 @@ def _columns_of_records(
     return columns_of_lists(lists, kind, content.name, reading)
 
 
-def _parsed(text: str, content: Content, line: int | None = None) -> Any:
+def _parsed(text: str, content: Content, line: int) -> Any:
     try:
-        return _decoder().decode(text)
+        return decoder().decode(text)
     except (RecursionError, ValueError) as error:
-        raise _no_json(error, content, line) from error
-
-
-@cache
-def _decoder() -> JSONDecoder:
-    from json import JSONDecoder  # only needed for these formats
-
-    return JSONDecoder(object_pairs_hook=Object)
-
-
-def _no_json(error: Exception, content: Content, line: int | None) -> FormatError:
-    from json import JSONDecodeError
-
-    if isinstance(error, JSONDecodeError):
-        hint = " If each line is a separate record, use `input_format='jsonl'`." if line is None else ""
-        return FormatError(f"invalid JSON: {error.msg}.{hint}", source=content.name, line=line or error.lineno)
-    # Nested too deeply, or an integer with thousands of digits.
-    return FormatError(f"cannot read this JSON: {error}", source=content.name, line=line)
+        raise no_json(error, content, line, is_line=True) from error
 
 
 def _nested_columns(value: Object, kind: Kind, content: Content, reading: Reading) -> Columns:
-    _refuse_columnwise(value, kind, content, reading)
+    if len(value) <= _MOST_COLUMNS:
+        _refuse_columnwise(value, kind, content, reading)
     if reading.columns:
         from assay.formats.chosen import refuse_no_header
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from assay.errors import FormatError, show_id
 from assay.formats.columns import Columns
 from assay.formats.names import NAMES, Kind, folded
-from assay.formats.numbers import number
+from assay.formats.numbers import number, shown_id
 from assay.formats.queries import ids_in_order, ids_of_texts
 from assay.formats.readings import Reading
 from assay.words import number_of
@@ -199,7 +199,7 @@ def _named(lists: list[QueryList], source: str, reading: Reading) -> list[QueryL
 
 
 def _of_query(each: QueryList) -> str:
-    return f"the {each.what} for query {show_id(str(each.query))}"
+    return f"the {each.what} for query {shown_id(each.query)}"
 
 
 def _refuse_second_lists(lists: list[QueryList]) -> None:
@@ -233,8 +233,8 @@ def _first_rise(each: QueryList) -> FormatError | None:
     for (doc, score), (below, higher) in pairwise(each.pairs):
         if (one := _number(score)) is not None and (other := _number(higher)) is not None and other > one:
             return each.place.error(
-                f"{_of_query(each)} is not sorted by score: {show_id(str(below))} ({higher}) comes after "
-                f"{show_id(str(doc))} ({score}). Sort each list by score, the highest first. If the order is right and "
+                f"{_of_query(each)} is not sorted by score: {shown_id(below)} ({higher}) comes after "
+                f"{shown_id(doc)} ({score}). Sort each list by score, the highest first. If the order is right and "
                 "the numbers are something else, such as distances, leave them out."
             )
     return None

@@ -144,12 +144,24 @@ def show_value(value: Any) -> str:
     >>> show_value(np.float64(1)), show_value("a")
     ('1.0', "'a'")
     """
-    return show_id(repr(value.item() if isinstance(value, np.generic) else value))
+    try:
+        return show_id(repr(value.item() if isinstance(value, np.generic) else value))
+    except ValueError:  # Python does not write them
+        return "a number of over 4300 digits"
+
+
+def shown_id(value: Any) -> str:
+    """An id of any type, for display.
+
+    >>> shown_id(7), shown_id(b"d1")
+    ('7', "b'd1'")
+    """
+    return show_id(value) if isinstance(value, str) else show_value(value)
 
 
 def no_rank(value: Any) -> str:
     """Why a value is not accepted as a rank."""
-    return "is missing" if value is None or value == "" else f"'{show_id(str(value))}' is not a positive whole number"
+    return "is missing" if value is None or value == "" else f"'{shown_id(value)}' is not a positive whole number"
 
 
 class Refusal(Struct, frozen=True, eq=False):

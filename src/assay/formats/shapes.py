@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from assay.errors import InputError, show_id, some_of
+from assay.errors import InputError, some_of
 from assay.formats.columns import Columns, by_role, qrels_from_columns, run_from_columns
 from assay.formats.dicts import are_distinct_text, qrels_from_dict, run_from_dict
 from assay.formats.names import NAMES, WORDS, Kind, find_roles, folded, is_header
-from assay.formats.numbers import no_rank, real, show_value
+from assay.formats.numbers import no_rank, real, show_value, shown_id
 from assay.formats.problems import Problems
 from assay.formats.reading import qrels_from_content, refuse_no_columns, run_from_content
 from assay.formats.readings import Reading
@@ -116,7 +116,7 @@ def documents_of(value: Any, kind: Kind, query: Any) -> QueryDocuments:
     >>> documents_of(["b", "a"], "run", "q1").values, documents_of({"a"}, "qrels", "q1").values
     (range(1, 3), [1])
     """
-    where = f"query {show_id(str(query))}"
+    where = f"query {shown_id(query)}"
     value = _plain(value, kind, where)
     if isinstance(value, Mapping):
         are_distinct_text(value, "document", kind, query)
@@ -270,7 +270,7 @@ def _check_ranks(ranks: list[Any], ids: list[Any], where: str) -> None:
         number = real(rank)
         if number is None or number < 1 or number != int(number):
             raise InputError(
-                f"rank {no_rank(rank)} ({where}, document {show_id(str(doc))}). Hits without scores need ranks: 1, 2, 3 and "
+                f"rank {no_rank(rank)} ({where}, document {shown_id(doc)}). Hits without scores need ranks: 1, 2, 3 and "
                 "so on.",
                 source="run",
             )
@@ -375,7 +375,7 @@ def _of_records(rows: list[Mapping[str, Any]], kind: Kind, reading: Reading) -> 
     problems = Problems(kind)
     for number, row in enumerate(rows, 1):
         lacks = "is not a record" if not isinstance(row, Mapping) else ""
-        lacks = lacks or next((f"has no '{show_id(str(name))}'" for name in needed if name not in row), "")
+        lacks = lacks or next((f"has no '{shown_id(name)}'" for name in needed if name not in row), "")
         if lacks:
             problems.add(f"record {number} {lacks}", "All records need the same fields.")
     problems.refuse()

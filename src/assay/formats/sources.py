@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 from msgspec import Struct
 
 from assay.errors import InputError, MissingExtraError, show_id
+from assay.limits import ALWAYS_READ, beyond, in_words, limit
 
 Source: TypeAlias = str | os.PathLike[str]
 
@@ -50,17 +51,23 @@ class PlainFile(Struct, frozen=True, eq=False):
 class Content:
     """The decompressed bytes of a source, read once from start to end."""
 
-    def __init__(self, stream: Readable, name: str, stem: str, compression: str | None = None) -> None:
+    def __init__(self, stream: Readable, name: str, stem: str, packed: Packed | None = None) -> None:
         self.name = name  # for messages
         self.stem = stem  # the name of a run read from it
         self.file: PlainFile | None = None  # set for an uncompressed file
         self._stream = stream
-        self.compression = compression
+        self._packed = packed
+        self._size = 0  # of what has been read
         self.head = self._read(min(HEAD_SIZE, BLOCK_SIZE))  # for detection, before the content is read
 
+    @property
+    def compression(self) -> str | None:
+        """How the source is compressed, such as gzip."""
+        return None if self._packed is None else self._packed.compression
+
     def look_further(self) -> bool:
-        """Read more into the head, up to a limit; False if there is nothing more."""
-        more = self._read() if len(self.head) < LONGEST_HEAD else b""
+        """Read as much again into the head, up to a limit; False if there is nothing more."""
+        more = self._read(max(BLOCK_SIZE, len(self.head))) if len(self.head) < LONGEST_HEAD else b""
         self.head += more
         return bool(more)
 
@@ -68,7 +75,8 @@ class Content:
         """The whole content, block by block."""
         block, self.head = self.head, b""
         while block:
-            yield block
+            for start in range(0, len(block), BLOCK_SIZE):  # a long head, or what a few compressed bytes become
+                yield block[start : start + BLOCK_SIZE]
             block = self._read()
 
     def read(self) -> bytes:
@@ -83,7 +91,7 @@ class Content:
 
     def _read(self, size: int | None = None) -> bytes:
         try:
-            return self._stream.read(BLOCK_SIZE if size is None else size)
+            data = self._stream.read(BLOCK_SIZE if size is None else size)
         except _failures() as error:
             if self.compression is None:
                 raise InputError(f"cannot be read: {_reason(error)}", source=self.name) from error
@@ -91,6 +99,34 @@ class Content:
                 f"the {self.compression} data is damaged or cut off ({error}). Copy or download the file again.",
                 source=self.name,
             ) from error
+        if self._packed is not None:
+            self._size += len(data)
+            refuse_expansion(self._size, self._packed.read_so_far, self.name)
+        return data
+
+
+def refuse_expansion(size: int, packed: int, source: str) -> None:
+    """Raise an error if this many bytes come from so few that the file can only be made to fill the memory."""
+    if size > ALWAYS_READ and size > limit("expansion") * packed:
+        raise beyond(
+            "expansion",
+            f"expands to more than {limit('expansion'):,} times its size ({size:,} bytes from {packed:,} so far), "
+            "as files do that are made to fill the memory",
+            source=source,
+        )
+
+
+class Packed:
+    """A compressed stream that counts what has been read from it."""
+
+    def __init__(self, stream: Readable, compression: str) -> None:
+        self._stream, self.compression, self.read_so_far = stream, compression, 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most `size` bytes."""
+        data = self._stream.read(size)
+        self.read_so_far += len(data)
+        return data
 
 
 def _failures() -> tuple[type[Exception], ...]:
@@ -236,6 +272,25 @@ def open_file(path: str) -> BinaryIO:
         ) from error
 
 
+def read_small(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file that is read as a whole, such as a recipe; raises OSError if it cannot be read."""
+    source, most = os.fsdecode(path), limit("whole")
+    pieces, size = [], 0
+    with open(path, "rb") as file:
+        while block := file.read(BLOCK_SIZE):
+            size += len(block)
+            if b"\0" in block:
+                raise InputError("contains NUL bytes, so it is not a text file.", source=source)
+            if max(size, os.fstat(file.fileno()).st_size) > most:
+                raise beyond(
+                    "whole",
+                    f"has more than {in_words('whole')}, too much for a file that is read as a whole",
+                    source=source,
+                )
+            pieces.append(block)
+    return b"".join(pieces)
+
+
 def _text_instead(path: str) -> str:
     return ". To parse text, use parse_qrels or parse_run." if "\n" in path else ""
 
@@ -262,7 +317,8 @@ def _content(stream: Readable, name: str, stem: str) -> Content:
     whole = _Joined(start, stream)
     for compression, (magic, decompressed) in _COMPRESSIONS.items():
         if start.startswith(magic):
-            return Content(decompressed(whole), name, stem, compression)
+            packed = Packed(whole, compression)
+            return Content(decompressed(packed), name, stem, packed)
     return Content(whole, name, stem)
 
 
@@ -347,7 +403,7 @@ class _Frames:
     The standard readers for bz2, xz and zstd silently accept such files.
     """
 
-    PIECE = 4096  # compressed bytes per step: bounds the memory that a malicious file can use
+    PIECE = 4096  # compressed bytes per step: bounds the memory that a malicious file can use, to about 130 MB
 
     def __init__(self, stream: Readable, new_frame: Callable[[], Any], error: type[Exception]) -> None:
         self._stream, self._new_frame, self._error = stream, new_frame, error

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from assay.errors import FormatError, InputError
 from assay.formats.sources import Content
+from assay.limits import beyond, in_words, limit
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NO_DATA = "no data: the file is empty or contains only blank lines, comments or a header"
@@ -32,7 +33,6 @@ _OTHER_FILES = {
     b"%PDF": "a PDF",
 }
 _BARE_RETURN = rb"\r(?![\r\n]|\Z)"
-LONGEST_LINE = 1 << 24  # bytes; rows of runs and judgments have some dozens, comments some thousands
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 
 
@@ -43,23 +43,38 @@ class Chunk(Struct, frozen=True):
     line: int  # the number of the first line, counted from 1
 
 
-def line_chunks(
-    content: Content, *, byte_order_mark: bool = False, longest: int | None = LONGEST_LINE
-) -> Iterator[Chunk]:
-    """The text of a source in chunks of whole lines; keeps a UTF-8 byte order mark at its start only if told to."""
+def line_chunks(content: Content, *, byte_order_mark: bool = False, whole: bool = False) -> Iterator[Chunk]:
+    """The text of a source in chunks of whole lines; keeps a UTF-8 byte order mark at its start only if told to.
+
+    `whole` is for text that is not read line by line and may have long lines.
+    """
     refuse_other_files(content)
     line = 1
-    for data in whole_lines(content.blocks(), content.name, longest):
+    for data in whole_lines(content.blocks(), content.name, "whole" if whole else "line"):
         drop_mark = line == 1 and not byte_order_mark
         chunk = Chunk(data.removeprefix(BYTE_ORDER_MARK) if drop_mark else data, line)
-        _refuse_nul(chunk, content)
+        refuse_nul(chunk, content)
         yield chunk
         line += _count_lines(data)
 
 
 def whole_text(content: Content) -> str:
     """The whole text of a source."""
-    return decoded(b"".join(chunk.data for chunk in line_chunks(content, longest=None)))  # JSON may be one line
+    if content.file is not None:
+        _refuse_large(content.file.size, content.name)
+    pieces, size = [], 0
+    for chunk in line_chunks(content, whole=True):  # JSON may be one line
+        size += len(chunk.data)
+        _refuse_large(size, content.name)
+        pieces.append(chunk.data)
+    return decoded(b"".join(pieces))
+
+
+def _refuse_large(size: int, source: str) -> None:
+    if size > limit("whole"):
+        raise beyond(
+            "whole", f"has more than {in_words('whole')}, too much for a file that is read as a whole", source=source
+        )
 
 
 def lines_of(data: bytes) -> Iterator[bytes]:
@@ -78,9 +93,11 @@ def first_data_line(data: bytes, *, comments: bool = True) -> tuple[int, bytes]:
     >>> first_data_line(b"# a comment\n\nq1 0 a 1\nq1 0 b 0\n")
     (2, b'q1 0 a 1')
     """
+    blank = len(data) - len(data.lstrip())
+    start = data.rfind(b"\n", 0, blank) + 1  # after blank lines, of which there may be millions
     found = (
         (number, line)
-        for number, line in enumerate(lines_of(data))
+        for number, line in enumerate(lines_of(data[start:]), data.count(b"\n", 0, start))
         if line.strip() and not (comments and line.startswith(b"#"))
     )
     return next(found, (0, b""))
@@ -150,8 +167,12 @@ _RETURN_MESSAGE = (
 )
 
 
-def whole_lines(blocks: Iterable[bytes], source: str, longest: int | None = LONGEST_LINE) -> Iterator[bytes]:
-    """The same bytes in pieces of whole lines; adds a missing final newline. A line that never ends is an error."""
+def whole_lines(blocks: Iterable[bytes], source: str, at_most: str = "line") -> Iterator[bytes]:
+    """The same bytes in pieces of whole lines; adds a missing final newline. A line that never ends is an error.
+
+    `at_most` is the name of the limit for a line.
+    """
+    longest = limit(at_most)
     pending: list[bytes] = []  # pieces of a line that continues in the next block
     length = 0
     for block in blocks:
@@ -161,17 +182,20 @@ def whole_lines(blocks: Iterable[bytes], source: str, longest: int | None = LONG
             pending, length = [], 0
         pending.append(block[end:])
         length += len(pending[-1])
-        if longest is not None and length > longest:
-            raise InputError(
-                f"a line has more than {longest >> 20} MB. Are the line ends missing, or is this another kind of file?",
+        if length > longest:
+            raise beyond(
+                at_most,
+                f"a line has more than {in_words(at_most)}",
                 source=source,
+                fix="Are the line ends missing, or is this another kind of file?",
             )
     rest = b"".join(pending)
     if rest:
         yield rest + b"\n"
 
 
-def _refuse_nul(chunk: Chunk, content: Content) -> None:
+def refuse_nul(chunk: Chunk, content: Content) -> None:
+    """Raise an error for a NUL byte."""
     place = chunk.data.find(b"\x00")
     if place >= 0:
         raise InputError(

@@ -31,6 +31,7 @@ from assay.formats.problems import Problem, Problems
 from assay.formats.readings import Reading
 from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import NO_DATA, decoded, decoded_column
+from assay.limits import refuse_endless
 from assay.tables import Floats, Integers, Qrels, Run, as_ids
 
 __all__ = ["ASSAY", "TREC_EVAL_9", "TREC_EVAL_10", "Dialect", "read_trec_qrels", "read_trec_run"]
@@ -52,7 +53,7 @@ def qrels_from_text(
     content: Content, layout: ColumnOrder, dialect: Dialect = ASSAY, reading: Reading = Reading()
 ) -> Qrels:
     """Qrels from text with these columns, or those of its header."""
-    problems, columns = Problems(content.name), _Columns()
+    problems, columns = Problems(content.name), _Columns(content.name)
     read_grades = _GradeReader(dialect, reading)
     for rows in read_rows(content, "qrels", layout, dialect, problems, reading):
         values = read_grades(rows, problems)
@@ -71,7 +72,7 @@ def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSA
     A run without scores is ranked by its rank column: score = -rank. In a run with scores, the rank column may contain
     anything, as in trec_eval; it is kept if all ranks are whole numbers.
     """
-    problems, columns = Problems(content.name), _Columns()
+    problems, columns = Problems(content.name), _Columns(content.name)
     rank: list[Integers | None] = []
     for rows in read_rows(content, "run", layout, dialect, problems, reading):
         if "score" in rows.layout:
@@ -106,7 +107,8 @@ def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSA
 class _Columns:
     """What has been read so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
+        self._source = source
         self.queries = _Codes()
         self.doc: list[str] = []
         self.value: list[Floats] = []
@@ -119,7 +121,9 @@ class _Columns:
     def add(self, rows: Rows, value: Floats) -> None:
         self._lines.append(rows.line_numbers())
         self.queries.add(rows.column("query"))
-        self.doc += decoded_column(rows.column("doc"))
+        docs = rows.column("doc")
+        self.doc += decoded_column(docs)
+        refuse_endless(len(self.doc), len(self.queries), docs, self._source)
         self.value.append(value)
         if "iteration" in rows.layout:
             self.iteration += _shared(rows.column("iteration"), self._iterations)
@@ -146,6 +150,9 @@ class _Codes:
     def __init__(self) -> None:
         self._code: dict[bytes, int] = {}
         self._codes: list[Integers] = []
+
+    def __len__(self) -> int:
+        return len(self._code)
 
     def add(self, tokens: list[bytes]) -> None:
         groups = [(token, len(list(same))) for token, same in groupby(tokens)]  # rows of a query are often consecutive

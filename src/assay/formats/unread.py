@@ -13,6 +13,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay import native
+from assay.formats.dialects import Dialect
+from assay.formats.lines import TREC_RUN, plain_layout
 from assay.formats.names import Kind
 from assay.formats.reading import (
     InputFormat,
@@ -29,13 +31,15 @@ from assay.formats.reading import (
     run_from_content,
     run_from_dict,
     run_from_table,
+    run_from_text,
 )
 from assay.formats.readings import Reading
 from assay.formats.sources import STDIN, Content, Origin, Source, stem
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments, index_judgments, read_plain_judgments
+from assay.limits import LIMITS, limit
 from assay.marking import OpenedRun, UnreadRun, ranking_from_kernel
-from assay.native.index import Interleaved, Layout, RankingRules
+from assay.native.index import Index, Interleaved, Layout, RankingRules
 from assay.rules import Judges
 from assay.tables import Run
 
@@ -93,7 +97,12 @@ def _plain_judgments(content: Content, reading: Reading, whole_grades: bool) -> 
 
 
 def _layout(found: InputFormat, content: Content, kind: Kind, reading: Reading) -> Layout | None:
-    return None if found.layout is None else found.layout(content, kind, reading)
+    return None if found.layout is None else _with_usual_lines(found.layout(content, kind, reading))
+
+
+def _with_usual_lines(layout: Layout | None) -> Layout | None:
+    """The layout for the kernel, which does not know a lower limit for lines than the usual one."""
+    return None if limit("line") < LIMITS["line"].usual else layout
 
 
 class FileRun(UnreadRun):
@@ -128,14 +137,49 @@ class FileRun(UnreadRun):
             layout = _layout(found, content, "run", self._reading)
             if layout is None or judgments.index is None or (rules.needs_ranks and layout.rank < 0):
                 return None
-            if layout.value >= 0 and not rules.needs_ranks:
-                layout = replace(layout, rank=-1)  # in a run with scores, the rank column may contain anything
-            if content.file is None:
-                hits = judgments.index.hits_in_text(content.read_some, layout, rules, gathered=gathered)
-            else:
-                descriptor, size = content.file.descriptor, content.file.size
-                hits = judgments.index.hits_in_file(descriptor, size, layout, rules, threads, gathered=gathered)
-            return ranking_from_kernel(judgments, hits)
+            return _judged_text(content, layout, judgments, judgments.index, rules, threads, gathered=gathered)
+
+
+def _judged_text(
+    content: Content,
+    layout: Layout,
+    judgments: Judgments,
+    index: Index,
+    rules: RankingRules,
+    threads: int,
+    *,
+    gathered: bool,
+) -> JudgedRanking | None:
+    if layout.value >= 0 and not rules.needs_ranks:
+        layout = replace(layout, rank=-1)  # in a run with scores, the rank column may contain anything
+    if content.file is None:
+        hits = index.hits_in_text(content.read_some, layout, rules, gathered=gathered)
+    else:
+        descriptor, size = content.file.descriptor, content.file.size
+        hits = index.hits_in_file(descriptor, size, layout, rules, threads, gathered=gathered)
+    return ranking_from_kernel(judgments, hits)
+
+
+class TrecRun(FileRun):
+    """A run as a version of trec_eval reads it: six columns, whatever is in them."""
+
+    def __init__(self, source: Source, dialect: Dialect) -> None:
+        super().__init__(source, Reading("trec"), None)
+        self._dialect = dialect
+
+    def read(self) -> Run:
+        """The run as a table."""
+        with self._origin.open() as content:
+            return run_from_text(content, TREC_RUN, self._dialect)
+
+    def _judged(
+        self, judgments: Judgments, rules: RankingRules, threads: int, *, gathered: bool
+    ) -> JudgedRanking | None:
+        with self._origin.open() as content:
+            layout = _with_usual_lines(plain_layout(content, "run", TREC_RUN, self._dialect))
+            if layout is None or judgments.index is None:
+                return None
+            return _judged_text(content, layout, judgments, judgments.index, rules, threads, gathered=gathered)
 
 
 class DictRun(UnreadRun):

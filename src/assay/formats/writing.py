@@ -19,6 +19,7 @@ from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, T
 from assay.formats.names import Kind
 from assay.formats.sheets import Sheet, queries_together, sheet_of_qrels, sheet_of_run
 from assay.formats.sources import Source, open_text
+from assay.formats.spreadsheets import DELIMITED, all_as_text, notes_on_sheet, refuse_other_format
 from assay.formats.writers import (
     BEIR_HEADER,
     Writer,
@@ -77,31 +78,38 @@ SUFFIXES = {
 }
 
 
-def write_run(run: Run, path: Source, *, to: str | None = None, tag: str | None = None) -> tuple[str, ...]:
+def write_run(
+    run: Run, path: Source, *, to: str | None = None, tag: str | None = None, spreadsheet: bool = False
+) -> tuple[str, ...]:
     """Write a run to a file, completely or not at all; returns notes on what the format could not store.
 
     The format is `to`, or that of the file extension; .gz, .bz2, .xz and .zst compress. Rows keep their order. Ranks are
     those of the run; if the format needs ranks and the run has none, they follow the scores, with ties broken by document
-    id, descending. `tag` replaces the run's tag; a TREC file of a run without a tag gets the run's name.
+    id, descending. `tag` replaces the run's tag; a TREC file of a run without a tag gets the run's name. With
+    `spreadsheet`, CSV and TSV get an apostrophe before ids that a spreadsheet would run as formulas; such a file is for
+    people: the apostrophe is part of the id when it is read.
     """
     name = output_format(path, to)
-    data, left_out = run_as_bytes(run, name, tag=tag)
+    data, left_out = run_as_bytes(run, name, tag=tag, spreadsheet=spreadsheet)
     _write(path, data)
     return left_out
 
 
-def write_qrels(qrels: Qrels, path: Source, *, to: str | None = None) -> tuple[str, ...]:
+def write_qrels(qrels: Qrels, path: Source, *, to: str | None = None, spreadsheet: bool = False) -> tuple[str, ...]:
     """Write qrels to a file, completely or not at all; returns notes on what the format could not store.
 
     The format is `to`, or that of the file extension; .gz, .bz2, .xz and .zst compress. Rows keep their order.
+    `spreadsheet` is as for `write_run`.
     """
     name = output_format(path, to)
-    data, left_out = qrels_as_bytes(qrels, name)
+    data, left_out = qrels_as_bytes(qrels, name, spreadsheet=spreadsheet)
     _write(path, data)
     return left_out
 
 
-def run_as_bytes(run: Run, to: str, *, tag: str | None = None) -> tuple[bytes, tuple[str, ...]]:
+def run_as_bytes(
+    run: Run, to: str, *, tag: str | None = None, spreadsheet: bool = False
+) -> tuple[bytes, tuple[str, ...]]:
     r"""A run in a format, not compressed, and notes on what the format could not store.
 
     >>> run_as_bytes(Run.from_columns(["q1", "q1"], ["a", "b"], [0.5, 8.25]), "trec", tag="bm25")[0]
@@ -116,17 +124,17 @@ def run_as_bytes(run: Run, to: str, *, tag: str | None = None) -> tuple[bytes, t
     if to == "trec" and not written_tag:
         written_tag = "_".join(run.name.split()) or "run"
     sheet = sheet_of_run(run, written_tag, _ranks(run, held))
-    return _as_bytes(sheet, to), (*_lost(sheet, to), *_changed(run, sheet, to, own_tag=tag is None))
+    data, notes = _as_bytes(sheet, to, spreadsheet)
+    return data, (*notes, *_changed(run, sheet, to, own_tag=tag is None))
 
 
-def qrels_as_bytes(qrels: Qrels, to: str) -> tuple[bytes, tuple[str, ...]]:
+def qrels_as_bytes(qrels: Qrels, to: str, *, spreadsheet: bool = False) -> tuple[bytes, tuple[str, ...]]:
     r"""Qrels in a format, not compressed, and notes on what the format could not store.
 
     >>> qrels_as_bytes(Qrels.from_columns(["q1", "q1"], ["a", "b"], [2, 0.5]), "json")
     (b'{"q1": {"a": 2, "b": 0.5}}\n', ())
     """
-    sheet = sheet_of_qrels(qrels)
-    return _as_bytes(sheet, to), tuple(_lost(sheet, to))
+    return _as_bytes(sheet_of_qrels(qrels), to, spreadsheet)
 
 
 def output_format(path: Source, to: str | None = None) -> str:
@@ -157,19 +165,23 @@ def _format(name: str) -> OutputFormat:
     return FORMATS[name]
 
 
-def _as_bytes(sheet: Sheet, to: str) -> bytes:
+def _as_bytes(sheet: Sheet, to: str, spreadsheet: bool) -> tuple[bytes, tuple[str, ...]]:
+    """The file, and notes on what it could not store or what a spreadsheet would do with it."""
     if not len(sheet):
         raise InputError("no rows to write", source=sheet.source)
     format, layout = _format(to), _format(to).layout(sheet)
+    if spreadsheet:
+        refuse_other_format(to)
     refuse_ids(
         sheet,
         layout,
         to,
         lambda role: {name: known.bars for name, known in FORMATS.items() if role in known.layout(sheet)},
     )
-    data = format.write(sheet, layout)
+    data = format.write(all_as_text(sheet) if spreadsheet else sheet, layout)
     _refuse_unrecognised(data, sheet, to)
-    return data
+    formulas = notes_on_sheet(sheet) if to in DELIMITED and not spreadsheet else ()
+    return data, (*_lost(sheet, to), *formulas)
 
 
 def _refuse_unrecognised(data: bytes, sheet: Sheet, to: str) -> None:

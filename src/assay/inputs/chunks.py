@@ -57,7 +57,7 @@ def _members(text: str, source: str) -> list[tuple[None, str, str]]:
 
 
 def _rows(text: str, source: str) -> Iterator[tuple[int, str, str]]:
-    for number, fields in _split(text):
+    for number, fields in _split(text, source):
         if not fields or fields == [""]:
             continue
         if len(fields) != 2 or not all(fields):
@@ -69,11 +69,19 @@ def _rows(text: str, source: str) -> Iterator[tuple[int, str, str]]:
         yield number, fields[0], fields[1]
 
 
-def _split(text: str) -> Iterable[tuple[int, list[str]]]:
+def _split(text: str, source: str) -> Iterable[tuple[int, list[str]]]:
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     first = next(line for line in lines if line.strip())
     if "\t" in first:
         return enumerate((line.split("\t") for line in lines), 1)
     if "," in first:
-        return enumerate((next(csv.reader([line]), []) for line in lines), 1)
+        return _comma_rows(lines, source)
     return enumerate((line.split() for line in lines), 1)
+
+
+def _comma_rows(lines: Iterable[str], source: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(lines, 1):
+        try:
+            yield number, next(csv.reader([line]), [])
+        except csv.Error as error:
+            raise InputError(f"cannot read the line: {error}", source=source, line=number) from None

@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from assay.errors import FormatError, InputError, MissingExtraError, did_you_mean, show_id
 from assay.formats.chosen import joined_id, joined_names
-from assay.formats.sources import Content
+from assay.formats.expansion import decoded_size, refuse_large_arrow, refuse_large_parquet
+from assay.formats.sources import Content, refuse_expansion
 from assay.formats.text import NO_DATA, Chunk, decoded, line_chunks, lines_of, refuse_old_mac_lines
 
 FlawKind: TypeAlias = Literal["json", "columns", "encoding", "id", "empty", "file"]  # the last two: the whole file
@@ -150,7 +151,9 @@ def _decoded_slowly(line: bytes, place: int) -> Any:
 
 def _delimited_records(chunks: Iterator[Chunk], content: Content, bare: Bare) -> Iterator[RawRecord | Flaw]:
     lines = _text_lines(chunks)
-    place, header = next((place, line) for place, line in lines if line.strip())
+    place, header = next(((place, line) for place, line in lines if line.strip()), (1, ""))
+    if not header:  # only blanks that are not ASCII
+        raise InputError(NO_DATA, source=content.name)
     delimiter = max("\t,;", key=header.count)
     rows = _tab_rows if delimiter == "\t" else _quoted_rows
     numbered = rows(chain([(place, header)], lines), delimiter, content)
@@ -213,20 +216,15 @@ def _quoted_rows(lines: Iterator[tuple[int, str]], delimiter: str, content: Cont
 
 
 def _arrow_records(content: Content) -> Iterator[RawRecord | Flaw]:
+    from assay.formats.frames import listed
+
     number = 0
     for batch in _batches(content):
         names = batch.schema.names
-        columns = [_values(column) for column in batch.columns]
+        columns = [listed(column, content.name) for column in batch.columns]
         for row in zip(*columns, strict=True):
             number += 1
             yield RawRecord(number, None, dict(zip(names, row, strict=True)))
-
-
-def _values(column: Any) -> list[Any]:
-    try:
-        return list(column.to_pylist())
-    except UnicodeDecodeError:  # Arrow does not check that text is UTF-8
-        return [None if text is None else decoded(text) for text in column.cast("large_binary").to_pylist()]
 
 
 def _batches(content: Content) -> Iterator[Any]:
@@ -237,18 +235,24 @@ def _batches(content: Content) -> Iterator[Any]:
         raise MissingExtraError("reading Parquet and Arrow files", "frames") from None
     try:
         # A plain file is read in pieces; a compressed file or a pipe is read into memory.
-        source = pyarrow.OSFile(content.name) if content.file else pyarrow.BufferReader(content.read())
+        data = None if content.file else content.read()
+        source = pyarrow.OSFile(content.name) if data is None else pyarrow.BufferReader(data)
         if source.read(4) == b"PAR1":
             source.seek(0)
-            yield from parquet.ParquetFile(source).iter_batches(_BATCH)
+            file = parquet.ParquetFile(source)
+            again = content.name if data is None else pyarrow.BufferReader(data)
+            refuse_large_parquet(file, again, file.schema_arrow.names, source.size(), content.name)
+            yield from file.iter_batches(_BATCH, use_threads=False)
             return
         source.seek(0)
         is_file = source.read(6) == b"ARROW1"
         source.seek(0)
+        refuse_large_arrow(pyarrow.memory_map(content.name).read_buffer() if data is None else data, content.name)
         opened = ipc.open_file(source) if is_file else ipc.open_stream(source)
         batches = (opened.get_batch(n) for n in range(opened.num_record_batches)) if is_file else opened
         for batch in batches:
             batch.validate(full=True)  # a damaged file could cause reads out of bounds
+            refuse_expansion(sum(map(decoded_size, batch.columns)), source.size(), content.name)
             yield from (batch.slice(start, _BATCH) for start in range(0, len(batch), _BATCH))
     except (pyarrow.ArrowException, OSError, ValueError, KeyError, SystemError) as error:
         raise InputError(f"the Parquet or Arrow data is damaged: {error}", source=content.name) from error

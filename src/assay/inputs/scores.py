@@ -162,8 +162,9 @@ def read_scores(source: Source) -> ScoreTable:
 def delimited_rows(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table with the line on which each ends; cells are stripped, empty rows skipped.
 
-    Cells may be quoted, except in TSV, where quotes are ordinary characters.
+    Cells may be quoted, except in TSV, where quotes are ordinary characters. Without any row, there is an error.
     """
+    empty = True
     reader = csv.reader(
         io.StringIO(text.replace("\r\n", "\n")),
         delimiter=delimiter,
@@ -175,9 +176,12 @@ def delimited_rows(text: str, delimiter: str, source: str) -> Iterator[tuple[int
         for row in reader:
             cells = [cell.strip() for cell in row]
             if any(cells):
+                empty = False
                 yield reader.line_num, cells
     except csv.Error as error:
         raise InputError(f"cannot read the table: {error}", source=source, line=reader.line_num) from None
+    if empty:  # only delimiters
+        raise InputError(NO_DATA, source=source)
 
 
 def _value(text: str, system: str, source: str, line: int) -> float:

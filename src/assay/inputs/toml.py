@@ -28,6 +28,8 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _no_toml(text, str(error), source) from None
+    except ValueError as error:  # a number with thousands of digits
+        raise InputError(f"cannot be read: {error}.", source=source) from None
     except RecursionError:
         raise InputError("is nested too deeply.", source=source) from None
 

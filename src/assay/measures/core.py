@@ -23,6 +23,7 @@ from msgspec import Struct, field
 
 from assay.errors import AssayError, MeasureError, ParameterError, UnknownMeasureError, did_you_mean
 from assay.judged import JudgedRanking
+from assay.plugins import load_installed
 from assay.tables import Floats
 
 if TYPE_CHECKING:  # few measures need subtopics, so they are imported only on use
@@ -226,6 +227,7 @@ def _needs(definition: Definition, name: str) -> str:
 
 _SAMPLE = {"cutoff": 10, "recall": 0.1, "multiple": 1.0}
 
+ENTRY_POINT = "assay.measures"  # of installed packages with measures
 REGISTRY: dict[str, Definition] = {}  # by every name and alias; complete after load_families()
 _STEMS: dict[str, tuple[Definition, str | None]] = {}  # trec_eval's name -> measure, parameter
 
@@ -341,44 +343,10 @@ def _keyword_only(name: str, kernel: Kernel) -> dict[str, inspect.Parameter]:
     return {parameter.name: parameter for parameter in others}
 
 
-@cache
-def load_plugins() -> tuple[str, ...]:
-    """Import the measures of installed packages (entry point `assay.measures`) and return the entry points' names.
-
-    Searching packages takes a moment, so this runs only to list all measures or to find an unknown name.
-    """
-    from importlib.metadata import entry_points
-
-    names = []
-    for entry in entry_points(group="assay.measures"):
-        try:
-            entry.load()
-        except Exception as error:
-            raise MeasureError(
-                f"cannot load the measures of plug-in {entry.name!r} ({entry.value}): {error}"
-            ) from error
-        names.append(entry.name)
-    return tuple(names)
-
-
-def load_file(path: str) -> None:
-    """Import a Python file that registers measures with the decorator."""
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    name = f"assay_plugin_{len(REGISTRY)}"
-    spec = spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise MeasureError(f"cannot load measures from {path}: it is not a Python file (.py).")
-    try:
-        spec.loader.exec_module(module_from_spec(spec))
-    except Exception as error:
-        raise MeasureError(f"cannot load the measures in {path}: {type(error).__name__}: {error}") from error
-
-
 def definitions() -> list[Definition]:
     """Every measure once, in the order of the files; plug-ins last."""
     place = {name: number for number, name in enumerate(load_families())}
-    load_plugins()
+    load_installed(ENTRY_POINT)
     return sorted(dict.fromkeys(REGISTRY.values()), key=lambda known: place.get(known.family, len(place)))
 
 
@@ -397,7 +365,7 @@ def known_name(name: str) -> str:
     if name in _STEMS:
         return _STEMS[name][0].name
     folded = _spelled(name, str.casefold)
-    if folded is None and load_plugins() and name in REGISTRY:
+    if folded is None and load_installed(ENTRY_POINT) and name in REGISTRY:
         return name
     folded = folded or _spelled(name, _letters)
     if folded is None:

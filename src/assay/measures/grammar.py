@@ -212,7 +212,7 @@ def _refuse_class(name: str) -> None:
 def _keywords(text: str, args: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"_{args}", mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # ValueError: half a character
         raise ParameterError(f"cannot read the parameters of {text!r}; write them like (rel=2, gain='exp').") from None
     if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
         raise ParameterError(f"the parameters of {text!r} need names; write them like (rel=2, gain='exp').")

@@ -123,12 +123,27 @@ class DictRanking {
     uint32_t row = 0;
     for (Py_ssize_t position = 0; row < size && PyDict_Next(documents, &position, &key, &value); row++) {
       if (Py_TYPE(key) != &PyUnicode_Type) throw NotPlain();  // 7 and "7" are the same document
+      check_id(key);
       visit(key, row);
       scores_[row] = number(value);
       keys_[row] = key;
     }
     list_.clear();
     list_.add_all(scores_.data(), nullptr, row);
+  }
+
+  // Accepts only ids that a file can hold: not empty, and without half a character. Python keeps the UTF-8 of an id, so
+  // that the next evaluation finds it; that of ASCII is the id itself.
+  ASSAY_INLINE void check_id(PyObject* key) {
+    Py_ssize_t size = 0;
+    if (!PyUnicode_AsUTF8AndSize(key, &size)) return check_bytes(key);
+    if (size == 0) throw NotPlain();
+  }
+
+  ASSAY_RARE static void check_bytes(PyObject* key) {
+    PyErr_Clear();
+    Arena arena;
+    bytes_of(key, arena);
   }
 
   ASSAY_INLINE double number(PyObject* value) {

@@ -28,6 +28,9 @@ struct Layout {
   bool tabs_only = false;      // only tabs separate columns; text with quotes or other blanks is not plain
 };
 
+// The Python readers know the limit for a line, which users can change, and report lines that are longer.
+constexpr size_t kLongestLine = 1 << 24;
+
 inline bool has_mark(const char* p) { return std::memcmp(p, "\xef\xbb\xbf", 3) == 0; }
 
 // The memory through which a text is read: a quarter of a megabyte, and its index. Kept for the next text of the same
@@ -141,7 +144,10 @@ class Lines {
     if (unfinished_) std::memmove(buffer_.begin(), buffer_.begin() + whole_, unfinished_);
     size_t filled = unfinished_;
     for (;;) {
-      if (filled == buffer_.room()) buffer_.double_room();  // one line fills the buffer
+      if (filled == buffer_.room()) {  // one line fills the buffer
+        if (filled > kLongestLine) throw NotPlain();
+        buffer_.double_room();
+      }
       const size_t got = source_.read(buffer_.begin() + filled, buffer_.room() - filled);
       ended_ = got == 0;
       if (ended_ && filled && buffer_.begin()[filled - 1] != '\n') buffer_.begin()[filled++] = '\n';

@@ -21,6 +21,7 @@ namespace {
 
 constexpr const char* kJudgments = "assay.judgments";
 constexpr const char* kDictIndex = "assay.dict_index";
+constexpr const char* kWhole = "lq";  // the formats of int64
 
 template <class T>
 const T& held_by(PyObject* capsule, const char* name) {
@@ -61,6 +62,16 @@ Layout layout_of(PyObject* given) {
   return layout;
 }
 
+// Raises an error unless the layout names columns that are there.
+void check_columns(const Layout& layout, uint32_t width, bool need_ranks = false) {
+  const auto columns = static_cast<int>(std::min<uint32_t>(width, 1u << 16));
+  for (const int column : {layout.query, layout.doc, layout.value, layout.rank, layout.tag}) {
+    require(-1 <= column && column < columns, "no such column");
+  }
+  require(layout.query >= 0 && layout.doc >= 0, "a column of ids is missing");
+  require(layout.rank >= 0 || (layout.value >= 0 && !need_ranks), "a column of numbers is missing");
+}
+
 RankingRules rules_of(PyObject* given) {
   RankingRules rules;
   int ties, duplicates, by_rank_column, ties_by_rank_column, float32, drop_self_match;
@@ -68,6 +79,7 @@ RankingRules rules_of(PyObject* given) {
                         &drop_self_match)) {
     throw Stopped();
   }
+  require(0 <= ties && ties <= 2 && 0 <= duplicates && duplicates <= 2, "no such rule");
   rules.ties = static_cast<Ties>(ties);
   rules.duplicates = static_cast<Duplicates>(duplicates);
   rules.by_rank_column = by_rank_column;
@@ -175,6 +187,8 @@ PyObject* read_judgments_face(PyObject* args) {
   Rows<double> grades;
   {
     const Layout columns = layout_of(layout);
+    check_columns(columns, columns.width);
+    require(columns.value >= 0, "a column of grades is missing");
     Unlocked unlocked;
     Stream source = stream_of(read, unlocked);
     grades = read_judgments(source, columns, interrupt_of(unlocked), *judgments);
@@ -198,11 +212,14 @@ PyObject* read_judgments_face(PyObject* args) {
 PyObject* index_judgments_face(PyObject* args) {
   PyObject *queries, *start, *docs;
   if (!PyArg_ParseTuple(args, "OOO", &queries, &start, &docs)) throw Stopped();
-  const View starts(start, sizeof(int64_t));
+  const View starts(start, sizeof(int64_t), kWhole);
+  require(PyTuple_Check(queries) && PyList_Check(docs), "queries in a tuple and documents in a list were expected");
+  require(starts.size() == static_cast<size_t>(PyTuple_Size(queries)) + 1, "each query needs a start");
   auto judgments = std::make_unique<Judgments>();
   for (Py_ssize_t query = 0; query < PyTuple_Size(queries); query++) {
     Arena arena;
     judgments->open_query(bytes_of(PyTuple_GetItem(queries, query), arena));
+    require(starts.data<int64_t>()[query] >= 0, "no such document");
     for (int64_t i = starts.data<int64_t>()[query]; i < starts.data<int64_t>()[query + 1]; i++) {
       PyObject* doc = PyList_GetItem(docs, static_cast<Py_ssize_t>(i));
       if (!doc) throw Stopped();
@@ -233,6 +250,7 @@ PyObject* join_text_face(PyObject* args) {
   const Judgments& judgments = judgments_of(capsule);
   const Layout columns = layout_of(layout);
   const RankingRules ranking = rules_of(rules);
+  check_columns(columns, columns.width, ranking.need_ranks());
   Join join;
   {
     Unlocked unlocked;
@@ -257,6 +275,7 @@ PyObject* join_file_face(PyObject* args) {
   const Judgments& judgments = judgments_of(capsule);
   const Layout columns = layout_of(layout);
   const RankingRules ranking = rules_of(rules);
+  check_columns(columns, columns.width, ranking.need_ranks());
   Join join;
   {
     Unlocked unlocked;
@@ -290,12 +309,17 @@ PyObject* join_table_face(PyObject* args) {
   if (!PyArg_ParseTuple(args, "OOOOOO", &capsule, &place, &docs, &scores, &ranks, &rules)) throw Stopped();
   const Judgments& judgments = judgments_of(capsule);
   const RankingRules ranking = rules_of(rules);
-  const View places(place, sizeof(int64_t)), texts(docs, sizeof(PyObject*)), values(scores, sizeof(double));
-  const std::unique_ptr<View> columns(ranks == Py_None ? nullptr : new View(ranks, sizeof(int64_t)));
+  const View places(place, sizeof(int64_t), kWhole), texts(docs, sizeof(PyObject*), "O"),
+      values(scores, sizeof(double), "d");
+  const std::unique_ptr<View> columns(ranks == Py_None ? nullptr : new View(ranks, sizeof(int64_t), kWhole));
+  const size_t rows_given = places.size();
+  require(texts.size() == rows_given && values.size() == rows_given && (!columns || columns->size() == rows_given),
+          "columns have different lengths");
   if (values.size() >= kNone || (ranking.need_ranks() && !columns)) throw NotPlain();
   std::vector<uint32_t> place_of_row(places.size());
   for (size_t row = 0; row < places.size(); row++) {
     const int64_t number = places.data<int64_t>()[row];
+    require(number < static_cast<int64_t>(judgments.queries()), "no such query");
     place_of_row[row] = number < 0 ? kNone : static_cast<uint32_t>(number);
   }
   TableRows rows{texts.data<PyObject*>(), values.data<double>(), columns ? columns->data<int64_t>() : nullptr, {}};
@@ -313,6 +337,7 @@ PyObject* join_arrow_face(PyObject* args) {
   if (!arrays) throw Stopped();
   const Layout columns = layout_of(layout);
   const RankingRules ranking = rules_of(rules);
+  require(columns.value >= 0, "a column of scores is missing");
   Join join;
   {
     Unlocked unlocked;
@@ -326,6 +351,9 @@ PyObject* dict_index_face(PyObject* args) {
   PyObject *capsule, *docs, *place, *numbers;
   if (!PyArg_ParseTuple(args, "OOOO", &capsule, &docs, &place, &numbers)) throw Stopped();
   const Judgments& judgments = judgments_of(capsule);
+  require(PyList_Check(docs) && PyDict_Check(place) && PyTuple_Check(numbers),
+          "a list, a dict and a tuple were expected");
+  require(static_cast<size_t>(PyList_Size(docs)) == judgments.size(), "these are not the judged documents");
   return capsule_of(std::make_unique<DictIndex>(Ref::borrowed(capsule), judgments, Ref::borrowed(docs),
                                                 Ref::borrowed(place), Ref::borrowed(numbers)),
                     kDictIndex);
@@ -345,7 +373,7 @@ PyObject* join_dict_face(PyObject* args) {
 PyObject* exact_sum_face(PyObject* args) {
   PyObject* values;
   if (!PyArg_ParseTuple(args, "O", &values)) throw Stopped();
-  const View numbers(values, sizeof(double));
+  const View numbers(values, sizeof(double), "d");
   if (numbers.size() > ExactSum::kMost) throw NotPlain();
   ExactSum sum;
   for (size_t i = 0; i < numbers.size(); i++) sum.add(numbers.data<double>()[i]);

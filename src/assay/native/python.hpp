@@ -7,6 +7,7 @@
 #endif
 #include <Python.h>
 
+#include <cstring>
 #include <utility>
 
 #include "bytes.hpp"
@@ -45,12 +46,22 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
+// Raises a ValueError for arguments that the Python modules in this folder never pass, rather than crash.
+inline void require(bool holds, const char* words) {
+  if (holds) return;
+  PyErr_SetString(PyExc_ValueError, words);
+  throw Stopped();
+}
+
 // The memory of an array, valid as long as the View exists.
 class View {
  public:
-  View(PyObject* object, Py_ssize_t item_size) {
+  // `letters` are the formats of its values, as in Python's struct module: "d", "lq" or "O".
+  View(PyObject* object, Py_ssize_t item_size, const char* letters) {
     if (PyObject_GetBuffer(object, &buffer_, PyBUF_CONTIG_RO | PyBUF_FORMAT) != 0) throw Stopped();
-    if (buffer_.itemsize != item_size) {
+    const char* format = buffer_.format ? buffer_.format : "B";
+    const bool fits = std::strlen(format) == 1 && std::strchr(letters, *format) && buffer_.itemsize == item_size;
+    if (!fits) {
       PyBuffer_Release(&buffer_);
       PyErr_SetString(PyExc_TypeError, "an array of another type was expected");
       throw Stopped();

@@ -55,6 +55,9 @@ struct ArrowRows {
 void join_arrow(const Judgments& judgments, ArrowArrayStream& stream, const Layout& layout, const RankingRules& rules,
                 Join& join) {
   const ArrowTable table(stream);
+  for (const int column : {layout.query, layout.doc, layout.value, layout.rank}) {
+    if (column >= table.columns() || (column < 0 && (column != layout.rank || rules.need_ranks()))) throw NotPlain();
+  }
   ArrowRows rows;
   uint64_t count = 0;
   rows.first.push_back(0);

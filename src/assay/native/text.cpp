@@ -216,6 +216,7 @@ class RawLines {
   bool next(std::string& line) {
     line.clear();
     while (line.empty() || line.back() != '\n') {
+      if (line.size() > kLongestLine) throw NotPlain();
       if (used_ == have_) {
         used_ = 0;
         have_ = part_.read(piece_.data(), piece_.size());

@@ -21,8 +21,8 @@ from assay.measures.arithmetic import log
 from assay.records.curves import NO_CURVES
 from assay.records.identity import unread_identity
 from assay.records.model import Curves, EvaluationReport, FindingRecord, Identity, MeasureResult, TargetResult
-from assay.records.secrets import Secrets
 from assay.records.targets import TargetOutcome
+from assay.secrets import Secrets
 from assay.tables import Floats
 from assay.words import noun_for, plural
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from assay.errors import InputError
+from assay.formats.sources import read_small
 
 Kept = TypeVar("Kept", bound=msgspec.Struct)
 
@@ -26,7 +27,7 @@ def read_record(
     `why` gives the message for bytes that are not such a record, `missing` is the message if there is no file.
     """
     try:
-        data = path.read_bytes()
+        data = read_small(path)
     except OSError as error:
         if missing is not None and isinstance(error, (FileNotFoundError, NotADirectoryError)):
             raise InputError(missing, source=str(path.parent)) from None

@@ -21,7 +21,7 @@ from assay.native import path_in_use
 from assay.records.building import as_text, timestamp
 from assay.records.identity import is_file
 from assay.records.model import Baseline, Config, Digest, ExperimentManifest, Targets
-from assay.records.secrets import Secrets
+from assay.secrets import Secrets
 
 _COMPUTING = ("numpy", "scipy")  # every number depends on these
 _READING = ("pyarrow", "pandas", "polars", "zstandard")  # recorded only if loaded

@@ -49,7 +49,6 @@ from assay.records.model import (
     Identity,
     Targets,
 )
-from assay.records.secrets import Secrets
 from assay.records.storing import REPORT_FILE, Render, checked_folder, read_report, write_reports
 from assay.records.targets import (
     TargetOutcome,
@@ -59,6 +58,7 @@ from assay.records.targets import (
     read_targets,
     with_targets,
 )
+from assay.secrets import Secrets
 
 
 class Measured(Struct, frozen=True):

@@ -13,6 +13,7 @@ or the new one, never a mixture, even if the process is killed. Other files in D
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import shutil
@@ -27,12 +28,13 @@ import msgspec
 from msgspec.structs import replace
 
 from assay.errors import InputError, some_of
-from assay.files import exchange, flush_folder, locked_folder, write_whole
+from assay.files import exchange, explaining, flush_folder, is_temporary, locked_folder, write_new, write_whole
 from assay.records.encoding import Kept, encode_record, read_record
 from assay.records.identity import digest_of
 from assay.records.model import MANIFEST_SCHEMA, REPORT_SCHEMA, Digest, EvaluationReport, ExperimentManifest
 
 REPORT_FILE, MANIFEST_FILE = "EvaluationReport.json", "ExperimentManifest.json"
+_UNDER_WAY = f".{MANIFEST_FILE}.part"  # while files are replaced one by one: a manifest of the old ones and the new
 
 Render = Callable[[EvaluationReport], Mapping[str, str]]  # report -> {file name in its folder: text}
 
@@ -59,12 +61,10 @@ def write_reports(
     files = dict(_files(reports, render))
     whole = replace(manifest, outputs=tuple(digest_of(name, data) for name, data in files.items()))
     files[MANIFEST_FILE] = encode_record(whole)  # last, since it has the digests of the others
-    try:
+    with explaining(folder, "the report cannot be written"):
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(target)
         _write_files(target, files)
-    except OSError as error:
-        raise InputError(f"the report cannot be written: {error.strerror}.", source=os.fspath(folder)) from None
     return whole
 
 
@@ -81,7 +81,7 @@ def checked_folder(folder: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise InputError(f"cannot be listed: {error.strerror}.", source=os.fspath(folder)) from None
     # Checked by path, not in the listing: another process may have replaced the folder since.
-    if others and not (target / MANIFEST_FILE).exists():
+    if others and not any((target / name).exists() for name in (MANIFEST_FILE, _UNDER_WAY)):
         raise InputError(
             f"contains other files but no report ({some_of(others)}). Choose a new folder, or one with a report to replace.",
             source=os.fspath(folder),
@@ -140,7 +140,8 @@ def _write_files(target: Path, files: Mapping[str, bytes]) -> None:
 
 def _write_beside(target: Path, files: Mapping[str, bytes]) -> None:
     """Write to a folder next to the target, then swap the two."""
-    beside = target.with_name(f".{target.name}.{_owner()}.part")
+    beside = target.with_name(f"{_start(target)}{_owner()}.part")
+    beside.mkdir()  # ours alone: it fails if the name is taken, also by a link
     try:
         _fill(beside, files)
         with locked_folder(target.parent):
@@ -160,10 +161,7 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        write_new(path, data)
     for inner in sorted({(folder / name).parent for name in files} | {folder}, reverse=True):
         flush_folder(inner)
 
@@ -195,7 +193,7 @@ def _put_back(target: Path) -> None:
 
 def _carry_over(old: Path, new: Path, files: Mapping[str, bytes]) -> None:
     """Link the user's own files from the old folder into the new one."""
-    ours = {MANIFEST_FILE, *(output.path for output in _outputs(old))}
+    ours = {MANIFEST_FILE, _UNDER_WAY, *(output.path for output in _outputs(old))}
     our_folders = {parent.as_posix() for name in ours for parent in Path(name).parents}
     for path in sorted(old.rglob("*")):
         name = path.relative_to(old).as_posix()
@@ -203,7 +201,7 @@ def _carry_over(old: Path, new: Path, files: Mapping[str, bytes]) -> None:
         if path.is_dir() and not path.is_symlink():
             if name not in our_folders:
                 place.mkdir(parents=True, exist_ok=True)
-        elif name not in ours and name not in files:
+        elif name not in ours and name not in files and not is_temporary(name):
             place.parent.mkdir(parents=True, exist_ok=True)
             _link(path, place)
 
@@ -216,10 +214,11 @@ def _link(path: Path, place: Path) -> None:
 
 
 def _outputs(folder: Path) -> Sequence[Digest]:
-    try:
-        return read_manifest(folder).outputs
-    except InputError:
-        return ()
+    """The files of a report, or of one that was not written to its end."""
+    for name in (MANIFEST_FILE, _UNDER_WAY):
+        with suppress(InputError):
+            return _read(folder / name, ExperimentManifest, MANIFEST_SCHEMA).outputs
+    return ()
 
 
 def _somebody_stands_in(target: Path) -> bool:
@@ -232,17 +231,20 @@ def _write_in_place(target: Path, files: Mapping[str, bytes]) -> None:
     """Write into the folder itself, file by file.
 
     Each file is replaced atomically. The manifest is removed first and written last, so an interrupted write leaves no
-    report instead of a mixture of two.
+    report instead of a mixture of two. A file says meanwhile which files are ours, for whoever tries again.
     """
-    old = [output.path for output in _outputs(target)]
+    new = msgspec.json.decode(files[MANIFEST_FILE], type=ExperimentManifest)
+    old = [output for output in _outputs(target) if output.path not in files]
+    write_whole(target / _UNDER_WAY, encode_record(replace(new, outputs=(*old, *new.outputs))))
     (target / MANIFEST_FILE).unlink(missing_ok=True)
     flush_folder(target)
-    for name in old:
-        if name not in files and _is_below(target, name):
-            (target / name).unlink(missing_ok=True)
+    for output in old:
+        if _is_below(target, output.path):
+            (target / output.path).unlink(missing_ok=True)
     for name, data in files.items():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(target / name, data)
+    (target / _UNDER_WAY).unlink()
 
 
 def _is_below(folder: Path, name: str) -> bool:
@@ -259,8 +261,14 @@ def _owner() -> str:
     return f"{host}-{os.getpid()}-{os.urandom(3).hex()}"
 
 
+def _start(target: Path) -> str:
+    """How the names of a target's temporary folders start: with its own name, or a digest of a long one."""
+    name = os.fsencode(target.name)
+    return f".{target.name if len(name) <= _LONGEST_NAME else hashlib.sha256(name).hexdigest()[:32]}."
+
+
 def _leftovers(target: Path, kind: str) -> list[Path]:
-    return sorted(target.parent.glob(re.sub(r"([*?\[])", r"[\1]", f".{target.name}.") + f"*.{kind}"))
+    return sorted(target.parent.glob(re.sub(r"([*?\[])", r"[\1]", _start(target)) + f"*.{kind}"))
 
 
 def _remove_leftovers(target: Path) -> None:
@@ -326,7 +334,7 @@ def _unreadable(data: bytes, schema: str, error: Exception) -> str:
     """Why a file cannot be read: it is not JSON, has another version, or does not match the schema."""
     try:
         found = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return f"is damaged: {error}."
     given = found.get("schema") if isinstance(found, dict) else None
     if given != schema:

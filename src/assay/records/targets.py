@@ -28,6 +28,8 @@ from msgspec.structs import replace
 
 from assay.errors import InputError, MeasureError, did_you_mean
 from assay.evaluation import Evaluation
+from assay.formats.numbers import real, show_value
+from assay.formats.sources import read_small
 from assay.inputs.toml import parse_toml
 from assay.measures import Measure, parse_measure, parse_measures
 from assay.records.model import Baseline, Status, Target, TargetResult, Targets
@@ -58,7 +60,7 @@ def read_targets(name_or_path: str | os.PathLike[str]) -> Targets:
     if given in built_in_profiles():
         return parse_targets(built_in.read_text(encoding="utf-8"), source=given)
     try:
-        text = Path(given).read_text(encoding="utf-8")
+        text = read_small(given).decode("utf-8")
     except (FileNotFoundError, IsADirectoryError):
         hint = did_you_mean(given, built_in_profiles()) or "."
         known = ", ".join(built_in_profiles())
@@ -182,7 +184,7 @@ class _Profile:
 
     def _number(self, key: str, value: Any) -> float:
         if not _is_number(value):
-            self.refuse(key, f"{value!r} is not a number; write it like 0.35, without quotes.")
+            self.refuse(key, f"{show_value(value)} is not a number; write it like 0.35, without quotes.")
         return float(value)
 
     def _uplifts(self, key: str, value: Any) -> dict[str, float]:
@@ -219,7 +221,7 @@ class _Profile:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return not isinstance(value, bool) and real(value) is not None
 
 
 # Adding measures

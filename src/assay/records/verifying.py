@@ -21,8 +21,8 @@ from assay.records.identity import content_of, is_file
 from assay.records.manifest import config_hash, settings_of
 from assay.records.model import Baseline, Config, Digest, EvaluationReport, ExperimentManifest, Identity, MeasureResult
 from assay.records.recording import Measured, check_all, measure_run
-from assay.records.secrets import HIDDEN
 from assay.records.storing import MANIFEST_FILE, read_manifest, read_report, report_folders
+from assay.secrets import HIDDEN
 
 Kind = Literal["manifest", "output", "input", "number"]
 
@@ -65,11 +65,15 @@ def verify(folder: str | os.PathLike[str]) -> Verification:
     Input files are found by their recorded paths, relative to the current folder or to the report's.
     """
     place = Path(folder)
-    if not (place / MANIFEST_FILE).exists() and (place.parent / MANIFEST_FILE).exists():
+    if not os.path.exists(place / MANIFEST_FILE) and os.path.exists(place.parent / MANIFEST_FILE):
         raise InputError(
             f"is one of several reports that share a manifest; verify {place.parent} instead.", source=str(folder)
         )
     manifest = read_manifest(place)
+    if any("\0" in digest.path for digest in manifest.outputs):
+        raise InputError(
+            "is damaged: the path of an output contains a NUL character.", source=str(place / MANIFEST_FILE)
+        )
     reports = dict(_readable_reports(place, manifest))
     if not reports:
         raise InputError("this folder has no readable report; make the report again.", source=str(folder))

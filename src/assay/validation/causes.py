@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.ids import TRIM, Side, policy_commands, rewriting_between
+from assay.ids import TRIM, Side, in_run, policy_commands, rewriting_between
 from assay.validation.findings import SEVERITIES, Finding, Severity
 from assay.validation.matching import Match, near_matches
 
@@ -24,11 +24,16 @@ class Remedy(Struct, frozen=True):
         """The policy for our file; empty if the other one has to be repaired."""
         return "" if self.side == "theirs" else self.policy
 
+    def in_run(self) -> Remedy:
+        """The same for a run beside judgments: it is the run that is repaired, if it can be."""
+        policy, side = in_run(self.policy, self.side)
+        return Remedy(self.what, policy, side)
+
     def fix(self, ours: str, theirs: str | None) -> str:
         """The commands in words; empty if there are none. `theirs` is None for a file that has no such command."""
         if not self.policy or (theirs is None and self.side != "ours"):
             return ""
-        return f"Rewrite them: {policy_commands(self.policy, ours, theirs or 'queries', self.side)}."
+        return f"Rewrite them: {policy_commands(self.policy, self.side, ours, theirs or 'queries')}."
 
 
 def remedy_of(match: Match) -> Remedy:
@@ -58,7 +63,7 @@ def compared(ours: frozenset[str], theirs: frozenset[str]) -> Compared:
     >>> sorted(found.missing), sorted(found.extra), found.explained("RUN050", "RUN051")
     (['3'], [], ['RUN051'])
     """
-    matches = tuple(near_matches(sorted(ours), theirs))
+    matches = tuple(near_matches(sorted(ours), theirs)) if theirs else ()
     return Compared(
         matches,
         theirs - ours - {match.theirs for match in matches},

@@ -29,8 +29,10 @@ from assay.formats.readings import AUTO, Reading
 from assay.formats.sources import COMPRESSION_SUFFIXES, STDIN, Content, Origin, Source
 from assay.formats.text import BYTE_ORDER_MARK, decoded, first_data_line, refuse_other_files, wide_encoding
 from assay.formats.unread import open_run
+from assay.ids import as_written
 from assay.inputs.queries import read_queries
-from assay.validation.mending import ID_WORDS, Interleaved, Mender, Repair
+from assay.secrets import Secrets
+from assay.validation.mending import ID_WORDS, Interleaved, Mender, Repair, Write
 from assay.validation.policies import IDS, Chosen, Policies, chosen_policies
 from assay.validation.validating import LAYOUTS
 
@@ -146,7 +148,7 @@ class _Task:
             raise InputError(
                 f"policy 'ranks' needs a rank column, and {self._form} runs have none.", source=str(source)
             )
-        self._columns = self._columns_to_rewrite(others)
+        self._writes = self._rewritings(others)
 
     def run(self, score: Score | None, *, metadata: bool) -> Repairs:
         """Write the copy and list what was done."""
@@ -171,7 +173,7 @@ class _Task:
     def _copy(self, policies: tuple[Chosen, ...], target: str) -> Mender:
         """Write a copy with these policies; starts again if the queries are not grouped together."""
         while True:
-            mender = Mender(self._layout, self._kind, policies, self._columns, gathered=self._gathered)
+            mender = Mender(self._layout, self._kind, policies, self._writes, gathered=self._gathered)
             with self._origin.open() as content:
                 try:
                     write_blocks(target, mender.blocks(content))
@@ -189,25 +191,26 @@ class _Task:
             write_blocks(path, content.blocks())
         return path
 
-    def _columns_to_rewrite(self, others: Ids | None) -> dict[str, list[str]]:
-        """The columns that each policy about ids changes: all, or those in which more ids then match the other files."""
+    def _rewritings(self, others: Ids | None) -> dict[str, dict[str, Write]]:
+        """How each policy about ids rewrites columns: all, or those in which more ids then match the other files."""
         asked = [each for each in self._policies if each.name == "ids"]
         if others is None or not asked:
-            return {each.label: list(ID_WORDS) for each in asked}
+            return {each.label: dict.fromkeys(ID_WORDS, _write(each, None)) for each in asked}
         with self._origin.open() as content:
             ours = Mender(self._layout, self._kind, self._policies).ids(content)
-        found: dict[str, list[str]] = {}
+        found: dict[str, dict[str, Write]] = {}
         for each in asked:
             for role, theirs in others.items():
-                rewritten = {each.rewriting.write(one) for one in ours[role]} if each.rewriting else ours[role]
+                write = _write(each, theirs if "doc" in others else None)
+                rewritten = set(map(write, ours[role]))
                 if len(rewritten & theirs) > len(ours[role] & theirs):
-                    found.setdefault(each.label, []).append(role)
+                    found.setdefault(each.label, {})[role] = write
                     ours[role] = rewritten
         return found
 
     def _applied(self, place: int, mender: Mender, values: list[float | None]) -> Applied:
         policy = self._policies[place]
-        words = " and ".join(ID_WORDS[role] for role in self._columns.get(policy.label, ())) or "ids"
+        words = " and ".join(ID_WORDS[role] for role in self._writes.get(policy.label, ())) or "ids"
         words = words.replace("query ids and", "query and")
         repair = mender.repair(policy.label, policy.what.replace(IDS, words))
         if not values:
@@ -227,14 +230,24 @@ class _Task:
         return record
 
 
+def _write(policy: Chosen, theirs: set[str] | None) -> Write:
+    """How a policy rewrites the ids of a column; `theirs` are those of the judgments, if there are any."""
+    if policy.rewriting is not None:
+        return policy.rewriting.write
+    if theirs is None:
+        raise InputError(f"policy {policy.label} writes the ids of a run as in the judgments. Give them with `qrels=`.")
+    return as_written(theirs)
+
+
 def _identity(source: Source) -> dict[str, str]:
     if source == STDIN:
         return {"path": "standard input"}
     path = os.fsdecode(source)
+    shown = Secrets().hide(path)
     if not os.path.isfile(path):
-        return {"path": path}
+        return {"path": shown}
     with open(path, "rb") as file:
-        return {"path": path, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+        return {"path": shown, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
 def _refuse_output(source: Source, target: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -30,6 +31,7 @@ MARK, RETURNS, LINE_END = (
     "carriage returns converted to line feeds",
     "line end added to the last line",
 )
+Write: TypeAlias = Callable[[str], str]  # how an id is rewritten
 ID_WORDS = {"query": "query ids", "doc": "document ids"}
 
 
@@ -72,18 +74,17 @@ class Mender:
         layout: ColumnOrder,
         kind: Kind,
         policies: Sequence[Chosen] = (),
-        columns: Mapping[str, Sequence[str]] | None = None,
+        writes: Mapping[str, Mapping[str, Write]] | None = None,
         *,
         gathered: bool = False,
     ) -> None:
-        """`columns` says which columns (query, doc) each policy about ids rewrites, by its label."""
+        """`writes` says how each policy about ids, by its label, rewrites which columns (query, doc)."""
         self._layout, self._kind, self._gathered = layout, kind, gathered
         self._place = {role: column for column, role in enumerate(layout)}
         self._value = self._place.get("rel", self._place.get("score", -1))
         self._policies = {each.name: each for each in policies}
-        self._columns = columns or {}
-        self._rewritings = [(each.label, each.rewriting) for each in policies if each.name == "ids"]
-        self._rewrites = bool(self._rewritings) or "blanks" in self._policies
+        self._writes = {each.label: (writes or {}).get(each.label, {}) for each in policies if each.name == "ids"}
+        self._rewrites = bool(self._writes) or "blanks" in self._policies
         self._made: dict[str, list[int]] = {}
         self._count: dict[str, int] = {}
         self._file = ""
@@ -97,7 +98,7 @@ class Mender:
 
     def made(self) -> tuple[Repair, ...]:
         """The repairs made without a policy."""
-        labels = {label for label, _ in self._rewritings} | {each.label for each in self._policies.values()}
+        labels = {*self._writes} | {each.label for each in self._policies.values()}
         return tuple(self.repair(what, what) for what in self._made if what not in labels)
 
     def repair(self, key: str, what: str) -> Repair:
@@ -211,11 +212,9 @@ class Mender:
     def _rewrite(self, row: _Line) -> None:
         """Apply the policies about ids."""
         if "blanks" in self._policies and not row.raw.isascii():
-            self._replace(row, self._policies["blanks"].label, range(len(row.tokens)), trimmed)
-        for label, rewriting in self._rewritings:
-            if rewriting is not None:
-                columns = [self._place[role] for role in self._columns.get(label, ())]
-                self._replace(row, label, columns, rewriting.write)
+            self._replace(row, self._policies["blanks"].label, dict.fromkeys(range(len(row.tokens)), trimmed))
+        for label, writes in self._writes.items():
+            self._replace(row, label, {self._place[role]: write for role, write in writes.items()})
         if row.raw.startswith(b"#"):
             old = show_id(decoded(row.was[0]))
             raise InputError(
@@ -227,14 +226,13 @@ class Mender:
     def _rewritten_query(self, token: bytes) -> bytes:
         """The query of a line whose other columns cannot be told."""
         query = trimmed(decoded(token)) if "blanks" in self._policies else decoded(token)
-        for label, rewriting in self._rewritings:
-            if rewriting is not None and "query" in self._columns.get(label, ()):
-                query = rewriting.write(query)
+        for writes in self._writes.values():
+            query = writes.get("query", str)(query)
         return query.encode("utf-8", "surrogateescape")
 
-    def _replace(self, row: _Line, label: str, columns: Iterable[int], write: Callable[[str], str]) -> None:
+    def _replace(self, row: _Line, label: str, writes: Mapping[int, Write]) -> None:
         changed = False
-        for column in columns:
+        for column, write in writes.items():
             old = decoded(row.tokens[column])
             new = write(old)
             if new != old:

@@ -24,11 +24,15 @@ class Policy(Struct, frozen=True):
     kinds: tuple[Kind, ...]
     values: Mapping[str, str]
     several: bool = False  # whether it may be given more than once
+    for_runs: tuple[str, ...] = ()  # values that only runs can have
 
-    @property
-    def choices(self) -> str:
-        """Its values as they are written: duplicates=best|first."""
-        return f"{self.name}={'|'.join(self.values)}"
+    def choices(self, kind: Kind) -> str:
+        """Its values for a kind of file as they are written: duplicates=best|first."""
+        return f"{self.name}={'|'.join(self.values_of(kind))}"
+
+    def values_of(self, kind: Kind) -> list[str]:
+        """Its values for a kind of file."""
+        return [value for value in self.values if kind == "run" or value not in self.for_runs]
 
 
 class Chosen(Struct, frozen=True):
@@ -65,8 +69,10 @@ POLICIES = {
                 "strip-zeros": f"leading zeros of {IDS} removed",
                 PREFIXED: f"the prefix X of {IDS} removed",
                 "lower": f"{IDS} converted to lower case",
+                "as-qrels": f"{IDS} written as in the judgments",
             },
             several=True,
+            for_runs=("as-qrels",),
         ),
         Policy("grades", ("qrels",), {"clip": "negative grades set to 0"}),
         Policy(
@@ -111,7 +117,7 @@ def chosen_policies(policies: Policies | None, kind: Kind) -> tuple[Chosen, ...]
     for name in given:
         _find(name, kind)
     return tuple(
-        _chosen(policy, str(value))
+        _chosen(policy, str(value), kind)
         for policy in POLICIES.values()
         if policy.name in given
         for value in dict.fromkeys(_values(policy, given[policy.name]))
@@ -122,7 +128,7 @@ def _find(name: str, kind: Kind) -> Policy:
     known = {policy.name: policy for policy in policies_of(kind)}
     if name in known:
         return known[name]
-    choices = f"`policies=` takes {', '.join(policy.choices for policy in known.values())}."
+    choices = f"`policies=` takes {', '.join(policy.choices(kind) for policy in known.values())}."
     if name in POLICIES:
         of = "judgments" if kind == "run" else "runs"
         here = "a run" if kind == "run" else "judgments"
@@ -137,16 +143,16 @@ def _values(policy: Policy, value: Any) -> Sequence[Any]:
     return values
 
 
-def _chosen(policy: Policy, value: str) -> Chosen:
-    if value in policy.values and value not in (WHOLE, PREFIXED):
+def _chosen(policy: Policy, value: str, kind: Kind) -> Chosen:
+    if value in policy.values_of(kind) and value not in (WHOLE, PREFIXED):
         return Chosen(policy.name, value, policy.values[value])
     if WHOLE in policy.values and value.isascii() and value.isdigit() and int(value) > 0:
         return Chosen(policy.name, str(int(value)), policy.values[WHOLE].replace("N", f"{int(value):,}"))
     if PREFIXED in policy.values and value.startswith(PREFIX) and value != PREFIX:
         return Chosen(policy.name, value, f"{without_prefix(value.removeprefix(PREFIX)).what} of {IDS} removed")
-    fixed = [choice for choice in policy.values if choice not in (WHOLE, PREFIXED)]
+    fixed = [choice for choice in policy.values_of(kind) if choice not in (WHOLE, PREFIXED)]
     said = f"cannot be {value!r}" if value else "needs a value"
     where = ", where N is a whole number from 1" if WHOLE in policy.values else ""
     raise InputError(
-        f"policy {policy.name!r} {said}{did_you_mean(value, fixed) or '.'} `policies=` takes {policy.choices}{where}."
+        f"policy {policy.name!r} {said}{did_you_mean(value, fixed) or '.'} `policies=` takes {policy.choices(kind)}{where}."
     )

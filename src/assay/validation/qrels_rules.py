@@ -79,6 +79,7 @@ def comments(facts: QrelsFacts) -> Iterator[Said]:
     "{count} {judgment repeats|judgments repeat} an earlier one with the same grade",
     fix="If several people judged, keep them and choose which grade counts with --judges. If the rows are copies, remove "
     "them: --fix OUT --policy duplicates=first.",
+    least=2,
 )
 def repeated_judgments(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     """Duplicate judgment.
@@ -96,6 +97,7 @@ def repeated_judgments(rows: QueryRows, facts: QrelsFacts) -> list[FindingExampl
     "{count} {document has|documents have} conflicting judgments",
     fix="Choose which grade counts: --judges mean, median, majority, best or first, for an evaluation or for good "
     "(`assay qrels convert`). `assay qrels info` shows how far the judges agree.",
+    least=2,
 )
 def conflicting_judgments(rows: QueryRows, facts: QrelsFacts) -> list[FindingExample]:
     """Conflicting judgments.
@@ -275,6 +277,26 @@ def one_grade(facts: QrelsFacts) -> Iterator[Said]:
     """
     if len(facts.scale) == 1 and facts.rows > 1:
         yield Said(f"all {facts.rows:,} judgments have grade {next(iter(facts.scale)):g}")
+
+
+@rule(
+    "QRL036",
+    "file",
+    "note",
+    "no grade is below 1, so every judged document counts as relevant",
+    fix="If the lowest grades mean not relevant, as on a scale of 1 to 5 stars, say from which grade a document is "
+    "relevant, as in AP(rel=4), and subtract the lowest grade from all, so that it gains nothing in nDCG. If the file lists "
+    "only relevant documents, there is nothing to do.",
+)
+def scale_without_zero(facts: QrelsFacts) -> Iterator[Said]:
+    """No grade below 1.
+
+    Why: A document counts as relevant from grade 1 on. On a scale of stars that includes the worst ones.
+    Example: Grades from 1 to 5, where 1 means useless.
+    """
+    if len(facts.scale) >= 3 and min(facts.scale) >= 1:
+        low, high = min(facts.scale), max(facts.scale)
+        yield Said(f"the grades go from {low:g} to {high:g}, so every judged document counts as relevant")
 
 
 @rule(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from assay.errors import show_id
+from assay.errors import InputError, show_id
 from assay.formats.chosen import refuse_no_header
 from assay.formats.dialects import ASSAY
 from assay.formats.lines import ColumnOrder, Rows, Shape, even_rows, header_shape
@@ -19,10 +19,13 @@ from assay.formats.names import Kind, is_header
 from assay.formats.readings import Reading
 from assay.formats.sources import Content
 from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, is_utf8, lines_of, whole_lines, wide_encoding
+from assay.inputs.fields import is_table
 from assay.validation.findings import FindingExample, Tally
 from assay.validation.registry import Rule, Scope, rules_of
 
 SHOWN_LENGTH = 100  # characters of a line
+MOST_ODD_LINES = 100_000  # before the first row: this is another kind of file, or an endless stream
+_FILES: dict[Kind, str] = {"run": "a run", "qrels": "judgments"}
 SCOPES: tuple[Scope, ...] = ("text", "line", "value", "query")  # of rules about parts of a file
 
 
@@ -49,6 +52,7 @@ class Tallies:
         self.damaged: set[str] = set()  # queries with rows that could not be read
         self._found: dict[str, Tally] = {}
         self._rules = {scope: rules_of(kind, scope) for scope in SCOPES}
+        self._of_one_row = [rule for rule in self._rules["query"] if rule.least == 1]
 
     def __getitem__(self, code: str) -> Tally:
         return self._found.setdefault(code, Tally())
@@ -87,10 +91,12 @@ class Tallies:
                 self.damaged.add(query)
                 return
 
-    def look_at_query(self, rows: object, facts: object) -> None:
+    def look_at_query(self, rows: QueryRows, facts: object) -> None:
         """Apply the rules about queries."""
-        for rule in self._rules["query"]:
-            self._extend(rule, rule.check(rows, facts))
+        for rule in self._rules["query"] if len(rows.docs) > 1 else self._of_one_row:
+            examples = rule.check(rows, facts)
+            if examples:
+                self[rule.code].extend(examples)
 
     def _extend(self, rule: Rule, examples: Iterable[FindingExample]) -> None:
         if examples:
@@ -117,6 +123,7 @@ class TextReader:
         self.shape: Shape | None = None
         self._ended = True  # whether the text read so far ends with a line end
         self._exhausted = False
+        self._odd, self._any = 0, False  # lines that are no rows, and whether there is a row
 
     @property
     def width(self) -> int | None:
@@ -191,6 +198,13 @@ class TextReader:
                 continue
             odd = OddLine(raw, tokens, shape.layout, shape.width, is_first, cut_off)
             self._tallies.look_at_line(odd, number)
+            self._odd += bool(tokens)
+        self._any = self._any or bool(kept)
+        if self._odd > MOST_ODD_LINES and not self._any:
+            raise InputError(
+                f"none of the first {MOST_ODD_LINES:,} lines has the columns of {_FILES[self._kind]}",
+                source=self._content.name,
+            )
         layout = self.shape.layout if self.shape else self._layout
         return Rows(kept, layout, len(layout), lambda: numbers)
 
@@ -230,7 +244,7 @@ def encodings_of(data: bytes) -> set[str]:
 
 def narrowed(content: Content, tallies: Tallies) -> Content:
     """The content converted to UTF-8 if it is UTF-16 or UTF-32; otherwise unchanged."""
-    encoding = wide_encoding(content.head)
+    encoding = None if is_table(content) else wide_encoding(content.head)
     if encoding is None:
         return content
     tallies["RUN003" if tallies.kind == "run" else "QRL003"].add(FindingExample(f"the text is {encoding}", 1))

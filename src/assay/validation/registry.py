@@ -55,6 +55,7 @@ class Rule(Struct, frozen=True):
     message: str  # a template for `plural`: "{count} {line has|lines have} ..."
     fix: str
     check: Callable[..., Any]
+    least: int = 1  # rows of a query: on fewer it has nothing to say
 
     @property
     def kind(self) -> Kind:
@@ -84,7 +85,7 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    codes: str, scope: Scope, severity: Severity, message: str, *, fix: str
+    codes: str, scope: Scope, severity: Severity, message: str, *, fix: str, least: int = 1
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as the rule with this code, or with two: one for runs, one for judgments."""
 
@@ -92,7 +93,7 @@ def rule(
         for code in codes.split():
             if code in RULES:
                 raise ValueError(f"two rules have the code {code}")
-            RULES[code] = Rule(code, scope, severity, message, fix, check)
+            RULES[code] = Rule(code, scope, severity, message, fix, check, least)
         return check
 
     return register

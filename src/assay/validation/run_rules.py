@@ -134,6 +134,7 @@ def beyond_float32(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     fix="List each document once per query. If the rows are passages of the same document, collapse them first "
     "(`assay runs collapse`). --fix removes duplicates with the same score; with --policy "
     "duplicates=best, it keeps the best of the others too.",
+    least=2,
 )
 def repeated_documents(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Duplicate document in a query.
@@ -172,7 +173,7 @@ def rank_no_number(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     Why: The columns may be in the wrong order. assay and trec_eval rank by score; the MS MARCO script ranks by rank.
     Example: 1 Q0 d3 first 9.5 sys
     """
-    if rows.ranks is None or None not in rows.ranks:
+    if rows.ranks is None or not facts.has_scores or None not in rows.ranks:
         return []
     return [
         rows.example(row, f"the rank of document {rows.doc(row)}")
@@ -187,6 +188,7 @@ def rank_no_number(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "warning",
     "{count} {rank appears|ranks appear} more than once in a query",
     fix="Number the documents of each query 1, 2, 3 by decreasing score (--fix does this if ranks and scores agree).",
+    least=2,
 )
 def repeated_ranks(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Duplicate rank in a query.
@@ -194,7 +196,7 @@ def repeated_ranks(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     Why: Tools that sort by rank have to guess which document comes first. TREC rejects such runs.
     Example: Ranks 1, 2, 2, 3.
     """
-    if rows.ranks is None or len(set(rows.ranks)) == len(rows.ranks):
+    if rows.ranks is None or not facts.has_scores or len(set(rows.ranks)) == len(rows.ranks):
         return []
     seen: set[int] = set()
     found = []
@@ -219,7 +221,7 @@ def first_rank(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     Why: Ranks from 0 shift every cutoff by one in tools that sort by rank. Any other start suggests missing rows.
     Example: Ranks 0, 1, 2.
     """
-    if rows.ranks is None or None in rows.ranks or rows.query in facts.damaged:
+    if rows.ranks is None or not facts.has_scores or None in rows.ranks or rows.query in facts.damaged:
         return []
     lowest = min(rank for rank in rows.ranks if rank is not None)
     return [] if lowest == 1 else [rows.example(rows.ranks.index(lowest), f"the lowest rank is {lowest}")]
@@ -231,6 +233,7 @@ def first_rank(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "note",
     "{count} {query has|queries have} gaps in the ranks",
     fix="Check for missing rows. If none are missing, renumber the ranks (--fix does this).",
+    least=2,
 )
 def rank_gaps(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Gap in the ranks.
@@ -255,6 +258,7 @@ def rank_gaps(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "{count} {query has|queries have} ranks that contradict the scores",
     fix="Decide which order is right, and write scores that decrease with rank. assay and trec_eval rank by score; "
     "--order rank uses the rank column. --fix OUT --policy ranks=renumber numbers the documents by score.",
+    least=2,
 )
 def rank_against_score(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Ranks contradict scores.
@@ -279,6 +283,35 @@ def rank_against_score(rows: QueryRows, facts: RunFacts) -> list[FindingExample]
 
 
 # Ties
+
+
+@rule(
+    "RUN026",
+    "query",
+    "error",
+    "{count} {query has|queries have} no scores, and ranks that repeat, do not start at 1 or are too large",
+    fix="If the third column is a score, add a header line: query_id doc_id score. If it is the rank, number the documents "
+    "of each query 1, 2, 3 and so on.",
+)
+def not_ranks(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
+    """No scores, and the third column does not hold ranks.
+
+    Why: A run in three columns is ranked by the third. Whole scores in that column would turn the ranking upside down.
+    Example: q1 d1 10, then q1 d2 9.
+    """
+    if rows.ranks is None or facts.has_scores or rows.query in facts.damaged:
+        return []
+    ranks = [rank for rank in rows.ranks if rank is not None]
+    if len(ranks) < len(rows):
+        return [rows.example(rows.ranks.index(None), "a rank is too large")]
+    if min(ranks) != 1:
+        return [rows.example(ranks.index(min(ranks)), f"the lowest rank is {min(ranks)}")]
+    seen: set[int] = set()
+    for row, rank in enumerate(ranks):
+        if rank in seen:
+            return [rows.example(row, f"rank {rank} appears more than once")]
+        seen.add(rank)
+    return []
 
 
 @rule(
@@ -321,6 +354,7 @@ def note_ties(rows: QueryRows, facts: RunFacts) -> None:
     "note",
     "{count} {query has|queries have} different scores that are equal as 32-bit floats",
     fix="Use --score-type float32 to reproduce trec_eval 9, which treats these scores as ties.",
+    least=2,
 )
 def float32_ties(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Different scores that are equal as 32-bit floats.
@@ -344,6 +378,7 @@ def float32_ties(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     "warning",
     "{count} {query has|queries have} the same score for all documents",
     fix="Check that the system assigns scores: these documents are ordered by id.",
+    least=2,
 )
 def constant_scores(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     """Same score for all documents.
@@ -517,7 +552,8 @@ def near_queries(facts: RunFacts) -> Iterator[Said]:
     """
     judged, topics = facts.beside_judged, facts.beside_topics
     explains = [*judged.explained("RUN050", "RUN051", "RUN056"), *topics.explained("RUN052", "RUN053")]
-    for remedy, matches in by_cause((*judged.matches, *topics.matches)):
+    for found, matches in by_cause((*judged.matches, *topics.matches)):
+        remedy = found.in_run() if judged.matches else found
         yield alike(matches, remedy, remedy.fix("run", "qrels" if judged.matches else None), explains)
         explains = []  # by the most frequent cause
 

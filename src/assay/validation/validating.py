@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from assay.errors import AssayError, DocumentSetError, InputError, show_id
+from assay.errors import AssayError, DocumentSetError, InputError, LimitError, show_id
 from assay.evaluation import Evaluation, Evaluator
 from assay.formats import as_qrels, as_run
-from assay.formats.detect import detect_format
+from assay.formats.detect import BlankInColumn, detect_format
 from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, Rows
 from assay.formats.names import Kind
 from assay.formats.numbers import floats, grade, number, ranks
@@ -25,6 +25,7 @@ from assay.formats.readings import AUTO, Queries, Reading, Readings, as_queries
 from assay.formats.sources import STDIN, Content, Origin, open_file
 from assay.formats.text import decoded, refuse_other_files
 from assay.inputs.queries import read_queries
+from assay.limits import refuse_endless
 from assay.tables import Qrels, Run
 from assay.validation.causes import absorbed, gravest
 from assay.validation.facts import FileFacts, Options, Partners, QrelsFacts, RunFacts
@@ -221,6 +222,13 @@ def _format(content: Content, kind: Kind, reading: Reading, tallies: Tallies) ->
         return format_name(content, reading, kind)
     try:
         return detect_format(content, kind, FORMATS, reading)
+    except LimitError:
+        raise
+    except BlankInColumn as error:
+        if kind == "qrels":  # in a run, the line has too many columns, which a rule reports
+            words = str(error).removeprefix(f"{error.source}: ").partition(".")[0]
+            tallies["QRL007"].add(FindingExample(words, None))
+        return "trec"
     except InputError:
         try:
             refuse_other_files(content)
@@ -287,9 +295,10 @@ class _RunPass:
             lines = [lines[row] for row in kept]
             place = None if place is None else [place[row] for row in kept]
         facts.rows += len(docs)
+        refuse_endless(facts.rows, len(facts.depths) + len(self._open), docs, facts.file)
         start = 0
         for query, group in groupby(queries):
-            end = start + sum(1 for _ in group)
+            end = start + len(list(group))
             part = slice(start, end)
             ranking = place[part] if place is not None else None
             self._rows_of(query).add(docs[part], scores[part], ranking, lines[part])
@@ -322,25 +331,29 @@ class _RunPass:
             return self._open[query]
         if not self._gathered and self._last is not None:
             self._close(self._last)
-        known = query in self._open if self._gathered else decoded(query) in self._facts.depths
-        if known:
-            self._parted.add(query)
-            if not self._gathered:
-                raise _Interleaved
         self._last = query
-        return self._open.setdefault(query, QueryRows(decoded(query)))
+        rows = self._open.get(query)
+        if rows is None:
+            rows = self._open[query] = QueryRows(decoded(query))
+            if rows.query in self._facts.depths:  # a query that was closed
+                raise _Interleaved
+        else:
+            self._parted.add(query)
+        return rows
 
     def _close(self, query: bytes) -> None:
         _look_at_run_query(self._open.pop(query), self._facts, self._tallies)
 
 
 def _look_at_run_query(rows: QueryRows, facts: RunFacts, tallies: Tallies) -> None:
-    if not len(rows):
+    depth = len(rows.docs)
+    if not depth:
         return
-    facts.depths[rows.query] = len(rows)
-    if len(rows) >= LONG_ENOUGH:
+    facts.depths[rows.query] = depth
+    if depth >= LONG_ENOUGH:
         facts.same_lists.setdefault(hash(tuple(rows.docs)), []).append(rows.query)
-    note_ties(rows, facts)
+    if depth > 1:
+        note_ties(rows, facts)
     tallies.look_at_query(rows, facts)
 
 
@@ -400,6 +413,7 @@ class _QrelsPass:
             found.add([doc], [value], None, lines[row : row + 1])
             found.iterations.append(iteration)
             self._facts.rows += 1
+        refuse_endless(self._facts.rows, len(self._queries), rows.column("doc"), self._facts.file)
 
     def _rows_of(self, query: bytes) -> QueryRows:
         if query != self._last and query in self._queries:
@@ -537,7 +551,7 @@ def _one_about_documents(findings: list[Finding], facts: FileFacts) -> list[Find
     others = [each for each in findings if each.code == "RUN073"]  # no document in common
     whole = replace(near, severity=gravest((near, *others)), explains=tuple(each.code for each in others))
     if len(facts.differences) == 1:
-        (remedy,) = facts.differences
+        remedy = next(iter(facts.differences)).in_run()
         fix = next((each.fix for each in others if each.fix != RULES[each.code].fix), "") or remedy.fix("run", "qrels")
         message = f"{remedy.what}: {near.message}"
         whole = replace(whole, message=message, fix=fix or near.fix, policy=remedy.of_ours)

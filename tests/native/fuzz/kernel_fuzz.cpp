@@ -31,6 +31,13 @@ constexpr size_t kChoices = 8;
 constexpr const char* kSeparator = "\n--\n";
 constexpr const char* kUsualJudgments = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n";  // for an input without a separator
 
+// A lean build runs many times as often: what takes most of the time is left out for most inputs.
+#ifdef ASSAY_LEAN
+constexpr size_t kInFull = 16;
+#else
+constexpr size_t kInFull = 1;
+#endif
+
 struct Case {
   Layout judged, retrieved;
   RankingRules rules;
@@ -38,6 +45,7 @@ struct Case {
   unsigned threads;          // besides 1
   unsigned stop_at;          // the call of `interrupt` that ends the work; 0: none
   std::string instructions;  // the instruction set that finds blanks
+  bool in_full;              // whether numbers, files and threads are looked at, too
   std::string qrels, run;
 };
 
@@ -86,6 +94,7 @@ Layout dialect(Layout layout, uint8_t bits) {
   layout.keep_mark = bits & 8;
   layout.header = bits & 32;
   layout.tabs_only = bits & 64 && !layout.stray_returns;
+  layout.comments &= !layout.tabs_only;  // as the Python callers do: tables have none
   return layout;
 }
 
@@ -112,6 +121,7 @@ Case decode(const uint8_t* data, size_t size) {
   given.step = choice[6];
   given.threads = choice[7] % 5;
   given.stop_at = choice[7] / 16;
+  given.in_full = size % kInFull == 0;
   const std::string text(reinterpret_cast<const char*>(data) + std::min(size, kChoices),
                          size - std::min(size, kChoices));
   const size_t end = text.find(kSeparator);
@@ -427,6 +437,7 @@ void check_run(const Case& given, const Judgments& judgments, const std::vector<
 
   require(stream == ask(assay::join_stream, judgments, given, 0), given, "pieces do not matter to a stream");
   require(gathered == ask(assay::join_gathered, judgments, given, 0), given, "pieces do not matter to gathered rows");
+  if (!given.in_full) return;
   require(stream == ask_file(judgments, given, 1), given, "a file is like a stream");
   if (given.threads > 1) {
     const Answer threads = ask_file(judgments, given, given.threads);
@@ -446,7 +457,7 @@ void check_run(const Case& given, const Judgments& judgments, const std::vector<
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Case given = decode(data, size);
   assay::use_instructions(given.instructions);
-  check_numbers(given, given.run);
+  if (given.in_full) check_numbers(given, given.run);
   check_lines(given, given.qrels, given.judged);
   check_lines(given, given.run, given.retrieved);
   check_ids(given);

@@ -1,7 +1,11 @@
 """Search the kernel for mistakes: with a coverage-guided fuzzer, or with the tests on a sanitized build.
 
     python tests/native/fuzz/run.py --seconds 600    fuzz the part that knows no Python (clang's libFuzzer)
-    python tests/native/fuzz/run.py --sanitize       the tests and the malformed files through a sanitized extension
+    python tests/native/fuzz/run.py --sanitize       tests, malformed files and seeds through sanitized builds (g++)
+    python tests/native/fuzz/run.py --seeds          only the seeds of the readers' fuzzers (../../fuzz), under AddressSanitizer
+
+Half of the time goes to a lean build, which runs many times as often and sees only wrong values and crashes; the other half
+to one with AddressSanitizer and UBSan and with small buffers.
 
 Builds and corpus are in a temporary folder, which stays only if something is found. `--corpus FOLDER` keeps what the
 fuzzer has learnt for the next time. The last line says how it went; the exit code is 0 only if nothing was found.
@@ -18,6 +22,7 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 
@@ -49,6 +54,7 @@ TESTED = ("tests/reading", "tests/native", "tests/unit/test_judged.py", "tests/u
 NOT_TESTED = ("tests/native/fuzz", "tests/native/test_memory.py")  # a sanitizer needs much memory of its own
 PYTEST = ("-m", "pytest", "-p", "no:cacheprovider", f"--rootdir={ROOT}", "-c", str(ROOT / "pyproject.toml"))
 RUNTIME = ("libasan.so", "libubsan.so", "libstdc++.so.6")  # the last as ASan looks for __cxa_throw when it starts
+READERS = ROOT / "tests" / "fuzz" / "run.py"
 
 
 def say(line: str) -> None:
@@ -69,14 +75,15 @@ def fuzz(seconds: int, corpus: Path | None, work: Path) -> int:
     seeds = write_seeds(work / "seeds")
     say(f"fuzz: {seeds} seeds; building ...")
     small = small_sources(work / "small")
-    target = build(clang, small, "address,undefined", work / "fuzz-small", guided=True)
-    say(f"fuzz: {seconds} seconds ...")
-    limits = ["-timeout=20", "-rss_limit_mb=2048", "-max_len=3000"]
-    options = [f"-max_total_time={seconds}", f"-dict={HERE / 'kernel.dict'}", "-print_final_stats=1", *limits]
-    log = run_target(target, [*options, str(corpus), str(work / "seeds")], work)
-    say(f"fuzz: {statistics(log)}")
-    if finding(log, work):
-        return 1
+    limits = ["-timeout=20", "-rss_limit_mb=2048"]
+    options = [f"-max_total_time={seconds // 2}", f"-dict={HERE / 'kernel.dict'}", "-print_final_stats=1", *limits]
+    for name, sanitizer, longest in (("lean", "", 500), ("sanitized", "address,undefined", 3000)):
+        target = build(clang, small, sanitizer, work / f"fuzz-{name}", guided=True)
+        say(f"fuzz: {name}, {seconds // 2} seconds ...")
+        log = run_target(target, [*options, f"-max_len={longest}", str(corpus), str(work / "seeds")], work)
+        say(f"fuzz: {name}: {statistics(log)}")
+        if finding(log, work):
+            return 1
     for name, sources, sanitizer in (
         ("real sizes", NATIVE, "address,undefined"),
         ("threads", small, "thread"),
@@ -111,18 +118,19 @@ def build(compiler: str, sources: Path, sanitizer: str, target: Path, *, guided:
     """The target. If guided, only the kernel guides the fuzzer: new ways through the reference are of no interest.
 
     The kernel is linked first, so that of functions in its headers the guided copies are taken. A replay needs no
-    guide, whose counters ThreadSanitizer would call data races.
+    guide, whose counters ThreadSanitizer would call data races. Without a sanitizer, the target is lean.
     """
-    flags = ["-O1", *CHECKS, f"-I{sources}", f"-I{HERE}"]
-    in_kernel = f"fuzzer-no-link,{sanitizer}" if guided else sanitizer
+    flags = ["-O1", *CHECKS] if sanitizer else ["-O2", "-std=c++17", "-pthread", "-g", "-DASSAY_LEAN"]
     objects = []
-    for source, sanitizers in (
-        *((sources / name, in_kernel) for name in FUZZED),
-        (HERE / "kernel_fuzz.cpp", sanitizer),
-    ):
+    for source in (*(sources / name for name in FUZZED), HERE / "kernel_fuzz.cpp"):
+        is_guided = guided and source.parent == sources
+        sanitizers = ",".join(filter(None, ("fuzzer-no-link" if is_guided else "", sanitizer)))
+        checked = [f"-fsanitize={sanitizers}"] if sanitizers else []
         objects.append(f"{target}-{source.stem}.o")
-        subprocess.run([compiler, *flags, f"-fsanitize={sanitizers}", "-c", str(source), "-o", objects[-1]], check=True)
-    subprocess.run([compiler, f"-fsanitize=fuzzer,{sanitizer}", "-pthread", *objects, "-o", str(target)], check=True)
+        command = [compiler, *flags, *checked, f"-I{sources}", f"-I{HERE}", "-c", str(source), "-o", objects[-1]]
+        subprocess.run(command, check=True)
+    linked = ",".join(filter(None, ("fuzzer", sanitizer)))
+    subprocess.run([compiler, f"-fsanitize={linked}", "-pthread", *objects, "-o", str(target)], check=True)
     return target
 
 
@@ -171,6 +179,9 @@ def write_seeds(folder: Path) -> int:
             choices = bytes([judged, dialects[0], retrieved, dialect, ranking | switches, by_rank, step, 2 + count % 3])
             (folder / f"{count:05}").write_bytes(choices + qrels + b"--\n" + run)
             count += 1
+    for path in sorted((HERE / "seeds").iterdir()):  # what was found
+        shutil.copy(path, folder / path.name)
+        count += 1
     return count
 
 
@@ -229,27 +240,19 @@ def columns_of(text: bytes) -> int:
     return len(text.split(b"\n", 1)[0].split())
 
 
-# The sanitized extension
+# Sanitized builds without clang
 
 
 def sanitize(work: Path) -> int:
-    compiler = shutil.which("g++")
-    runtime = [library_of(compiler, name) for name in RUNTIME] if compiler else []
-    if compiler is None or not all(runtime):
-        say("sanitize: skipped, g++ with libasan and libubsan is not installed")
+    """The tests, the malformed files and all seeds through the sanitized extension, and the kernel's seeds with threads."""
+    compiler = gcc_with("address,undefined")
+    if compiler is None:
         return 0
-    say("sanitize: building ...")
-    build_extension(compiler, work)
-    environment = os.environ | {
-        "LD_PRELOAD": ":".join(filter(None, runtime)),
-        "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps much until its end
-        "UBSAN_OPTIONS": "print_stacktrace=1",
-        "PYTHONMALLOC": "malloc",  # so that a read beyond a Python object is seen
-        "PYTHONPATH": os.pathsep.join(map(str, (work, ROOT / "tests"))),  # comes before the editable install
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    say("sanitize: building the extension with AddressSanitizer and UBSan ...")
+    environment = sanitized_extension(compiler, work, "address,undefined")
     tests = [str(ROOT / name) for name in TESTED if (ROOT / name).exists()]
     steps = {
+        "the seeds of the readers": [str(READERS), "--replay"],
         "the malformed files, and files made from them": [str(HERE / "sweep.py"), str(work)],
         "the tests": [*PYTEST, *(f"--ignore={ROOT / name}" for name in NOT_TESTED), *tests],
     }
@@ -258,8 +261,69 @@ def sanitize(work: Path) -> int:
         say(f"sanitize: {name} ...")
         done = subprocess.run([sys.executable, *arguments], env=environment, cwd=work, check=False)
         found += [f"{name} (exit code {done.returncode})"] if done.returncode else []
+    for log in sorted(work.glob("sanitizer.*")):
+        say(log.read_text(errors="replace")[:4000])
+    write_seeds(work / "seeds")
+    small = small_sources(work / "small")
+    for sanitizer in ("address,undefined", "thread"):
+        say(f"sanitize: the kernel's seeds, also with several threads ({sanitizer}) ...")
+        found += [] if replayed_without_clang(compiler, small, sanitizer, work) else [f"the seeds ({sanitizer})"]
     say(f"sanitize: FOUND SOMETHING in {' and '.join(found)}; {work}" if found else "sanitize: nothing found")
     return 1 if found else 0
+
+
+def sanitize_seeds(work: Path) -> int:
+    """All seeds of the readers through an extension with AddressSanitizer alone, which is built sooner."""
+    compiler = gcc_with("address")
+    if compiler is None:
+        return 0
+    environment = sanitized_extension(compiler, work, "address")
+    done = subprocess.run([sys.executable, str(READERS), "--replay"], env=environment, cwd=work, check=False)
+    say(f"sanitize: FOUND SOMETHING; {work}" if done.returncode else "sanitize: nothing found")
+    return 1 if done.returncode else 0
+
+
+def gcc_with(sanitizer: str) -> str | None:
+    """g++, if it has the libraries of the sanitizers; says so if it does not."""
+    compiler = shutil.which("g++")
+    if compiler is None or not all(preloaded(compiler, sanitizer)):
+        say("sanitize: skipped, g++ with libasan and libubsan is not installed")
+        return None
+    return compiler
+
+
+def preloaded(compiler: str, sanitizer: str) -> list[str | None]:
+    return [library_of(compiler, name) for name in RUNTIME if "undefined" in sanitizer or "ubsan" not in name]
+
+
+def sanitized_extension(compiler: str, work: Path, sanitizer: str) -> dict[str, str]:
+    """Build a copy of the package with a sanitized kernel; returns the environment that uses it."""
+    build_extension(compiler, work, sanitizer)
+    return os.environ | {
+        "LD_PRELOAD": ":".join(filter(None, preloaded(compiler, sanitizer))),
+        # Python keeps much until its end, and pytrec_eval frees what it has made with new[]. pytest would hide what is said.
+        "ASAN_OPTIONS": f"detect_leaks=0:alloc_dealloc_mismatch=0:log_path={work / 'sanitizer'}",
+        "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={work / 'sanitizer'}",
+        "PYTHONMALLOC": "malloc",  # so that a read beyond a Python object is seen
+        "PYTHONPATH": os.pathsep.join(map(str, (work, ROOT / "tests"))),  # comes before the editable install
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def replayed_without_clang(compiler: str, sources: Path, sanitizer: str, work: Path) -> bool:
+    """Whether the kernel's seeds pass; small buffers let threads take part."""
+    target = work / f"replay-{sanitizer}"
+    flags = ["-O1", *CHECKS, f"-fsanitize={sanitizer}", f"-I{sources}", f"-I{HERE}"]
+    compile_all(
+        compiler, [*(sources / name for name in FUZZED), HERE / "kernel_fuzz.cpp", HERE / "replay.cpp"], flags, target
+    )
+    inputs = sorted(map(str, (work / "seeds").iterdir()))
+    done = subprocess.run([target, *inputs], capture_output=True, check=False, cwd=work)
+    log = done.stderr.decode("utf-8", "replace")
+    if done.returncode:
+        (work / f"{target.name}.log").write_text(log)
+        say(log[-4000:])
+    return done.returncode == 0
 
 
 def library_of(compiler: str, name: str) -> str | None:
@@ -268,14 +332,26 @@ def library_of(compiler: str, name: str) -> str | None:
     return path if os.path.isabs(path) else None  # the name alone says that there is none
 
 
-def build_extension(compiler: str, work: Path) -> None:
+def build_extension(compiler: str, work: Path, sanitizer: str) -> None:
     """A copy of the package with a sanitized kernel."""
     package = work / "assay"
     shutil.copytree(ROOT / "src" / "assay", package, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     sources = sorted((package / "native").glob("*.cpp"))
-    flags = ["-fsanitize=address,undefined", "-O1", *CHECKS, "-fPIC", "-shared", f"-I{sysconfig.get_path('include')}"]
-    target = package / "native" / "_kernel.abi3.so"
-    subprocess.run([compiler, *flags, *map(str, sources), "-o", str(target)], check=True)
+    flags = [f"-fsanitize={sanitizer}", "-O1", *CHECKS, "-fPIC", f"-I{sysconfig.get_path('include')}"]
+    compile_all(compiler, sources, flags, package / "native" / "_kernel.abi3.so", "-shared")
+
+
+def compile_all(compiler: str, sources: Iterable[Path], flags: list[str], target: Path, *link: str) -> None:
+    """Compile the sources, several at a time, and link them."""
+
+    def compiled(source: Path) -> str:
+        made = f"{target}-{source.stem}.o"
+        subprocess.run([compiler, *flags, "-c", str(source), "-o", made], check=True)
+        return made
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = list(pool.map(compiled, sources))
+    subprocess.run([compiler, *flags, *link, *objects, "-o", str(target)], check=True)
 
 
 def main() -> int:
@@ -283,9 +359,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=600, help="how long to fuzz (default: 600)")
     parser.add_argument("--corpus", type=Path, help="keep what the fuzzer has learnt in this folder")
     parser.add_argument("--sanitize", action="store_true", help="run the tests on a sanitized extension instead")
+    parser.add_argument("--seeds", action="store_true", help="run the readers' seeds on a sanitized extension instead")
     given = parser.parse_args()
     work = Path(tempfile.mkdtemp(prefix="assay-fuzz-"))
-    found = sanitize(work) if given.sanitize else fuzz(given.seconds, given.corpus, work)
+    if given.sanitize or given.seeds:
+        found = sanitize(work) if given.sanitize else sanitize_seeds(work)
+    else:
+        found = fuzz(given.seconds, given.corpus, work)
     if not found:
         shutil.rmtree(work)
     return found

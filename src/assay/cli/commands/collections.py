@@ -10,6 +10,7 @@ import click
 from assay.cli import write
 from assay.cli.bars import is_watched
 from assay.cli.options import format_option, output_options, parts_options
+from assay.cli.validation import without_secrets
 from assay.collections import check_collection, embedded_collections
 from assay.collections.columns import parse_collection_columns, parse_files
 from assay.collections.opening import files_of
@@ -68,7 +69,7 @@ def check_command(
         found = check_collection(
             place, split=split, columns=parse_collection_columns(columns), files=parse_files(files), progress=progress
         )
-    write(RENDERERS[output_format](found, strict=strict), output)
+    write(RENDERERS[output_format](without_secrets(found), strict=strict), output)
     if not found.holds(strict=strict):
         click.get_current_context().exit(1)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, get_args
 
 import click
@@ -29,6 +28,7 @@ from assay.evaluation import Evaluator
 from assay.formats.readings import Readings
 from assay.formats.unread import open_run
 from assay.report.comparison import RENDERERS
+from assay.report.drawing.terminal import is_terminal
 
 SECTION = "Measure"
 OF_TABLES = (
@@ -146,7 +146,7 @@ def command(
     study = Study(**{name: given.pop(name) for name in Study.__struct_fields__ if name in given})
     asked = given.pop("moves")
     page = output_format == "html"
-    if page and output is None and sys.stdout is not None and sys.stdout.isatty():
+    if page and output is None and is_terminal():
         raise InputError("an HTML page cannot be shown in the terminal; write it to a file: -o comparison.html")
     readings: Readings = given["readings"]
     looks = {

@@ -10,7 +10,7 @@ import click
 from assay.cli import write
 from assay.evaluation import Evaluator
 from assay.example import FOLDER, QRELS, RUNS
-from assay.files import write_whole
+from assay.files import explaining, write_whole
 from assay.report.evaluation import RENDERERS, tabulate
 
 SECTION = "Learn"
@@ -41,7 +41,8 @@ def command(folder: str | None) -> None:
     evaluator = Evaluator(QRELS, MEASURES)
     evaluations = [evaluator.evaluate(run) for run in RUNS]
     if folder is not None:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        with explaining(folder):
+            Path(folder).mkdir(parents=True, exist_ok=True)
         for file in (QRELS, *RUNS):
             write_whole(Path(folder) / file.name, file.read_bytes())
     paths = " ".join(os.path.join(folder or os.path.relpath(FOLDER), path.name) for path in (QRELS, *RUNS))

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from assay.cli import write
+from assay.cli import note, write
 from assay.cli.options import (
     like_option,
     measure_options,
     output_options,
     rule_options,
+    spreadsheet_option,
     threads_option,
     unmatched_option,
 )
@@ -20,8 +21,10 @@ from assay.cli.reports import Wishes, findings_of, report_options
 from assay.cli.run_files import runs_argument
 from assay.evaluation import Evaluator, Unmatched
 from assay.formats.readings import Readings
+from assay.formats.spreadsheets import DELIMITED, notes_on_formulas, refuse_other_format
 from assay.formats.unread import open_run
 from assay.report.evaluation import RENDERERS, tabulate
+from assay.report.evaluation.delimited import for_spreadsheet, names_of_rows
 
 SECTION = "Measure"
 
@@ -36,6 +39,7 @@ SECTION = "Measure"
 @measure_options
 @click.option("--per-query", is_flag=True, help="Also show the values of each query.")
 @output_options(RENDERERS, "Output format; all but csv, tsv and trec include the conventions and the coverage.")
+@spreadsheet_option
 @like_option
 @rule_options
 @input_options
@@ -49,6 +53,7 @@ def command(
     per_query: bool,
     output_format: str,
     output: str | None,
+    spreadsheet: bool,
     like: str,
     readings: Readings,
     unmatched: Unmatched,
@@ -63,6 +68,8 @@ def command(
     'runs/*.run' for all files that match. --report DIR writes a report that `assay verify DIR` can check later.
     """
     refuse_second_stdin(qrels, runs)
+    if spreadsheet:
+        refuse_other_format(output_format)
     experiment = wishes.begin(qrels, [path for _, path in map(split_name, runs)], readings) if wishes else None
     evaluator = Evaluator(
         qrels,
@@ -83,5 +90,8 @@ def command(
 
         outcome = experiment.evaluate(evaluator, opened, evaluation_files, find=findings_of(experiment))
         table = tabulate(outcome.evaluations, per_query=per_query, targets=outcome.targets)
-    write(RENDERERS[output_format](table), output)
+    write(RENDERERS[output_format](for_spreadsheet(table) if spreadsheet else table), output)
+    if output_format in DELIMITED and not spreadsheet:
+        for text in notes_on_formulas(names_of_rows(table)):
+            note(text)
     wishes.say_where()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from assay.cli import write
+from assay.cli import say, write
 from assay.cli.options import (
     like_option,
     output_options,
@@ -122,5 +122,5 @@ def command(
     except BrokenPipeError:
         sys.stdout = None  # the reader is gone, but the exit code still counts
     if output is not None:
-        click.echo(headline(gate).encode("utf-8", "backslashreplace"), err=True)
+        say(headline(gate))
     sys.exit(gate.exit_code)

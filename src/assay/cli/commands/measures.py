@@ -6,7 +6,7 @@ import json
 
 import click
 
-from assay.cli import write
+from assay.cli import say, write
 from assay.cli.options import format_option
 from assay.errors import UnknownMeasureError
 from assay.measures import Definition, definition_of, definitions
@@ -62,9 +62,9 @@ def choose(seen: int, **given: str | None) -> None:
 
 
 def _ask(question: Question) -> str:
-    click.echo(question.text, err=True)
+    say(question.text)
     for number, answer in enumerate(question.answers, 1):
-        click.echo(f"  {number}  {answer.text}", err=True)
+        say(f"  {number}  {answer.text}")
     try:
         number = click.prompt("Answer", type=click.IntRange(1, len(question.answers)), err=True)
     except click.Abort:

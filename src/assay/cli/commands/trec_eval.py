@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import click
 
 from assay.cli import write
+from assay.cli.bars import is_watched
+from assay.errors import for_terminal
 
 SECTION = "Measure"
 
@@ -20,8 +22,14 @@ def run(arguments: Sequence[str]) -> int:
     out, complaints = io.StringIO(), io.StringIO()
     code = main(arguments, out, complaints)
     write(out.getvalue())
-    click.echo(complaints.getvalue().encode("utf-8", "surrogateescape"), err=True, nl=False)
+    _complain(complaints.getvalue())
     return code
+
+
+def _complain(text: str) -> None:
+    """Bytes as the C program writes them, but on a terminal without control characters."""
+    shown = for_terminal(text) if is_watched() else text
+    click.echo(shown.encode("utf-8", "surrogateescape"), err=True, nl=False)
 
 
 @click.command(

@@ -29,7 +29,9 @@ from assay.rules import RULE_CHOICES, Judges
     help="Write one row per query and document, with this grade of several judgments.  [default: all rows]",
 )
 @reading_options("qrels")
-def command(qrels: str, output: str, to: str | None, judges: Judges | None, reading: Reading) -> None:
+def command(
+    qrels: str, output: str, to: str | None, spreadsheet: bool, judges: Judges | None, reading: Reading
+) -> None:
     """Convert QRELS to another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
 
     Grades keep every digit. A note lists columns that the format cannot store. Ids that it cannot store are an error.
@@ -38,7 +40,7 @@ def command(qrels: str, output: str, to: str | None, judges: Judges | None, read
     target = target_format((qrels, reading.queries.source), output, to)
     table = as_qrels(qrels, reading)
     merged = Merged(table, None) if judges is None else merge_judges(table, judges)
-    data, left_out = qrels_as_bytes(merged.qrels, target)
+    data, left_out = qrels_as_bytes(merged.qrels, target, spreadsheet=spreadsheet)
     finish(data, (*merge_notes(merged), *left_out), output)
 
 

@@ -9,7 +9,7 @@ from assay.cli.options import format_option
 from assay.cli.reading import reading_options
 from assay.formats import info
 from assay.formats.readings import Reading
-from assay.report.info import INFO_RENDERERS
+from assay.report.info import INFO_RENDERERS, without_secrets
 
 
 @click.command("info", short_help="Summarise judgments.", epilog="Example: assay qrels info qrels.txt --format json")
@@ -21,4 +21,4 @@ def command(qrels: str, output_format: str, reading: Reading) -> None:
 
     Reads any supported format, plain or compressed; - is standard input.
     """
-    write(INFO_RENDERERS[output_format](info.qrels_info(qrels, reading)))
+    write(INFO_RENDERERS[output_format](without_secrets(info.qrels_info(qrels, reading))))

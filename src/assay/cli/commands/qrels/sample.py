@@ -8,8 +8,8 @@ from itertools import combinations
 
 import click
 
-from assay.cli import write
-from assay.cli.options import format_option
+from assay.cli import note, write
+from assay.cli.options import format_option, spreadsheet_option
 from assay.cli.reading import reading_options
 from assay.collections.sampling import sample_qrels
 from assay.errors import InputError
@@ -37,6 +37,7 @@ from assay.report.sample import SAMPLE_RENDERERS
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="DEV", help="File for the sampled queries.")
 @click.option("--rest", type=click.Path(dir_okay=False), metavar="TEST", help="File for all other queries.")
 @click.option("--to", type=click.Choice(OUTPUT_FORMATS), help="Output format; by default, from the files' endings.")
+@spreadsheet_option
 @format_option(SAMPLE_RENDERERS, "How to show the counts.")
 @reading_options("qrels", queries=False)
 def command(
@@ -48,6 +49,7 @@ def command(
     output: str | None,
     rest: str | None,
     to: str | None,
+    spreadsheet: bool,
     output_format: str,
     reading: Reading,
 ) -> None:
@@ -62,12 +64,12 @@ def command(
     table = as_qrels(qrels, reading)
     sample = sample_qrels(table, share=share, size=size, seed=seed, rel=rel)
     parts = [(path, part) for path, part in ((output, sample.sampled), (rest, sample.rest)) if path is not None]
-    made = [(path, *qrels_as_bytes(part, targets[path])) for path, part in parts]
+    made = [(path, *qrels_as_bytes(part, targets[path], spreadsheet=spreadsheet)) for path, part in parts]
     for path, data, _ in made:  # write only after every part could be formatted
         write(packed(data, path), path)
     write(SAMPLE_RENDERERS[output_format](sample, {"source": qrels, "sampled": output, "rest": rest}))
-    for note in dict.fromkeys(note for _, _, notes in made for note in notes):
-        click.echo(f"Note: {note}", err=True)
+    for text in dict.fromkeys(text for _, _, notes in made for text in notes):
+        note(text)
 
 
 def _format_for(path: str, to: str | None, source: str, reading: Reading) -> str:

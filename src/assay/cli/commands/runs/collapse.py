@@ -11,6 +11,7 @@ from assay.formats.readings import Reading
 from assay.fusion import WAYS, collapse
 from assay.fusion.collapsing import Chunks
 from assay.records.identity import file_digest, is_file
+from assay.secrets import Secrets
 
 EXAMPLES = r"""Example: assay runs collapse chunks.run --regex '^(.+)#\d+$' -o documents.run
 
@@ -42,6 +43,7 @@ def command(
     output: str,
     to: str | None,
     tag: str | None,
+    spreadsheet: bool,
     metadata: bool,
 ) -> None:
     """Turn a RUN of chunks into a run of documents, with each document once per query.
@@ -52,7 +54,9 @@ def command(
     inputs = read_inputs((run,), output, to, reading)
     documents, rule = _documents(chunk_map, regex)
     collapsed = collapse(inputs.tables[0], documents, by=by)
-    write_derived(collapsed, {"collapse": {"by": by, **rule}}, inputs, tag=tag, metadata=metadata)
+    write_derived(
+        collapsed, {"collapse": {"by": by, **rule}}, inputs, tag=tag, metadata=metadata, spreadsheet=spreadsheet
+    )
 
 
 def _documents(chunk_map: str | None, regex: str | None) -> tuple[Chunks, dict[str, object]]:
@@ -64,4 +68,4 @@ def _documents(chunk_map: str | None, regex: str | None) -> tuple[Chunks, dict[s
     from assay.inputs.chunks import read_chunks
 
     digest = {"sha256": file_digest(chunk_map).sha256} if is_file(chunk_map) else {}
-    return read_chunks(chunk_map), {"map": {"path": chunk_map, **digest}}
+    return read_chunks(chunk_map), {"map": {"path": Secrets().hide(chunk_map), **digest}}

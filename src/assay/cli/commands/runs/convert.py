@@ -20,12 +20,12 @@ from assay.formats.writing import run_as_bytes
 @conversion_options
 @click.option("--tag", help="Run tag to write instead of the original; TREC files need one.")
 @reading_options("run")
-def command(run: str, output: str, to: str | None, tag: str | None, reading: Reading) -> None:
+def command(run: str, output: str, to: str | None, tag: str | None, spreadsheet: bool, reading: Reading) -> None:
     """Convert a RUN to another format: trec, beir, msmarco, json, jsonl, csv, tsv, parquet or arrow.
 
     Scores keep every digit, so all measures stay the same. A note lists columns that the format cannot store. Ids that it
     cannot store are an error.
     """
     target = target_format((run, reading.queries.source), output, to)
-    data, left_out = run_as_bytes(as_run(run, reading), target, tag=tag)
+    data, left_out = run_as_bytes(as_run(run, reading), target, tag=tag, spreadsheet=spreadsheet)
     finish(data, left_out, output)

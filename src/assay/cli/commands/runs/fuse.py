@@ -53,6 +53,7 @@ def command(
     output: str,
     to: str | None,
     tag: str | None,
+    spreadsheet: bool,
     metadata: bool,
 ) -> None:
     """Fuse RUNS into one, with reciprocal rank fusion or another method.
@@ -66,7 +67,9 @@ def command(
     how = {"name": fused.method, **fused.parameters, "normalisation": fused.norm, "ranks": fused.ranks}
     how |= {} if fused.weights is None else {"weights": fused.weights}
     how |= {} if depth is None else {"depth": depth}
-    write_derived(fused.run, {"fusion": how}, inputs, tag=tag, metadata=metadata, notes=fused.notes)
+    write_derived(
+        fused.run, {"fusion": how}, inputs, tag=tag, metadata=metadata, spreadsheet=spreadsheet, notes=fused.notes
+    )
 
 
 def _weights(text: str | None) -> list[float] | None:

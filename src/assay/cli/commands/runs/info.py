@@ -9,7 +9,7 @@ from assay.cli.options import format_option
 from assay.cli.reading import reading_options
 from assay.formats import info
 from assay.formats.readings import Reading
-from assay.report.info import INFO_RENDERERS
+from assay.report.info import INFO_RENDERERS, without_secrets
 
 
 @click.command("info", short_help="Summarise a run.", epilog="Example: assay runs info bm25.run.gz")
@@ -21,4 +21,4 @@ def command(run: str, output_format: str, reading: Reading) -> None:
 
     Reads any supported format, plain or compressed; - is standard input.
     """
-    write(INFO_RENDERERS[output_format](info.run_info(run, reading)))
+    write(INFO_RENDERERS[output_format](without_secrets(info.run_info(run, reading))))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.records.secrets import HIDDEN, Secrets, is_secret_name
+from assay.secrets import HIDDEN, Secrets, is_secret_name
 
 TOKENS = st.text("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=12, max_size=40)
 
@@ -230,6 +230,6 @@ def test_hidden_is_what_reports_show():
 
 
 def test_addresses_in_an_error_show_no_secret_and_the_rest_is_left():
-    shown = Secrets().hide_addresses("key: https://ann:pw@example.org/x?sig=abc: no such file")
+    shown = Secrets().hide_in_message("key: https://ann:pw@example.org/x?sig=abc: no such file")
 
     assert "key: https://***@example.org/x?sig=*** no such file" == shown

@@ -5,9 +5,12 @@ When in doubt, a value is hidden: a missing parameter is a nuisance, a leaked pa
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote, unquote
 
 HIDDEN = "***"
 _LOGIN_OPTIONS = ("-u", "--user", "--proxy-user", "-U")  # of curl: USER:PASSWORD
@@ -22,9 +25,9 @@ _SECRET_WORDS = frozenset(
         *("credential", "credentials", "signature", "sig", "sas", "webhook", "webhooks"),
     ]
 )
-_SECRET_ENDS = ("token", "secret", "password", "passwd", "passphrase")  # accesstoken, clientsecret
+_SECRET_ENDS = ("token", "secret", "password", "passwd", "passphrase", "sessionid", "sessid")  # accesstoken, PHPSESSID
 _SECRET_ALONE = frozenset(
-    {"code", "session", "sessionid", "sid"}
+    {"code", "session", "sid", "otp", "pin", "hmac"}
 )  # secret as a whole name: ?code=, but not code_version=
 _COUNTED = frozenset({"tokens", "token", "keys", "key", "pass", "code", "session"})  # max_tokens=512 is not a secret
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -42,26 +45,45 @@ _SHAPES = (
     r"pypi-[\w-]{16,}",
     r"SG\.[\w-]{16,}\.[\w-]{16,}",  # SendGrid
     r"pcsk_\w{8,}",  # Pinecone
+    r"(?:gsk|jina|r8|hv[bs]|xai|pplx|nvapi|dckr_pat|lin_api|tvly|glptt|GOCSPX)[_.-][\w-]{16,}",
+    r"bot\d{5,}:[\w-]{8,}",  # Telegram
     r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?",  # JSON Web Token
 )
 _SHAPE = re.compile("|".join(rf"(?<![A-Za-z0-9])(?:{shape})" for shape in _SHAPES))
-_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
-_USER_INFO = re.compile(
-    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^/?#\s]*)@"
-)  # up to the last @: passwords may contain one
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    re.DOTALL,
+)
+# Each pattern begins where a word does, so that no text, however long, takes more than one pass.
+_SCHEME = r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*://"
+_USER_INFO = re.compile(rf"(?P<scheme>{_SCHEME})(?P<user>[^/?#\s]*)@")  # up to the last @: passwords may contain one
 _LOGIN = re.compile(
     r"(?<![\w.+-])(?P<user>[\w.+-]+:[^\s/@:]+)@(?=[\w-]+(?:\.[\w-]+|[:/]))"
 )  # without a scheme: ann:pw@host/x
 _WEBHOOK = re.compile(
-    r"(?P<place>https?://[^\s/]*(?:hook[^\s/]*/|[^\s/]*/(?:[^\s/]+/)*?[\w-]*hooks?/))[^\s\"']+", re.IGNORECASE
+    r"(?P<place>https?://(?:[^\s/]*?hook[^\s/]*/|[^\s/]*/(?:[^\s/]+/)*?[\w-]*hook[\w-]*/))[^\s\"']+", re.IGNORECASE
 )
-_OPTION = re.compile(r"(?P<name>(?<!\S)--?[A-Za-z][\w-]*)(?P<blank>\s+)(?P<value>(?!-)\S+)")
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
-_BEARER = re.compile(r"(?P<word>\b(?:bearer|basic)\s+)(?=\S*\d|\S{20,})[\w.~+/=-]{8,}", re.IGNORECASE)
 _QUOTED = r'"(?:[^"\\]|\\.)*"|\'[^\']*\''
-_NAME = re.compile(r"(?P<name>[\w.-]+)[\"']?\s*[=:]\s*")
-_VALUE = re.compile(rf"(?!//)(?:(?:bearer|basic)\s+)?(?:{_QUOTED}|(?:(?!&[\w.-]+=)[^\s\"'{{}}])+)", re.IGNORECASE)
-_LINE_PAIR = re.compile(r"(?P<start>[ -]*)(?P<name>[^:]+?)\s*:(?P<value>.*)")
+_OPTION = re.compile(
+    rf"(?P<name>(?<![\w-])--?[A-Za-z][\w-]*)(?P<blank>[\"']?,?\s+)(?P<value>(?!-)(?:{_QUOTED}|[^\s\"']\S*))"
+)
+_GLUED_LOGIN = re.compile(r"(?P<name>(?<!\S)(?:-[uU]|--(?:proxy-)?user=))(?P<user>[^\s:]*:\S+)")  # curl -uann:pw
+_GLUED_PASSWORD = re.compile(r"(?P<start>\b(?:sshpass|mysql\w*|mariadb\w*)\b[^\n]{0,200}?\s-p\s*)(?P<value>[^\s-]\S*)")
+_ADDRESS = re.compile(rf"{_SCHEME}\S+|(?<!\S)\S*?%3A%2F%2F\S+", re.IGNORECASE)
+_BEARER = re.compile(r"(?P<word>\b(?:bearer|basic)\s+)(?=\S*\d|\S{20,})[\w.~+/=-]{8,}", re.IGNORECASE)
+_SAID = re.compile(
+    r"(?P<word>\b(?:pass(?:word|phrase|wd)|pwd|token|secret|(?:api|access)[ _-]?key)\s+(?:(?:is|was|->|=>|:=)\s+)?)"
+    r"(?P<value>(?=\S*\d)(?=\S*[A-Za-z])[^\s\"'{}]{6,})",
+    re.IGNORECASE,
+)  # in a sentence: the password is hunter2
+_NAME = re.compile(r"(?<![\w.-])(?P<name>[\w.-]+)\\*[\"']?\s*[=:]\s*")
+_ESCAPED = r"(?P<escape>\\+)(?P<mark>[\"']).*?(?P=escape)(?P=mark)"  # in JSON within JSON
+_VALUE = re.compile(
+    rf"(?!//)(?:(?:bearer|basic)\s+)?(?:{_QUOTED}|{_ESCAPED}|(?:(?!&[\w.-]+=)[^\s\"'{{}}])+)", re.IGNORECASE
+)
+_PAIR_WITHOUT_BLANKS = re.compile(r"(?<![\w.%-])[\w.%-]+=[^\s\"']+")  # in a message of ours, `name: text` is no pair
+_DEEPEST = 4  # times that a text may be percent-encoded
+_LINE_PAIR = re.compile(r"(?P<start>[ -]*)(?P<name>[^: -][^:]*):(?P<value>.*)")
 _WHOLE_PAIR = re.compile(r"(?P<name>-{0,2}[\w.-]+)(?P<sign>\s*[=:]\s*)(?P<value>.+)", re.DOTALL)
 
 
@@ -96,11 +118,11 @@ class Secrets:
         self._known = set(known)
 
     def learn(self, value: str) -> None:
-        """Hide this value from now on, unless it is too short to search for."""
-        bare = value.strip().strip("\"'")
+        """Hide this value from now on, in every usual encoding, unless it is too short to search for."""
+        bare = value.strip().strip("\\\"'")
         bare = re.sub(r"^(?:bearer|basic)\s+", "", bare, flags=re.IGNORECASE)
         if len(bare) >= _WORTH_KNOWING and bare != HIDDEN:
-            self._known.add(bare)
+            self._known |= {form for form in _encodings(bare) if len(form) >= _WORTH_KNOWING}
 
     def hide_command(self, arguments: Sequence[str]) -> tuple[str, ...]:
         """A command line without its secrets: `--api-key VALUE`, `--api-key=VALUE`, `NAME=VALUE`, `Name: value`."""
@@ -110,7 +132,7 @@ class Secrets:
             if value_follows:
                 self.learn(argument)
             shown.append(HIDDEN if value_follows else self.hide_argument(argument))
-            value_follows = not value_follows and (_is_secret_option(argument) or argument in _LOGIN_OPTIONS)
+            value_follows = _is_scheme(argument) or (not value_follows and _announces_secret(argument))
         return tuple(self.hide(argument) for argument in shown)  # again: later arguments may have revealed secrets
 
     def hide_argument(self, argument: str) -> str:
@@ -127,22 +149,46 @@ class Secrets:
         return self.hide(argument)
 
     def hide(self, text: str) -> str:
-        """A text without its secrets."""
+        """A text without its secrets; decoded, if that shows a secret."""
+        hidden = plain = self._hide_in_plain(text)
+        for _ in range(_DEEPEST):
+            if "%" not in plain:
+                break
+            plain = unquote(plain, errors="surrogateescape")
+            found = self._hide_in_plain(plain)
+            if found != plain:
+                hidden = plain = found
+        return hidden
+
+    def _hide_in_plain(self, text: str) -> str:
         text = _PRIVATE_KEY.sub(HIDDEN, text)
         text = _WEBHOOK.sub(rf"\g<place>{HIDDEN}", text)
         text = _USER_INFO.sub(self._without_user, text)
         text = _LOGIN.sub(self._without_login, text)
+        text = _GLUED_LOGIN.sub(self._without_glued_login, text)
+        text = _GLUED_PASSWORD.sub(rf"\g<start>{HIDDEN}", text)
         text = _OPTION.sub(self._without_option, text)
         text = self._without_pairs(text)
         text = _BEARER.sub(rf"\g<word>{HIDDEN}", text)
-        text = _SHAPE.sub(HIDDEN, text)
+        text = _SAID.sub(self._without_what_is_said, text)
+        return self._without_known(_SHAPE.sub(HIDDEN, text))
+
+    def _without_known(self, text: str) -> str:
         for value in sorted(self._known, key=len, reverse=True):
             text = text.replace(value, HIDDEN)
         return text
 
-    def hide_addresses(self, text: str) -> str:
-        """A text whose addresses (URLs) show no secrets; the rest is left as it is."""
-        return _ADDRESS.sub(lambda found: self.hide(found[0]), text)
+    def hide_in_message(self, text: str) -> str:
+        """A message of ours, whose own words are no secrets: what it quotes shows none.
+
+        >>> Secrets().hide_in_message("key: https://ann:pw@example.org/x: no such file")
+        'key: https://***@example.org/x: no such file'
+        """
+        text = _ADDRESS.sub(lambda found: self.hide(found[0]), text)
+        text = _LOGIN.sub(self._without_login, text)
+        text = _OPTION.sub(self._without_option, text)
+        text = _PAIR_WITHOUT_BLANKS.sub(lambda found: self.hide(found[0]), text)
+        return self._without_known(_SHAPE.sub(HIDDEN, _BEARER.sub(rf"\g<word>{HIDDEN}", text)))
 
     def hide_value(self, name: str, value: str) -> str:
         """A named value: completely hidden if the name is secret."""
@@ -183,7 +229,7 @@ class Secrets:
                 shown.append(line)
                 continue
             self.learn(pair["value"])
-            shown.append(f"{pair['start']}{pair['name']}: {HIDDEN}")
+            shown.append(f"{pair['start']}{pair['name'].rstrip()}: {HIDDEN}")
         return self.hide("\n".join(shown))
 
     def _without_user(self, found: re.Match[str]) -> str:
@@ -193,6 +239,14 @@ class Secrets:
     def _without_login(self, found: re.Match[str]) -> str:
         self.learn(found["user"].partition(":")[2])
         return f"{HIDDEN}@"
+
+    def _without_glued_login(self, found: re.Match[str]) -> str:
+        self.learn(found["user"].partition(":")[2])
+        return f"{found['name']}{HIDDEN}"
+
+    def _without_what_is_said(self, found: re.Match[str]) -> str:
+        self.learn(found["value"])
+        return f"{found['word']}{HIDDEN}"
 
     def _without_option(self, found: re.Match[str]) -> str:
         """`--password VALUE` or `-u USER:PASSWORD` within a text."""
@@ -206,13 +260,31 @@ class Secrets:
         """A text with the values of secret names hidden, up to a space or the closing quote."""
         parts, done = [], 0
         for found in _NAME.finditer(text):
+            if found.start() < done or not is_secret_name(found["name"]):
+                continue  # before its value is looked at, which may be long
             value = _VALUE.match(text, found.end())
-            if found.start() >= done and value is not None and is_secret_name(found["name"], value[0]):
+            if value is not None and is_secret_name(found["name"], value[0]):
                 self.learn(value[0])
                 parts += [text[done : found.end()], HIDDEN]
                 done = value.end()
         return "".join([*parts, text[done:]])
 
 
-def _is_secret_option(argument: str) -> bool:
-    return argument.startswith("-") and "=" not in argument and is_secret_name(argument)
+def _announces_secret(argument: str) -> bool:
+    """Whether the next argument is a secret: after `--api-key`, `-u`, `Authorization:` or `token =`."""
+    name = argument.strip("\"'{")
+    if name.endswith((":", "=")):
+        return is_secret_name(name.rstrip(":=\"'"))
+    is_option = argument.startswith("-") and "=" not in argument
+    return argument in _LOGIN_OPTIONS or (is_option and is_secret_name(argument))
+
+
+def _is_scheme(argument: str) -> bool:
+    return argument.strip("\"'").casefold() in ("bearer", "basic")
+
+
+def _encodings(secret: str) -> set[str]:
+    """A secret as it is written in addresses, in JSON and in headers."""
+    plain = unquote(secret, errors="surrogateescape")
+    encoded = b64encode(plain.encode("utf-8", "surrogatepass")).decode().rstrip("=")
+    return {secret, plain, quote(plain, safe="", errors="surrogatepass"), json.dumps(plain)[1:-1], encoded}
