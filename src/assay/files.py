@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -99,6 +100,31 @@ def write_new(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+@contextmanager
+def passing_folder(path: Path) -> Iterator[Path]:
+    """Make a folder, and remove it on the way out if it has not been renamed by then, whenever a signal comes."""
+    try:
+        path.mkdir()  # fails if the name is taken, also by a link: what we remove must be our own
+    except OSError:
+        raise
+    except BaseException:  # a signal, just as the folder was made
+        remove_folder(path)
+        raise
+    try:
+        yield path
+    finally:
+        remove_folder(path)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder with all that is in it, as far as that is possible; a signal takes effect when it is gone."""
+    try:
+        shutil.rmtree(path, ignore_errors=True)
+    except BaseException:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
 
 
 def is_temporary(path: str | os.PathLike[str]) -> bool:

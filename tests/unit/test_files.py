@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import threading
 from pathlib import Path
 
 import pytest
 
 from assay.errors import InputError
-from assay.files import flush_tree, is_same_file, locked_folder, refuse_overwrite, write_blocks, write_whole
+from assay.files import (
+    flush_tree,
+    is_same_file,
+    locked_folder,
+    passing_folder,
+    refuse_overwrite,
+    write_blocks,
+    write_whole,
+)
 
 
 def test_a_file_is_put_in_place_in_one_step(tmp_path):
@@ -221,3 +230,29 @@ def test_all_files_of_a_folder_are_flushed_and_then_their_names(tmp_path, monkey
 
     paths = ("inner/file", "inner", "file", ".")
     assert [str(tmp_path / path) for path in paths] == flushed
+
+
+def test_a_passing_folder_goes_even_if_a_signal_comes_while_it_is_removed(tmp_path, monkeypatch):
+    removed = []
+
+    def interrupted_once(path, ignore_errors):
+        removed.append(path)
+        if len(removed) == 1:
+            raise SystemExit(129)  # what the handler of SIGHUP raises
+        rmtree(path, ignore_errors=ignore_errors)
+
+    rmtree = shutil.rmtree
+    monkeypatch.setattr(shutil, "rmtree", interrupted_once)
+    with pytest.raises(SystemExit), passing_folder(tmp_path / "new.part") as folder:
+        (folder / "file").write_text("half")
+
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_passing_folder_never_removes_what_was_there(tmp_path):
+    (tmp_path / "new.part").mkdir()
+    (tmp_path / "new.part" / "theirs").write_text("whole")
+    with pytest.raises(FileExistsError), passing_folder(tmp_path / "new.part"):
+        pass
+
+    assert "whole" == (tmp_path / "new.part" / "theirs").read_text()

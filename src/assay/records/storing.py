@@ -28,7 +28,17 @@ import msgspec
 from msgspec.structs import replace
 
 from assay.errors import InputError, some_of
-from assay.files import exchange, explaining, flush_folder, is_temporary, locked_folder, write_new, write_whole
+from assay.files import (
+    exchange,
+    explaining,
+    flush_folder,
+    is_temporary,
+    locked_folder,
+    passing_folder,
+    remove_folder,
+    write_new,
+    write_whole,
+)
 from assay.records.encoding import Kept, encode_record, read_record
 from assay.records.identity import digest_of
 from assay.records.model import MANIFEST_SCHEMA, REPORT_SCHEMA, Digest, EvaluationReport, ExperimentManifest
@@ -140,9 +150,7 @@ def _write_files(target: Path, files: Mapping[str, bytes]) -> None:
 
 def _write_beside(target: Path, files: Mapping[str, bytes]) -> None:
     """Write to a folder next to the target, then swap the two."""
-    beside = target.with_name(f"{_start(target)}{_owner()}.part")
-    beside.mkdir()  # ours alone: it fails if the name is taken, also by a link
-    try:
+    with passing_folder(target.with_name(f"{_start(target)}{_owner()}.part")) as beside:
         _fill(beside, files)
         with locked_folder(target.parent):
             if not target.exists():
@@ -152,8 +160,6 @@ def _write_beside(target: Path, files: Mapping[str, bytes]) -> None:
                 _carry_over(target, beside, files)
                 _change_places(beside, target)
         flush_folder(target.parent)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
 
 
 def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -178,7 +184,7 @@ def _change_places(new: Path, target: Path) -> None:
     except OSError:
         os.rename(aside, target)
         raise
-    shutil.rmtree(aside, ignore_errors=True)
+    remove_folder(aside)
 
 
 def _put_back(target: Path) -> None:
@@ -276,7 +282,7 @@ def _remove_leftovers(target: Path) -> None:
     if target.exists():
         abandoned += [path for path in _leftovers(target, "old") if _is_abandoned(path)]
     for path in abandoned:
-        shutil.rmtree(path, ignore_errors=True)
+        remove_folder(path)
 
 
 def _is_abandoned(path: Path) -> bool:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import numpy as np
 from msgspec import Struct
 
 from assay.errors import RetrievalError
-from assay.files import flush_folder, flush_tree, locked_folder, reason, write_new
+from assay.files import flush_folder, flush_tree, locked_folder, passing_folder, reason, write_new
 from assay.tables import Ids, Integers, as_ids, in_byte_order
 
 SCHEMA = "assay/index/2"
@@ -74,26 +74,23 @@ def building(folder: Path, settings: Mapping[str, object]) -> Iterator[Build | N
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with locked_folder(folder):
+    with locked_folder(folder), ExitStack() as made:
         part, finished = folder / _PART, folder / _FINISHED
         if find_index(folder, settings) is not None and _is_whole(finished):
             yield None
             return
         with writing(folder):
             _remove(part)
-            part.mkdir()
-        try:
-            build = Build(part)
-            yield build
-            if build.ids is None:
-                raise AssertionError("an index was not finished")  # a bug in assay
-            with writing(folder):
-                _complete(build, settings)
-                _remove(finished)
-                part.rename(finished)
-                flush_folder(folder)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)  # nothing of it could be used again
+            made.enter_context(passing_folder(part))  # nothing of an unfinished index could be used again
+        build = Build(part)
+        yield build
+        if build.ids is None:
+            raise AssertionError("an index was not finished")  # a bug in assay
+        with writing(folder):
+            _complete(build, settings)
+            _remove(finished)
+            part.rename(finished)
+            flush_folder(folder)
 
 
 def _complete(build: Build, settings: Mapping[str, object]) -> None:

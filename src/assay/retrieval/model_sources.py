@@ -12,17 +12,17 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 from msgspec import Struct
 
 from assay.errors import AssayError, MissingExtraError
+from assay.files import passing_folder
 from assay.retrieval.base import Progress
 
 _BLOCK = 1 << 20
@@ -345,14 +345,9 @@ def _refuse_offline() -> None:
         raise SourceError(f"skipped because {OFFLINE} is set")
 
 
-@contextmanager
-def _scratch(folder: Path) -> Iterator[Path]:
+def _scratch(folder: Path) -> AbstractContextManager[Path]:
     """A temporary folder for downloads, in the folder of the model."""
-    place = Path(tempfile.mkdtemp(prefix="package-", dir=folder))
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+    return passing_folder(folder / f"package-{os.urandom(4).hex()}")
 
 
 def _run(command: Sequence[str], scratch: Path, size: int, progress: Progress) -> None:

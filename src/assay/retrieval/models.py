@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from assay.errors import MissingModelError, RetrievalError, did_you_mean
-from assay.files import flush_folder, locked_folder, reason
+from assay.files import flush_folder, locked_folder, passing_folder, reason
 from assay.retrieval.added_models import AddedModel, FromFolder, FromHub, hub_id, is_hub_id, read_added
 from assay.retrieval.base import Progress, silent
 from assay.retrieval.caches import cache_folder
@@ -411,21 +410,18 @@ def _install(name: str, models: Path, sources: Sequence[Fetches], progress: Prog
     _remove_leftovers(models, target.name)
     refusals = []
     for source in sources:
-        part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=models))
         try:
-            source.fetch(part, progress)
-            part.chmod(0o755)
-            if target.exists():
-                shutil.rmtree(target)
-            part.rename(target)
-            flush_folder(models)
-            return
+            with passing_folder(models / f".{target.name}.{os.urandom(4).hex()}.part") as part:
+                source.fetch(part, progress)
+                if target.exists():
+                    shutil.rmtree(target)
+                part.rename(target)
+                flush_folder(models)
+                return
         except SourceError as error:
             refusals.append(f"{source.label}: {error}")
         except OSError as error:
             raise MissingModelError(f"{models}: cannot store the model: {reason(error)}") from None
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
     raise MissingModelError(_advice(name, refusals))
 
 
