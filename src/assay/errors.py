@@ -16,8 +16,9 @@
     ├── FusionError             runs cannot be fused or collapsed
     ├── RetrievalError          a search failed: unknown mode or setting, missing index
     │   └── MissingModelError   a model is not on this machine and cannot be downloaded
-    ├── LanguageModelError      a language model cannot be asked
-    │   └── CapError            a cap on requests, tokens or money is reached
+    ├── ServerError             a server cannot be asked: its address, its key, or no usable answer
+    │   └── LanguageModelError  a language model cannot be asked
+    │       └── CapError        a cap on requests, tokens or money is reached
     └── MissingExtraError       an optional package is not installed
 
 Every message gives the place, the problem and the fix. The command line prints it and exits with 2; any other exception
@@ -126,7 +127,11 @@ class MissingModelError(RetrievalError):
     """A model is not on this machine and cannot be downloaded; the message says how to get it."""
 
 
-class LanguageModelError(AssayError):
+class ServerError(AssayError):
+    """A server cannot be asked: invalid address, wrong key, or no usable answer."""
+
+
+class LanguageModelError(ServerError):
     """A language model cannot be asked: invalid setting, wrong key, or no usable answer."""
 
 
