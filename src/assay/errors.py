@@ -16,6 +16,7 @@
     ├── FusionError             runs cannot be fused or collapsed
     ├── RetrievalError          a search failed: unknown mode or setting, missing index
     │   └── MissingModelError   a model is not on this machine and cannot be downloaded
+    ├── FetchError              a run cannot be fetched: invalid setting, or no query was answered
     ├── ServerError             a server cannot be asked: its address, its key, or no usable answer
     │   └── LanguageModelError  a language model cannot be asked
     │       └── CapError        a cap on requests, tokens or money is reached
@@ -127,6 +128,10 @@ class MissingModelError(RetrievalError):
     """A model is not on this machine and cannot be downloaded; the message says how to get it."""
 
 
+class FetchError(AssayError):
+    """A run cannot be fetched from a system: invalid setting, or no query was answered."""
+
+
 class ServerError(AssayError):
     """A server cannot be asked: invalid address, wrong key, or no usable answer."""
 
@@ -144,6 +149,10 @@ class MissingExtraError(AssayError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs one more package: pip install 'assay-ir[{extra}]'")
+
+
+class IncompleteWarning(UserWarning):
+    """A run lacks the documents of queries that failed when it was fetched."""
 
 
 class NameWarning(UserWarning):
