@@ -277,7 +277,7 @@ class _Work:
                 return
             asked = [wait for query in left if (wait := reasons[query.id].wait) is not None]
             pause = backoff(attempt, max(asked) if asked else None, self._random)
-            if asked:
+            if any(asked):
                 self._pace.hold(pause)  # the server wants to be left alone, by all threads
             self._stopped.wait(pause)
 

@@ -364,12 +364,16 @@ def reordered(ranking: Ranking, reranked: Reranked) -> Ranking:
 class RunFile(Struct, frozen=True):
     """A run that another system has made, as a node."""
 
-    path: str
+    path: str = ""
 
     name: ClassVar[str] = "run"
     paths: ClassVar[tuple[str, ...]] = ("path",)
     inputs: ClassVar[tuple[str, ...]] = ()
     deterministic: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str) or not self.path:
+            raise RetrievalError(f"path cannot be {self.path!r}; it takes the name of a run file.")
 
     @property
     def settings(self) -> Mapping[str, object]:
