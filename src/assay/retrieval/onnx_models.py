@@ -26,7 +26,7 @@ class OnnxModel:
         runtime, tokenizers = _libraries(use)
         options = runtime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
+        options.log_severity_level = 4  # an error that we can tell is not printed by the library as well
         try:
             self._session = runtime.InferenceSession(str(files.model), options, providers=["CPUExecutionProvider"])
             self.tokenizer: Tokenizer = tokenizers.Tokenizer.from_file(str(files.tokenizer))
