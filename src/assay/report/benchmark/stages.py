@@ -276,6 +276,8 @@ def stage_legend(report: BenchmarkReport) -> Iterator[str]:
         f"{MATTERS} the measure matters at this stage. {MARKS['better']} {MARKS['worse']} significantly better or worse "
         f"than the stage before (t test{over}, alpha 0.05); of several, the best by that measure."
     )
+    if tested > 1:
+        yield "Each 95% interval is for one comparison only; they are not corrected for the number of comparisons."
     yield f"ms, p95: median and 95th percentile per query, with the stages below; own ms: without them.{_work_in_words(report)}"
     if any(stage.ceiling for stage in report.stages):
         yield (
