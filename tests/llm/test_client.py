@@ -272,7 +272,23 @@ def test_waits_grow_and_are_never_longer_than_a_minute():
 
     assert waits[0] < waits[1] < waits[2]
     assert 60 >= max(waits)
-    assert 60 >= backoff(0, 1e9, Random(1))
+
+
+def test_a_wait_that_the_server_asks_for_is_not_shortened():
+    assert 90 <= backoff(0, 90.0, Random(1)) < 91
+
+
+def test_a_server_that_asks_for_a_long_pause_is_not_asked_again(tmp_path):
+    late = Reply("quota", status=429, headers={"Retry-After": "3600"})
+    with serving(late) as fake, connect(fake, tmp_path) as client:
+        with pytest.raises(LanguageModelError) as caught:
+            client.ask(question())
+
+        assert (
+            f"no answer after 1 attempt: status 429, 'quota' (the language model m at {fake.address}). It asks for a pause "
+            "of 3,600 seconds. Run again after that: answers so far are kept and not asked again."
+        ) == str(caught.value)
+        assert 1 == len(fake.requests)
 
 
 # Answers in unusual forms
