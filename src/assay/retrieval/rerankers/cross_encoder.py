@@ -145,7 +145,7 @@ class OpenCrossEncoder(Struct, frozen=True):
     def scores(self, query: str, texts: Sequence[str]) -> Floats:
         """The score of each text. Several batches are computed in parallel."""
         pairs = self._encoded(query, texts)
-        batches = by_length([len(pair.ids) for pair in pairs], self.batch)
+        batches = by_length([len(pair) for pair in pairs], self.batch)
         scores = np.empty(len(texts))
         for places, found in zip(batches, self.pool.map(lambda some: self._scored(pairs, some), batches), strict=True):
             scores[places] = found
@@ -163,9 +163,9 @@ class OpenCrossEncoder(Struct, frozen=True):
 
     def _scored(self, pairs: Sequence[Encoding], places: Sequence[int]) -> Floats:
         batch = [pairs[place] for place in places]
-        longest = max(len(pair.ids) for pair in batch)
+        longest = max(map(len, batch))
         own = self.padding
-        for pair in batch:
+        for pair in (each for each in batch if len(each) < longest):
             pair.pad(longest, pad_id=own.pad_id, pad_type_id=own.pad_type_id, pad_token=own.pad_token)
         return score_of_logits(self.model.run(self.output, batch))
 
