@@ -196,6 +196,14 @@ def test_a_model_of_another_kind_is_refused_with_its_line_in_the_recipe(minilm, 
     assert str(refusal.value).startswith(f"r.toml:6: mode 'r': model: the model {given} is a bi-encoder, which")
 
 
+def test_what_a_recipe_overrides_is_said(minilm, bert_mini):
+    assert "instead_of" not in CrossEncoder().settings | LateInteraction().settings
+    assert {"max_length": 512} == CrossEncoder(max_length=64).settings["instead_of"]
+    assert {"max_length": 256, "query_prefix": ""} == (
+        LateInteraction(max_length=64, query_prefix="query: ").settings["instead_of"]
+    )
+
+
 # Late interaction
 
 

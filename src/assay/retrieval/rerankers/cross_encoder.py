@@ -23,7 +23,7 @@ from assay.errors import RetrievalError, show_id
 from assay.inputs.documents import Document
 from assay.retrieval.base import Progress, reranker, writable_text
 from assay.retrieval.caches import Recent
-from assay.retrieval.model_use import check_model, check_whole, fetch_model, installed_model
+from assay.retrieval.model_use import check_model, check_whole, fetch_model, installed_model, overridden
 from assay.retrieval.models import ModelFiles
 from assay.retrieval.onnx_models import OnnxModel, library_versions, processors
 from assay.retrieval.reranking import Reranked, Work, by_score
@@ -95,6 +95,7 @@ class CrossEncoder(Struct, frozen=True):
             "max_length": truncation.max_length,
             "truncation": _STRATEGIES[truncation.strategy],
             "batch": self.batch,
+            **overridden({"max_length": self.max_length}, {"max_length": self.own_length(files)}),
             **library_versions(_USE.lower()),
         }
 
@@ -105,8 +106,11 @@ class CrossEncoder(Struct, frozen=True):
     def truncation(self, files: ModelFiles) -> Truncation:
         """How pairs are shortened: at the given length, or else that of the model, or else that of its tokenizer."""
         own = _tokenizer_file(files.tokenizer).truncation or Truncation()
-        length = self.max_length or files.settings.max_length or own.max_length
-        return Truncation(length, own.strategy, own.direction)
+        return Truncation(self.max_length or self.own_length(files), own.strategy, own.direction)
+
+    def own_length(self, files: ModelFiles) -> int:
+        """The longest pair, in tokens, as the model or else its tokenizer says."""
+        return files.settings.max_length or (_tokenizer_file(files.tokenizer).truncation or Truncation()).max_length
 
     @contextmanager
     def open(self) -> Iterator[OpenCrossEncoder]:
