@@ -77,6 +77,15 @@ def _say_version(context: click.Context, option: click.Parameter, asked: bool) -
         context.exit()
 
 
+def _load_plugins(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> None:
+    """Load plug-ins before the command is imported, whose help lists what they add."""
+    if paths and not context.resilient_parsing:
+        from assay.plugins import load_file
+
+        for path in paths:
+            load_file(path)
+
+
 @click.group(
     cls=CommandSections,
     package="assay.cli.commands",
@@ -88,18 +97,14 @@ def _say_version(context: click.Context, option: click.Parameter, asked: bool) -
 )
 @click.option(
     "--plugin",
-    "plugins",
     multiple=True,
     type=click.Path(dir_okay=False),
+    expose_value=False,
+    callback=_load_plugins,
     help="A Python file with your own measures or search modes.",
 )
-def group(plugins: tuple[str, ...]) -> None:
+def group() -> None:
     """Measure how good a search system is, how sure you can be of it, and where it goes wrong."""
-    if plugins:
-        from assay.plugins import load_file
-
-        for path in plugins:
-            load_file(path)
 
 
 def main() -> None:
