@@ -27,7 +27,7 @@ BAD = {
     "500": Reply("oops", status=500),
     "503": Reply(status=503, body=b"<html>busy</html>"),
     "never": Reply(hangs=True),
-    "slow": Reply(seconds=0.6),
+    "slow": Reply(seconds=4),
     "closes": Reply(closes=True),
     "broken JSON": Reply(body=b'{"choices": [{"mess'),
     "not JSON": Reply(body=b"hello"),
@@ -43,7 +43,7 @@ def question(prompt: str = "Is it?", **parameters) -> Question:
 
 
 def connect(fake, folder, **settings):
-    service = Service(model="m", endpoint=fake.address, **{"timeout": 0.3, **settings})
+    service = Service(model="m", endpoint=fake.address, **{"timeout": 2, **settings})
     return service.connect(AnswerStore(folder))
 
 
@@ -59,7 +59,7 @@ def test_a_request_that_fails_is_sent_again(bad, tmp_path):
 @pytest.mark.parametrize(
     ("bad", "problem"),
     [
-        (BAD["never"], "no answer after 2 attempts: no answer after 0.3 seconds (time-out)"),
+        (BAD["never"], "no answer after 2 attempts: no answer after 2 seconds (time-out)"),
         (BAD["429"], "no answer after 2 attempts: status 429, 'slow down'"),
         (BAD["closes"], "no answer after 2 attempts: the connection broke"),
         (BAD["broken JSON"], "no answer after 2 attempts: the answer is not what an OpenAI-compatible server sends"),
