@@ -37,7 +37,7 @@ def render_markdown(diff: RunDiff, shown: int) -> str:
         parts.append(markdown.table(words.FIGURES_HEAD, figures, range(1, len(words.FIGURES_HEAD))))
     queries = words.changed_queries(diff)[:shown]
     if queries:
-        parts += [f"### {words.changed_title(queries)}", _queries(diff, queries)]
+        parts += [f"### {words.CHANGED}", _queries(diff, queries)]
     notes = [words.not_shown(diff, shown) if shown else "", *words.counts_of(diff), *words.notes_of(diff)]
     return "\n\n".join([*parts, "\n".join(f"{markdown.plain(note)}  " for note in filter(None, notes))]) + "\n"
 

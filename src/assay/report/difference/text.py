@@ -29,7 +29,7 @@ def render_text(diff: RunDiff, shown: int) -> str:
         parts += ["\n", _figures(diff, width)]
     queries = words.changed_queries(diff)[:shown]
     if queries:
-        parts += ["\n", _title(words.changed_title(queries), width), _queries(diff, queries, width)]
+        parts += ["\n", _title(words.CHANGED, width), _queries(diff, queries, width)]
     notes = [words.not_shown(diff, shown) if shown else "", *words.counts_of(diff), *words.notes_of(diff)]
     return Drawn("".join([*parts, "\n" * words.worth_figures(diff), *_paragraphs(filter(None, notes), width)]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ from assay.errors import show_id, some_of
 from assay.words import noun_for, number_of, plural, sentence
 
 DASH = "-"
+CHANGED = "Changed queries, worst first"
 NAMED = 3  # queries that the answer names
 FIGURES_HEAD = ("figure", "mean", "95% interval", "median", "worst 5%")
 
@@ -36,6 +37,15 @@ class Figure(Struct, frozen=True):
 def value_of(value: float | None) -> str:
     """A value with four decimals."""
     return DASH if value is None else f"{value + 0.0:.4f}"
+
+
+def first_documents(cutoff: int) -> str:
+    """The documents down to a cutoff.
+
+    >>> first_documents(1), first_documents(1000)
+    ('first document', 'first 1,000 documents')
+    """
+    return "first document" if cutoff == 1 else f"first {cutoff:,} documents"
 
 
 def names_of(diff: RunDiff) -> tuple[str, str]:
@@ -63,19 +73,16 @@ def _what_changed(diff: RunDiff) -> Iterator[str]:
         )
         return
     if deepest.unchanged == total:
-        yield f"{_identical(diff)} in the first {number_of(deepest.cutoff, 'document')}. {_scores(diff)}"
+        yield f"{_identical(diff)} in the {first_documents(deepest.cutoff)}. {_scores(diff)}"
         return
     if first.unchanged == total:
         changed = next(each for each in diff.cutoffs if each.unchanged < total)
         yield (
-            f"{_identical(diff)} in the first {number_of(first.cutoff, 'document')}; {_changed(changed, total)} in the "
+            f"{_identical(diff)} in the {first_documents(first.cutoff)}; {_changed(changed, total)} in the "
             f"first {changed.cutoff:,}{_worst(diff, diff.cutoffs.index(changed))}"
         )
         return
-    yield (
-        f"{_changed(first, total)} in the first {number_of(first.cutoff, 'document')}{_kinds(first, total)}"
-        f"{_worst(diff, 0)}"
-    )
+    yield (f"{_changed(first, total)} in the {first_documents(first.cutoff)}{_kinds(first, total)}{_worst(diff, 0)}")
 
 
 def _identical(diff: RunDiff) -> str:
@@ -156,7 +163,7 @@ def _unjudged(diff: RunDiff) -> Iterator[str]:
         return
     documents = number_of(found.entered, "document")
     yield (
-        f"Of the {documents} that entered the first {diff.cutoffs[0].cutoff:,} in judged queries, "
+        f"Of the {documents} that entered the {first_documents(diff.cutoffs[0].cutoff)} in judged queries, "
         f"{found.entered_unjudged:,} {plural('{is|are}', found.entered_unjudged)} unjudged and {plural('{counts|count}', found.entered_unjudged)} as "
         f"not relevant; of the {found.left:,} that left, {found.left_unjudged:,}."
     )
@@ -251,7 +258,7 @@ def counts_of(diff: RunDiff) -> Iterator[str]:
     for found in diff.cutoffs if changed_queries(diff) else ():
         others = total - found.unchanged - found.reordered
         yield (
-            f"First {number_of(found.cutoff, 'document')}: {found.unchanged:,} of {number_of(total, 'query')} unchanged, "
+            f"{sentence(first_documents(found.cutoff))}: {found.unchanged:,} of {number_of(total, 'query')} unchanged, "
             f"{found.reordered:,} in another order, {others:,} with other documents; {found.entered:,} "
             f"{noun_for(found.entered, 'document')} entered, {found.left:,} left."
         )
@@ -289,8 +296,3 @@ def _interval_words(diff: RunDiff) -> str:
 def title_of(diff: RunDiff) -> str:
     """The runs, for a heading."""
     return f"{names_of(diff)[0]} → {names_of(diff)[1]}"
-
-
-def changed_title(queries: Sequence[QueryDiff]) -> str:
-    """The heading of the table of queries."""
-    return sentence("changed query" if len(queries) == 1 else "changed queries, worst first")
