@@ -36,7 +36,7 @@ def test_the_answer_comes_first(files):
         "2 of 20 queries changed in the first 10 documents: 1 with other documents, 1 with the same in another order. "
         "Worst: q0\n(overlap 0.83), q1 (overlap 1.00).\n"
     )
-    assert "overlap@10          0.9917   0.9742 to 1.0091   1.0000     0.9917\n" in done.stdout
+    assert "overlap@10          0.9917   0.9742 to 1.0000   1.0000     0.9917\n" in done.stdout
     assert "    entered     >100 → 1  x\n    left        1 → >100  a\n" in done.stdout
     assert "First 10 documents: 18 of 20 queries unchanged, 1 in another order, 1 with other" in done.stdout
 
@@ -117,7 +117,7 @@ def test_json_has_all_queries_that_changed(files):
 def test_markdown_for_a_pull_request(files):
     done = assay("runs", "diff", "before.run", "after.run", "--format", "markdown", "--worst", "1", cwd=files)
 
-    assert "| overlap@10 | 0.9917 | 0.9742 to 1.0091 | 1.0000 | 0.9917 |" in done.stdout
+    assert "| overlap@10 | 0.9917 | 0.9742 to 1.0000 | 1.0000 | 0.9917 |" in done.stdout
     assert "| x (\\>100 → 1) | a (1 → \\>100) |" in done.stdout
     assert "Showing 1 of 2 changed queries" in done.stdout
 

@@ -336,6 +336,13 @@ def test_the_result_is_a_plain_value(tmp_path):
     assert ["q1"] == list(found.per_query())
 
 
+def test_intervals_end_at_the_bounds_of_the_figure():
+    """Of two queries, one kept its document and one did not: the t interval would be -5.85 to 6.85."""
+    found = diff_runs({"p": ranked("a"), "q": ranked("b")}, {"p": ranked("a"), "q": ranked("c")}, cutoffs=[1])
+
+    assert (0.5, (0.0, 1.0)) == (found.cutoffs[0].overlap.mean, found.cutoffs[0].overlap.interval)
+
+
 def test_a_bootstrap_interval_depends_only_on_its_seed():
     before = {f"q{number}": ranked("a", "b") for number in range(12)}
     after = {f"q{number}": ranked("a", "b" if number % 3 else "c") for number in range(12)}

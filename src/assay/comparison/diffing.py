@@ -65,7 +65,7 @@ class Spread(Struct, frozen=True):
     """A number of each query, over the queries that have it."""
 
     mean: float
-    interval: Interval | None  # of the mean; None for fewer than two queries
+    interval: Interval | None  # of the mean, 95%; None for fewer than two queries
     median: float
     p5: float  # 5th percentile
     p95: float
@@ -274,13 +274,18 @@ def names_of(first: OpenedRun, second: OpenedRun) -> tuple[str, str]:
     return (one, other) if one != other else (f"{first.name} (A)", f"{second.name} (B)")
 
 
-def spread(values: Floats, settings: DiffSettings) -> Spread:
-    """A number of each query in one value; NaN is left out."""
+_SHARE, _CHANGE_OF_SHARE, _COUNT, _ANY = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf), (-np.inf, np.inf)
+
+
+def spread(values: Floats, settings: DiffSettings, bounds: Interval = _SHARE) -> Spread:
+    """A number of each query in one value; NaN is left out, and the interval is cut off at the bounds of the number."""
     known = values[~np.isnan(values)]
     if not len(known):
         return Spread(np.nan, None, np.nan, np.nan, np.nan, 0)
     p5, median, p95 = (float(value) for value in np.percentile(known, [5, 50, 95]))
-    return Spread(exact_sum(known) / len(known), _interval(known, settings), median, p5, p95, len(known))
+    found = _interval(known, settings)
+    interval = None if found is None else (max(found[0], bounds[0]), min(found[1], bounds[1]))
+    return Spread(exact_sum(known) / len(known), interval, median, p5, p95, len(known))
 
 
 def _interval(values: Floats, settings: DiffSettings) -> Interval | None:
@@ -388,7 +393,7 @@ def _cutoff_diff(pair: _Pair, table: _Table, place: int, settings: DiffSettings)
         cutoff,
         spread(overlap, settings),
         spread(moved, settings),
-        None if np.isnan(change).all() else spread(change, settings),
+        None if np.isnan(change).all() else spread(change, settings, _COUNT),
         unchanged=int(np.count_nonzero(moved == 0)),
         reordered=int(np.count_nonzero((moved > 0) & (overlap == 1))),
         entered=second - within,
@@ -537,7 +542,12 @@ def _recalls(one: Heads, other: Heads, exact: Heads, settings: DiffSettings) -> 
     for cutoff in settings.cutoffs:
         first, second = recalls_of(one, exact, cutoff), recalls_of(other, exact, cutoff)
         found.append(
-            RecallChange(cutoff, spread(first, settings), spread(second, settings), spread(first - second, settings))
+            RecallChange(
+                cutoff,
+                spread(first, settings),
+                spread(second, settings),
+                spread(first - second, settings, _CHANGE_OF_SHARE),
+            )
         )
     return tuple(found)
 
@@ -556,7 +566,7 @@ def _losses(
         known = ~np.isnan(lost[number])
         before, after = (_mean(scores.column(number, side), known) for side in (0, 1))
         worse, better = (int(np.count_nonzero(sign * lost[number][known] > 0)) for sign in (1, -1))
-        losses.append(Loss(measure, before, after, spread(lost[number], settings), better, worse))
+        losses.append(Loss(measure, before, after, spread(lost[number], settings, _ANY), better, worse))
     return tuple(losses), dict(zip(scores.queries, map(tuple, lost.T.tolist()), strict=True))
 
 

@@ -161,11 +161,10 @@ def _unjudged(diff: RunDiff) -> Iterator[str]:
     found = diff.unjudged
     if found is None or not found.entered:
         return
-    documents = number_of(found.entered, "document")
     yield (
-        f"Of the {documents} that entered the {first_documents(diff.cutoffs[0].cutoff)} in judged queries, "
-        f"{found.entered_unjudged:,} {plural('{is|are}', found.entered_unjudged)} unjudged and {plural('{counts|count}', found.entered_unjudged)} as "
-        f"not relevant; of the {found.left:,} that left, {found.left_unjudged:,}."
+        f"In judged queries, {number_of(found.entered, 'document')} entered the {first_documents(diff.cutoffs[0].cutoff)}, "
+        f"{found.entered_unjudged:,} of them unjudged (these count as not relevant), and {found.left:,} left, "
+        f"{found.left_unjudged:,} of them unjudged."
     )
 
 
