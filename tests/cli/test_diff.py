@@ -82,9 +82,7 @@ def test_what_was_lost_and_the_recall(files):
     assert (0, "") == (done.returncode, done.stderr)
     assert "RR: 0.0750 lost (95% interval -0.0395 to 0.1895, no significant loss), from 1.0000 to 0.9250" in words
     assert "2 queries lost, 0 gained, of 20." in words
-    assert (
-        "In judged queries, 2 documents entered the first document, 1 of them unjudged (these count as not" in words
-    )
+    assert "In judged queries, 2 documents entered the first document, 1 of them unjudged (these count as not" in words
     assert "Recall@1 against exact: 1.0000 for before (5th percentile 1.0000), 0.9000 for after (0.0000)." in words
     assert "left 1 → >1 grade 1 a" in words
 

@@ -194,7 +194,7 @@ def test_what_was_lost_by_hand():
 
     loss, _ = found.losses
     assert ("RR", pytest.approx(1 / 3), pytest.approx(1 / 4)) == (loss.measure, loss.first, loss.second)
-    assert (pytest.approx(1 / 12), 3, 0, 1) == (loss.lost.mean, loss.lost.queries, loss.better, loss.worse)
+    assert (pytest.approx(1 / 12), 3, 0, 1) == (loss.lost.mean, loss.lost.queries, loss.rose, loss.fell)
     assert (1 / 4, 1 / 4) == found.queries[0].lost
     assert (Place("b", 2, None, 1.0),) == found.queries[0].left
     assert (1, 1, 1, 0) == tuple(
@@ -218,6 +218,15 @@ def test_queries_that_lost_most_come_first():
 
     assert [("q2", (0.5,)), ("q3", (None,)), ("q1", (-1.0,))] == [(each.query, each.lost) for each in found.queries]
     assert ["q1", "q3", "q2"] == [each.query for each in diff_runs(before, after).queries]  # without judgments
+
+
+def test_more_of_what_is_bad_is_worse():
+    """More unjudged documents: q2 got one, q1 lost one."""
+    before, after = {"q1": ranked("x"), "q2": ranked("b")}, {"q1": ranked("a"), "q2": ranked("y")}
+    found = diff_runs(before, after, qrels={"q1": {"a": 1}, "q2": {"b": 1}}, measures=["Unjudged@1"])
+
+    assert [("q2", (-1.0,)), ("q1", (1.0,))] == [(each.query, each.lost) for each in found.queries]
+    assert (1, 1) == (found.losses[0].fell, found.losses[0].rose)
 
 
 # Laws

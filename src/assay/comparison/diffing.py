@@ -16,7 +16,7 @@ from assay.asking import QueriesLike, query_texts
 from assay.comparison.agreement import PERSISTENCE, rank_biased_overlaps
 from assay.comparison.intervals import CONFIDENCE, DRAWS, Interval, bca_intervals, mean_interval, percentile_intervals
 from assay.comparison.moves import Place
-from assay.comparison.pairs import IntervalKind, SystemScores
+from assay.comparison.pairs import IntervalKind, SystemScores, higher_is_better
 from assay.errors import AssayError, QuerySetError, show_id
 from assay.evaluation import Evaluator, Unmatched, checked_threads
 from assay.formats.reading import QrelsLike, RunLike
@@ -109,8 +109,8 @@ class Loss(Struct, frozen=True):
     first: float  # mean
     second: float
     lost: Spread  # first - second
-    better: int  # queries
-    worse: int
+    fell: int  # queries whose value is lower in the second run
+    rose: int
 
 
 class Unjudged(Struct, frozen=True):
@@ -240,7 +240,8 @@ def diff_opened(
     grades = None if evaluator is None else _Grades(evaluator.judgments)
     entered, left = _changed_places(pair, settings.cutoffs[0], grades)
     table = _query_table(pair, settings)
-    queries = _queries(pair, table, entered, left, lost, settings)
+    worse = -1 if losses and not higher_is_better(losses[0].measure) else 1
+    queries = _queries(pair, table, entered, left, lost, worse)
     return RunDiff(
         *names,
         settings,
@@ -497,12 +498,15 @@ def _queries(
     entered: ByQuery,
     left: ByQuery,
     lost: Mapping[str, tuple[float, ...]],
-    settings: DiffSettings,
+    worse: int,
 ) -> tuple[QueryDiff, ...]:
-    """Worst first: by what was lost by the first measure, then by overlap at the smallest cutoff, then by RBO."""
+    """Worst first: by what was lost by the first measure, then by overlap at the smallest cutoff, then by RBO.
+
+    `worse` is -1 if more of the measure is worse.
+    """
     nothing = (np.nan,) * len(next(iter(lost.values()), ()))
     first_lost = np.array([(lost.get(query, nothing) or (0.0,))[0] for query in pair.queries])
-    order = np.lexsort((table.rbo, table.overlap[:, 0], -np.nan_to_num(first_lost)))
+    order = np.lexsort((table.rbo, table.overlap[:, 0], -worse * np.nan_to_num(first_lost)))
     rows = zip(
         order.tolist(),
         table.overlap[order].tolist(),
@@ -565,8 +569,8 @@ def _losses(
     for number, measure in enumerate(scores.measures):
         known = ~np.isnan(lost[number])
         before, after = (_mean(scores.column(number, side), known) for side in (0, 1))
-        worse, better = (int(np.count_nonzero(sign * lost[number][known] > 0)) for sign in (1, -1))
-        losses.append(Loss(measure, before, after, spread(lost[number], settings, _ANY), better, worse))
+        fell, rose = (int(np.count_nonzero(sign * lost[number][known] > 0)) for sign in (1, -1))
+        losses.append(Loss(measure, before, after, spread(lost[number], settings, _ANY), fell, rose))
     return tuple(losses), dict(zip(scores.queries, map(tuple, lost.T.tolist()), strict=True))
 
 

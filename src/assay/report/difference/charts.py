@@ -43,7 +43,7 @@ def _losses(diff: RunDiff) -> Iterator[Chart]:
         measure = show_id(loss.measure, 30)
         text = (
             f"{measure} of {show_id(diff.second, 30)} minus {show_id(diff.first, 30)} in each query of both runs: "
-            f"{loss.better:,} gained, {loss.worse:,} lost."
+            f"{loss.rose:,} higher, {loss.fell:,} lower."
         )
         yield Chart("lost", f"{measure}, query by query", text, difference_bars(gains, -loss.lost.mean, loss.measure))
 

@@ -117,7 +117,9 @@ def _how_bad(query: QueryDiff, diff: RunDiff, place: int) -> str:
     """What puts the query before the others."""
     lost = query.lost[0] if query.lost else None
     if lost:
-        return f"{show_id(diff.losses[0].measure)} {'lost' if lost > 0 else 'gained'} {abs(lost):.2f}"
+        good = higher_is_better(diff.losses[0].measure)
+        word = ("lost" if lost > 0 else "gained") if good else ("lower by" if lost > 0 else "higher by")
+        return f"{show_id(diff.losses[0].measure)} {word} {abs(lost):.2f}"
     return f"overlap {query.overlap[place]:.2f}"
 
 
@@ -152,8 +154,8 @@ def _loss_of(loss: Loss) -> str:
         )
         interval = f" (95% interval {value_of(low)} to {value_of(high)}{verdict})"
     before, after = value_of(loss.first), value_of(loss.second)
-    queries = f"{number_of(loss.worse, 'query')} {down}, {loss.better:,} {up}, of {loss.lost.queries:,}"
-    change = f"{value_of(abs(loss.lost.mean))} {word}{interval}" if loss.worse or loss.better else "nothing lost"
+    queries = f"{number_of(loss.fell, 'query')} {down}, {loss.rose:,} {up}, of {loss.lost.queries:,}"
+    change = f"{value_of(abs(loss.lost.mean))} {word}{interval}" if loss.fell or loss.rose else "nothing lost"
     return f"{show_id(loss.measure)}: {change}, from {before} to {after}; {queries}."
 
 
