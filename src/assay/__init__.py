@@ -14,6 +14,7 @@ from assay._version import __version__
 _EXPORTS = {
     "assay.checking": ("CheckReport", "check_measure"),
     "assay.comparison.comparing": ("Comparison", "compare", "compare_scores"),
+    "assay.comparison.diffing": ("RunDiff", "diff_runs"),
     "assay.comparison.pairs": ("Study",),
     "assay.diagnosis.diagnosing": ("diagnose",),
     "assay.diagnosis.model": ("Diagnosis",),

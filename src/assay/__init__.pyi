@@ -15,6 +15,8 @@ from assay.checking import check_measure as check_measure
 from assay.comparison.comparing import Comparison as Comparison
 from assay.comparison.comparing import compare as compare
 from assay.comparison.comparing import compare_scores as compare_scores
+from assay.comparison.diffing import RunDiff as RunDiff
+from assay.comparison.diffing import diff_runs as diff_runs
 from assay.comparison.pairs import Study as Study
 from assay.diagnosis.diagnosing import diagnose as diagnose
 from assay.diagnosis.model import Diagnosis as Diagnosis

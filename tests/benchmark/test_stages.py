@@ -17,11 +17,12 @@ from assay.benchmark.recipe import parse_recipe, read_recipe
 from assay.benchmark.running import run_benchmark
 from assay.errors import InputError, RetrievalError
 from assay.formats import read_run
+from assay.heads import Recall
 from assay.inputs.documents import Document
 from assay.journal import Journal
 from assay.retrieval.base import KINDS, reranker
 from assay.retrieval.nodes import Answer, Ranking, rankings_of, reordered
-from assay.retrieval.observing import Observed, Recall
+from assay.retrieval.observing import Observed
 from assay.retrieval.reranking import Reranked, Work, by_score, falling
 from assay.retrieval.texts import open_texts
 from assay.tables import Run

@@ -8,10 +8,12 @@ from typing import Any, TypeVar, cast, get_args
 
 import click
 
+from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES, Unmatched
 from assay.files import refuse_overwrite
 from assay.measures.conventions import CONVENTIONS
 from assay.measures.presets import PRESETS, preset
+from assay.report.drawing.terminal import is_terminal
 from assay.rules import RULE_CHOICES, RULES_IN_WORDS, Rules
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -98,6 +100,12 @@ def output_options(formats: Iterable[str], help_text: str) -> Callable[[Command]
         return format_option(formats, help_text)(command)
 
     return decorate
+
+
+def refuse_page_on_terminal(output_format: str, output: str | None, example: str) -> None:
+    """Refuse to print an HTML page on a terminal."""
+    if output_format == "html" and output is None and is_terminal():
+        raise InputError(f"an HTML page cannot be shown in the terminal; write it to a file: -o {example}")
 
 
 def keeps_its_input(command: Command) -> Command:

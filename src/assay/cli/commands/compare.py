@@ -11,6 +11,7 @@ from assay.cli.options import (
     like_option,
     measure_options,
     output_options,
+    refuse_page_on_terminal,
     rule_options,
     threads_option,
     unmatched_option,
@@ -28,7 +29,6 @@ from assay.evaluation import Evaluator
 from assay.formats.readings import Readings
 from assay.formats.unread import open_run
 from assay.report.comparison import RENDERERS
-from assay.report.drawing.terminal import is_terminal
 
 SECTION = "Measure"
 OF_TABLES = (
@@ -146,8 +146,7 @@ def command(
     study = Study(**{name: given.pop(name) for name in Study.__struct_fields__ if name in given})
     asked = given.pop("moves")
     page = output_format == "html"
-    if page and output is None and is_terminal():
-        raise InputError("an HTML page cannot be shown in the terminal; write it to a file: -o comparison.html")
+    refuse_page_on_terminal(output_format, output, "comparison.html")
     readings: Readings = given["readings"]
     looks = {
         "segments": given.pop("segments"),

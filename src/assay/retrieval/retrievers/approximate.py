@@ -11,11 +11,12 @@ import numpy as np
 from msgspec import Struct
 
 from assay.errors import MissingExtraError, RetrievalError
+from assay.heads import recall_of
 from assay.inputs.documents import Document
 from assay.retrieval.base import Progress, retriever, search_with, silent
 from assay.retrieval.embedding import Vectors
 from assay.retrieval.indexes import building, open_index, writing
-from assay.retrieval.observing import Observed, recall_of, sample
+from assay.retrieval.observing import Observed, sample
 from assay.retrieval.onnx_models import library_versions
 from assay.retrieval.retrievers.dense import VECTORS, Dense, VectorSearcher
 from assay.tables import Integers, Run
