@@ -19,6 +19,7 @@ from assay.comparison.intervals import CONFIDENCE, Interval, bca_intervals, mean
 from assay.comparison.paired import Alternative, PairedOptions, Significance, difference_moments
 from assay.comparison.power import detectable_difference, queries_needed
 from assay.comparison.significance import definition_of, significance_of
+from assay.comparison.weighted import WeightedPair
 from assay.errors import AssayError, MeasureError, did_you_mean, show_id
 from assay.evaluation import Evaluation
 from assay.measures import Measure, parse_measure
@@ -158,6 +159,7 @@ class PairResult(Struct, frozen=True):
     p_equivalence_corrected: float | None
     verdict: Verdict
     constant: bool  # the two differ by the same amount on every query, so nothing can be tested
+    weighted: WeightedPair | None = None  # None without weights of queries
 
 
 def tests_of(scores: SystemScores, study: Study) -> tuple[Significance, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -82,7 +82,7 @@ class QueryWeights(Struct, frozen=True, eq=False, dict=True):
             f"({some_of(lacking)}). Add {plural('{it|them}', len(lacking))}, or leave these queries out of the judgments.{none}"
         )
 
-    def beyond(self, queries: Sequence[str]) -> list[str]:
+    def beyond(self, queries: Collection[str]) -> list[str]:
         """The weighted queries that are not among these."""
         known = set(queries)
         return [query for query in self.queries if query not in known]
@@ -90,6 +90,15 @@ class QueryWeights(Struct, frozen=True, eq=False, dict=True):
     def share_of(self, queries: Sequence[str]) -> float:
         """The share of all weight that these queries have."""
         return float(self.weight[self.places(queries)].sum() / self.weight.sum())
+
+    def effective(self, queries: Sequence[str]) -> float:
+        """How many queries with equal weights would say as much as these: (sum of weights)^2 / sum of squares (Kish 1965).
+
+        >>> QueryWeights(("a", "b", "c"), np.array([2.0, 1, 1])).effective(["b", "c"])
+        2.0
+        """
+        weight = self.weight[self.places(queries)]
+        return float(weight.sum() ** 2 / (weight**2).sum()) if len(weight) else 0.0
 
     def dominant(self, queries: Sequence[str]) -> int:
         """How many of these queries have half of their weight, if they are less than a fifth of them; else 0.
