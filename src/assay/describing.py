@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
 
@@ -12,10 +11,8 @@ from assay.evaluation import Coverage
 from assay.judges import Agreement
 from assay.measures import Request
 from assay.rules import RULES_IN_WORDS, Rules
+from assay.weighting.weights import QueryWeights
 from assay.words import noun_for, number_of, plural
-
-if TYPE_CHECKING:  # rarely needed
-    from assay.weighting.weights import QueryWeights
 
 
 def conventions_in_words(rules: Rules, like: str = "assay") -> str:

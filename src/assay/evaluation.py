@@ -34,6 +34,7 @@ from assay.measures.conventions import Convention, convention
 from assay.native.sums import exact_sum
 from assay.rules import RULE_CHOICES, Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_bytes, in_byte_order
+from assay.weighting.weights import QueryWeights
 from assay.words import plural
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
@@ -41,7 +42,6 @@ if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.inputs.query_weights import QueryWeightsLike
     from assay.topics import JudgedTopics, TopicJudgments
     from assay.weighting.estimating import WeightedMean
-    from assay.weighting.weights import QueryWeights
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
 DEFAULT_CUTOFF = 10  # for coverage, if no measure has a cutoff

@@ -50,10 +50,10 @@ from assay.marking import OpenedRun
 from assay.measures import Measure
 from assay.ranking import ranked_documents
 from assay.rules import Rules
+from assay.weighting.weights import QueryWeights
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.inputs.query_weights import QueryWeightsLike
-    from assay.weighting.weights import QueryWeights
 
 __all__ = ["Comparison", "PairResult", "Segmentation", "Study", "SystemScores", "compare", "compare_scores"]
 

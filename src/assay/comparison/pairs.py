@@ -19,7 +19,6 @@ from assay.comparison.intervals import CONFIDENCE, Interval, bca_intervals, mean
 from assay.comparison.paired import Alternative, PairedOptions, Significance, difference_moments
 from assay.comparison.power import detectable_difference, queries_needed
 from assay.comparison.significance import definition_of, significance_of
-from assay.comparison.weighted import WeightedPair
 from assay.errors import AssayError, MeasureError, did_you_mean, show_id
 from assay.evaluation import Evaluation
 from assay.measures import Measure, parse_measure
@@ -133,6 +132,21 @@ class Study(Struct, frozen=True):
     def options(self) -> PairedOptions:
         """The options of the test."""
         return PairedOptions(self.alternative, self.draws, self.seed, self.minimum)
+
+
+class WeightedPair(Struct, frozen=True):
+    """A system against a baseline, by the weighted means of one measure."""
+
+    baseline_mean: float
+    system_mean: float
+    difference: float
+    interval: tuple[float, float] | None  # of the difference; None if its width cannot be estimated
+    error: float | None  # standard error; 0 if every query of the log is in the sample
+    degrees: float | None  # of freedom
+    p: float
+    p_corrected: float
+    effective: float  # effective sample size
+    verdict: Verdict
 
 
 class PairResult(Struct, frozen=True):

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison.corrections import corrected_p
+from assay.comparison.intervals import CONFIDENCE
 from assay.comparison.paired import Alternative, p_value
-
-if TYPE_CHECKING:  # pairs.py holds a WeightedPair
-    from assay.comparison.pairs import PairResult, Study, SystemScores, Verdict
-    from assay.weighting.estimating import WeightedMean
-    from assay.weighting.weights import QueryWeights
-
-
-class WeightedPair(Struct, frozen=True):
-    """A system against a baseline, by the weighted means of one measure."""
-
-    baseline_mean: float
-    system_mean: float
-    difference: float
-    interval: tuple[float, float] | None  # of the difference; None if its width cannot be estimated
-    error: float | None  # standard error; 0 if every query of the log is in the sample
-    degrees: float | None  # of freedom
-    p: float
-    p_corrected: float
-    effective: float  # effective sample size
-    verdict: Verdict
+from assay.comparison.pairs import PairResult, Study, SystemScores, Verdict, WeightedPair, higher_is_better
+from assay.weighting.estimating import WeightedMean, weighted_mean
+from assay.weighting.weights import QueryWeights
 
 
 def with_weights(
@@ -48,16 +30,12 @@ def with_weights(
 
 
 def _confidence(study: Study, family: int) -> float:
-    from assay.comparison.intervals import CONFIDENCE
-
     return 1 - (1 - CONFIDENCE) / family if study.simultaneous else CONFIDENCE
 
 
 def _weighted(
     scores: SystemScores, study: Study, pair: PairResult, weights: QueryWeights, confidence: float
 ) -> WeightedPair:
-    from assay.weighting.estimating import weighted_mean
-
     measure = scores.measures.index(pair.measure)
     system, baseline = (scores.column(measure, scores.systems.index(name)) for name in (pair.system, pair.baseline))
     both = np.where(np.isnan(system) | np.isnan(baseline), np.nan, 0.0)
@@ -94,8 +72,6 @@ def weighted_p(difference: WeightedMean, alternative: Alternative) -> float:
 
 
 def _verdict(pair: PairResult, found: WeightedPair, corrected: float, study: Study) -> Verdict:
-    from assay.comparison.pairs import higher_is_better
-
     if found.error is None:
         return "not tested"
     if not corrected < study.alpha:

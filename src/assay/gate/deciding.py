@@ -23,10 +23,10 @@ from assay.gate.grammar import GateRule
 from assay.gate.settling import SMALLEST_EFFECT, queries_to_settle
 from assay.native.sums import exact_sum
 from assay.tables import Booleans, Floats
+from assay.weighting.weights import QueryWeights
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.weighting.estimating import WeightedMean
-    from assay.weighting.weights import QueryWeights
 
 Status = Literal["pass", "fail", "inconclusive"]
 STATUSES: tuple[Status, ...] = ("fail", "inconclusive", "pass")  # worst first
