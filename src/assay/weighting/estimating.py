@@ -1,7 +1,7 @@
 """The weighted mean of values over queries, and how sure it is. Knows no measure; every command estimates here.
 
 With weights w and values y, the mean is the ratio of two Horvitz-Thompson totals, sum(w y) / sum(w). Its variance is that
-of sum(z), where z = w (y - mean) / sum(w): the linearised ratio (Hajek 1971; Woodruff 1971; Sarndal, Swensson and Wretman
+of sum(z), where z = w (y - mean) / sum(w): the linearised ratio (Hájek 1971; Woodruff 1971; Särndal, Swensson and Wretman
 1992, section 5.7).
 """
 
@@ -38,7 +38,7 @@ def weighted_mean(
 
     Weights alone say nothing about the sample: the interval treats the queries as drawn at random, one by one. With equal
     weights it is Student's. With probabilities it takes the design into account: a query that could not be left out adds
-    no uncertainty, and the others vary within their stratum (Deville 1999). Undefined values make the rest a subset of the
+    no uncertainty, and the others vary within their stratum (Deville 1993). Undefined values make the rest a subset of the
     sample, as in the estimation for domains.
 
     >>> weights = QueryWeights(("q1", "q2", "q3"), np.array([2.0, 1.0, 1.0]))
@@ -53,7 +53,7 @@ def weighted_mean(
     some, weight = spread[known], weights.weight[known]
     weight = weight / weight.max()  # so that equal weights give exactly the plain mean
     total, squares = exact_sum(weight), exact_sum(weight * weight)
-    mean = float(some[0]) if some.min() == some.max() else exact_sum(weight * some) / total
+    mean = float(some[0]) + 0.0 if some.min() == some.max() else exact_sum(weight * some) / total  # no -0
     influence = weight * (some - mean)
     if weights.probability is None:
         found = _independent(influence, total, squares)
@@ -95,7 +95,7 @@ def _designed(z: Floats, probability: Floats, strata: Sequence[str] | None) -> _
     """A stratified sample of fixed size, without replacement and with unequal probabilities.
 
     The variance of a stratum is sum((1 - p) (z - a)^2) / (1 - sum(c^2)), where c = (1 - p) / sum(1 - p) and a = sum(c z)
-    (Deville 1999); for equal p it is the textbook one of a simple random sample. Degrees of freedom after Satterthwaite
+    (Deville 1993; Matei and Tillé 2005); for equal p it is the textbook one of a simple random sample. Degrees of freedom after Satterthwaite
     (1946).
     """
     left = 1 - probability
