@@ -243,8 +243,8 @@ def _weights(comparison: Comparison, correction: str) -> Iterator[str]:
         return
     yield from weights_in_words(weights, comparison.scores.queries, _judged(comparison))
     yield (
-        f"Weighted differences are tested by t, with the standard error of the weighted mean; their p values are {correction} "
-        "as a family of their own."
+        "Weighted differences are tested by t, with the standard error of the weighted mean; their p values are "
+        f"{correction}{'' if correction.startswith('not') else ' as a family of their own'}."
     )
     if any(pair.weighted is not None and pair.weighted.error == 0 and not pair.constant for pair in comparison.pairs):
         yield "Every query of the log is in the sample: the weighted differences are exact for this log, not for others."

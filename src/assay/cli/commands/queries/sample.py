@@ -9,17 +9,17 @@ import click
 
 from assay._version import __version__
 from assay.cli import note, write
+from assay.cli.derived import input_identity
 from assay.cli.options import format_option, keeps_its_input
 from assay.errors import InputError
 from assay.files import refuse_overwrite
 from assay.formats.chosen import parse_columns
 from assay.formats.ir_metadata import render_metadata
-from assay.formats.sources import COMPRESSION_SUFFIXES, STDIN
+from assay.formats.sources import COMPRESSION_SUFFIXES
 from assay.formats.writing import packed
 from assay.inputs.query_logs import Normalise, read_query_log
-from assay.records.identity import file_digest, is_file, refuse_changed, stamps
+from assay.records.identity import refuse_changed, stamps
 from assay.report.query_samples import QUERY_SAMPLE_RENDERERS, SampledLog, notes_on
-from assay.secrets import Secrets
 from assay.weighting.sampling import By, sample_queries
 from assay.weighting.writing import queries_as_tsv, weights_as_tsv
 
@@ -82,9 +82,9 @@ def command(
     before = stamps([log])
     found = read_query_log(log, columns=_columns(columns), normalise=normalise)
     sample = sample_queries(found.counts, size, by=by, seed=seed)
-    files = {"log": _identity(log)}
+    identity = input_identity(log)
     refuse_changed(before)
-    shown = SampledLog(found, sample, files["log"], output, weights)
+    shown = SampledLog(found, sample, identity, output, weights)
     if output is not None and weights is not None:
         queries = queries_as_tsv(sample).encode("utf-8", "surrogateescape")
         header = _header(shown)
@@ -122,13 +122,6 @@ def _beside(output: str) -> str:
 
 def _columns(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return parse_columns(texts, example="query=term, count=searches") if texts else {}
-
-
-def _identity(path: str) -> dict[str, str]:
-    if path == STDIN:
-        return {"path": "standard input"}
-    shown = {"path": Secrets().hide(path)}
-    return {**shown, "sha256": file_digest(path).sha256} if is_file(path) else shown
 
 
 def _header(shown: SampledLog) -> str:
