@@ -78,7 +78,7 @@ class QueryWeights(Struct, frozen=True, eq=False, dict=True):
         how_many = f"{len(lacking):,} of {number_of(len(queries), kind)}" if len(queries) > 1 else f"the {kind}"
         none = "" if len(lacking) < len(queries) else f" The weights are for {some_of(self.queries)}: other query ids?"
         raise QuerySetError(
-            f"{self.source}: {how_many} {plural('{has|have}', len(lacking))} no weight "
+            f"{show_id(self.source, 1000)}: {how_many} {plural('{has|have}', len(lacking))} no weight "
             f"({some_of(lacking)}). Add {plural('{it|them}', len(lacking))}, or leave these queries out of the judgments.{none}"
         )
 
