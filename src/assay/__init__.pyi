@@ -39,6 +39,7 @@ from assay.formats.writing import write_run as write_run
 from assay.fusion import collapse as collapse
 from assay.fusion import fuse as fuse
 from assay.inputs.queries import read_queries as read_queries
+from assay.inputs.query_logs import read_query_log as read_query_log
 from assay.judged import JudgedRanking as JudgedRanking
 from assay.judges import merge_judges as merge_judges
 from assay.marking import judge as judge
@@ -57,3 +58,5 @@ from assay.validation.fixing import fix_qrels as fix_qrels
 from assay.validation.fixing import fix_run as fix_run
 from assay.validation.validating import validate_qrels as validate_qrels
 from assay.validation.validating import validate_run as validate_run
+from assay.weighting.estimating import WeightedMean as WeightedMean
+from assay.weighting.sampling import sample_queries as sample_queries

@@ -169,6 +169,16 @@ def unmatched_option(command: Command) -> Command:
     )(command)
 
 
+def weights_option(command: Command) -> Command:
+    """--query-weights: a file with the weight of each query."""
+    return click.option(
+        "--query-weights",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Weight of each query, for weighted means: query and weight, or a file of `assay queries sample`.",
+    )(command)
+
+
 def spreadsheet_option(command: Command) -> Command:
     """--spreadsheet, for commands that write CSV and TSV."""
     return click.option(

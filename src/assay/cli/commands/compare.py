@@ -15,6 +15,7 @@ from assay.cli.options import (
     rule_options,
     threads_option,
     unmatched_option,
+    weights_option,
 )
 from assay.cli.reading import file_option, input_options, named_runs, refuse_second_stdin
 from assay.cli.run_files import runs_argument
@@ -38,6 +39,7 @@ OF_TABLES = (
     "minimum_segment",
     "moves",
     "queries",
+    "query_weights",
 )  # in addition to those of Study
 FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with the square of the number
 
@@ -130,6 +132,7 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
 @input_options
 @unmatched_option
 @threads_option
+@weights_option
 def command(
     qrels: str | None,
     runs: tuple[str, ...],
@@ -161,7 +164,7 @@ def command(
         found = _of_runs(qrels, runs, measures, study, looks, given)
     elif qrels is None:
         _refuse_options_of_runs()
-        found = _of_table(scores, study, looks)
+        found = _of_table(scores, study, looks, given["query_weights"])
     else:
         raise InputError("give either QRELS and RUNs or --scores FILE, not both.")
     write(RENDERERS[output_format](found), output)
@@ -183,7 +186,7 @@ def _refuse_options_of_runs() -> None:
         )
 
 
-def _of_table(path: str, study: Study, looks: dict[str, Any]) -> Comparison:
+def _of_table(path: str, study: Study, looks: dict[str, Any], query_weights: str | None) -> Comparison:
     return compare_scores(
         path,
         study,
@@ -191,6 +194,7 @@ def _of_table(path: str, study: Study, looks: dict[str, Any]) -> Comparison:
         minimum_segment=looks["minimum_segment"],
         queries=looks["texts"],
         moves=looks["moves"],
+        query_weights=query_weights,
     )
 
 
@@ -204,11 +208,19 @@ def _of_runs(
 ) -> Comparison:
     if qrels is None or len(runs) < 2:
         raise InputError("comparing needs QRELS and at least two RUNs, or --scores FILE.")
-    refuse_second_stdin(qrels, runs)
+    weights = given.pop("query_weights")
+    refuse_second_stdin(qrels, (*runs, weights or ""))
     readings: Readings = given.pop("readings")
     like, threads, unmatched = given.pop("like"), given.pop("threads"), given.pop("unmatched")
     evaluator = Evaluator(
-        qrels, measures, given.pop("rules"), like=like, reading=readings.qrels, threads=threads, unmatched=unmatched
+        qrels,
+        measures,
+        given.pop("rules"),
+        like=like,
+        reading=readings.qrels,
+        threads=threads,
+        unmatched=unmatched,
+        query_weights=weights,
     )
     opened = named_runs(runs, lambda path, name: open_run(path, readings.run, name=name))
     found = compare_runs(evaluator, list(opened), study, **looks)
