@@ -15,7 +15,8 @@
     ├── ContractError           a plug-in breaks a rule of its interface
     ├── FusionError             runs cannot be fused or collapsed
     ├── RetrievalError          a search failed: unknown mode or setting, missing index
-    │   └── MissingModelError   a model is not on this machine and cannot be downloaded
+    │   ├── MissingModelError   a model is not on this machine and cannot be downloaded
+    │   └── MissingServerError  a database server is not named, not there, or lacks what is needed
     ├── LanguageModelError      a language model cannot be asked
     │   └── CapError            a cap on requests, tokens or money is reached
     └── MissingExtraError       an optional package is not installed
@@ -126,6 +127,10 @@ class MissingModelError(RetrievalError):
     """A model is not on this machine and cannot be downloaded; the message says how to get it."""
 
 
+class MissingServerError(RetrievalError):
+    """A mode needs a database server that is not named, does not answer, or lacks something; the message says what."""
+
+
 class LanguageModelError(AssayError):
     """A language model cannot be asked: invalid setting, wrong key, or no usable answer."""
 
@@ -143,6 +148,10 @@ class MissingExtraError(AssayError):
 
 class NameWarning(UserWarning):
     """A measure is computed whose name means something else in another tool."""
+
+
+class CleanUpWarning(UserWarning):
+    """Something that a benchmark made in a server could not be removed."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

