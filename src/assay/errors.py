@@ -17,8 +17,9 @@
     ├── RetrievalError          a search failed: unknown mode or setting, missing index
     │   ├── MissingModelError   a model is not on this machine and cannot be downloaded
     │   └── MissingServerError  a database server is not named, not there, or lacks what is needed
-    ├── LanguageModelError      a language model cannot be asked
-    │   └── CapError            a cap on requests, tokens or money is reached
+    ├── ServerError             a server cannot be asked: its address, its key, or no usable answer
+    │   └── LanguageModelError  a language model cannot be asked
+    │       └── CapError        a cap on requests, tokens or money is reached
     └── MissingExtraError       an optional package is not installed
 
 Every message gives the place, the problem and the fix. The command line prints it and exits with 2; any other exception
@@ -131,7 +132,11 @@ class MissingServerError(RetrievalError):
     """A mode needs a database server that is not named, does not answer, or lacks something; the message says what."""
 
 
-class LanguageModelError(AssayError):
+class ServerError(AssayError):
+    """A server cannot be asked: invalid address, wrong key, or no usable answer."""
+
+
+class LanguageModelError(ServerError):
     """A language model cannot be asked: invalid setting, wrong key, or no usable answer."""
 
 

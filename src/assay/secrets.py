@@ -171,9 +171,10 @@ class Secrets:
         text = self._without_pairs(text)
         text = _BEARER.sub(rf"\g<word>{HIDDEN}", text)
         text = _SAID.sub(self._without_what_is_said, text)
-        return self._without_known(_SHAPE.sub(HIDDEN, text))
+        return self.hide_known(_SHAPE.sub(HIDDEN, text))
 
-    def _without_known(self, text: str) -> str:
+    def hide_known(self, text: str) -> str:
+        """A text without the values that were learnt, and otherwise as it is."""
         for value in sorted(self._known, key=len, reverse=True):
             text = text.replace(value, HIDDEN)
         return text
@@ -188,7 +189,7 @@ class Secrets:
         text = _LOGIN.sub(self._without_login, text)
         text = _OPTION.sub(self._without_option, text)
         text = _PAIR_WITHOUT_BLANKS.sub(lambda found: self.hide(found[0]), text)
-        return self._without_known(_SHAPE.sub(HIDDEN, _BEARER.sub(rf"\g<word>{HIDDEN}", text)))
+        return self.hide_known(_SHAPE.sub(HIDDEN, _BEARER.sub(rf"\g<word>{HIDDEN}", text)))
 
     def hide_value(self, name: str, value: str) -> str:
         """A named value: completely hidden if the name is secret."""

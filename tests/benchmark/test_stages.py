@@ -18,8 +18,8 @@ from assay.benchmark.running import run_benchmark
 from assay.errors import InputError, RetrievalError
 from assay.formats import read_run
 from assay.inputs.documents import Document
+from assay.journal import Journal
 from assay.retrieval.base import KINDS, reranker
-from assay.retrieval.journal import Journal
 from assay.retrieval.nodes import Answer, Ranking, rankings_of, reordered
 from assay.retrieval.observing import Observed, Recall
 from assay.retrieval.reranking import Reranked, Work, by_score, falling
@@ -331,7 +331,7 @@ def test_a_journal_leaves_out_the_line_that_a_killed_process_began(tmp_path):
 def test_a_damaged_journal_is_named(tmp_path):
     (tmp_path / "answers.jsonl").write_text('["a", 3]\n')
 
-    with pytest.raises(RetrievalError, match=r"answers\.jsonl: is damaged. Delete it to do this step again."):
+    with pytest.raises(InputError, match=r"answers\.jsonl: is damaged. Delete it to begin again."):
         Journal(tmp_path / "answers.jsonl", Answer)
 
 

@@ -13,9 +13,9 @@ from assay.benchmark.steps import workspace
 from assay.errors import AssayError
 from assay.files import write_blocks
 from assay.inputs.documents import Document
+from assay.journal import Journal
 from assay.records import storing
 from assay.retrieval.embeddings import EmbeddingStore, text_digest
-from assay.retrieval.journal import Journal
 from assay.retrieval.modes import make_retriever
 from records.rewriting import experiment, render
 

@@ -17,10 +17,10 @@ import pytest
 from assay.benchmark.steps import workspace
 from assay.errors import InputError
 from assay.files import write_blocks, write_whole
+from assay.journal import Journal
 from assay.records import storing
 from assay.retrieval.embeddings import EmbeddingStore, text_digest
 from assay.retrieval.indexes import find_index
-from assay.retrieval.journal import Journal
 from assay.retrieval.modes import make_retriever
 from faults.acts import TEXTS, Answer
 from faults.injecting import KINDS, each_fault, files_in, temporary_in

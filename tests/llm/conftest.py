@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.llm import waiting
+from assay.http import waiting
 
 KEY = "sk-planted-7f3a91c2d4"
 

@@ -15,10 +15,10 @@ from random import Random
 import pytest
 
 from assay.errors import LanguageModelError
+from assay.http.waiting import backoff, retry_after
 from assay.llm import client as client_module
 from assay.llm.answers import Answer, AnswerStore, Question
 from assay.llm.service import Service
-from assay.llm.waiting import backoff, retry_after
 from llm.serving import Reply, serving
 
 GOOD = Reply("fine")

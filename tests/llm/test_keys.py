@@ -7,9 +7,9 @@ import traceback
 
 import pytest
 
-from assay.errors import LanguageModelError
+from assay.errors import ServerError
+from assay.http.addresses import parse_address
 from assay.llm.answers import AnswerStore, Question
-from assay.llm.server import parse_address
 from assay.llm.service import Service
 from llm.serving import Reply, serving
 
@@ -18,7 +18,7 @@ QUESTION = Question("m", "Is it?", 10, alternatives=5)
 
 def error_of(service: Service, folder) -> str:
     """The message and the traceback of an error."""
-    with pytest.raises(LanguageModelError) as caught, service.connect(AnswerStore(folder)) as client:
+    with pytest.raises(ServerError) as caught, service.connect(AnswerStore(folder)) as client:
         client.ask(QUESTION)
     return str(caught.value) + "".join(traceback.format_exception(caught.value))
 
@@ -71,7 +71,7 @@ def test_a_variable_that_the_recipe_names_must_be_set(tmp_path):
 
 @pytest.mark.parametrize("variable", ["sk-planted-7f3a91c2d4", "sk_live_planted12", "A B", 3])
 def test_a_key_instead_of_a_variable_is_refused_without_repeating_it(variable):
-    with pytest.raises(LanguageModelError) as caught:
+    with pytest.raises(ServerError) as caught:
         Service(key_variable=variable)
 
     assert str(caught.value).startswith("key_variable takes the name of an environment variable in capitals")
@@ -98,7 +98,7 @@ def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(key, tmp_path
     ],
 )
 def test_an_endpoint_with_a_password_is_refused_without_repeating_it(endpoint):
-    with pytest.raises(LanguageModelError) as caught:
+    with pytest.raises(ServerError) as caught:
         Service(model="m", endpoint=endpoint)
 
     assert "endpoint contains a user name, a password or parameters." in str(caught.value)
@@ -109,7 +109,7 @@ def test_an_endpoint_with_a_password_is_refused_without_repeating_it(endpoint):
     "endpoint", ["api.example.org", "ftp://example.org", "https://", "https://[::1", "", "http://a b/"]
 )
 def test_an_endpoint_that_is_none(endpoint):
-    with pytest.raises(LanguageModelError, match="endpoint cannot be"):
+    with pytest.raises(ServerError, match="endpoint cannot be"):
         Service(model="m", endpoint=endpoint)
 
 
@@ -130,7 +130,7 @@ def test_a_key_goes_unencrypted_to_this_machine_only(endpoint, is_local, key):
     if is_local:
         service.check()
         return
-    with pytest.raises(LanguageModelError) as caught:
+    with pytest.raises(ServerError) as caught:
         service.check()
     assert f"{endpoint}: the key in ASSAY_LLM_API_KEY would be sent without encryption." in str(caught.value)
     Service(model="m", endpoint=endpoint, allow_http=True).check()

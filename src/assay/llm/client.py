@@ -11,10 +11,11 @@ from typing import NoReturn
 from msgspec import Struct
 
 from assay.errors import LanguageModelError
+from assay.http.connection import Failure
+from assay.http.waiting import backoff
 from assay.llm.answers import Answer, AnswerStore, Question
 from assay.llm.budget import Budget
-from assay.llm.server import Failure, Server
-from assay.llm.waiting import backoff
+from assay.llm.server import Server
 from assay.words import number_of
 
 

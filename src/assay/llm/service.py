@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,11 +11,13 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from assay.errors import LanguageModelError, MissingExtraError, show_id
+from assay.http.addresses import Address, parse_address
+from assay.http.keys import KeyPlace, checked_variable, find_key
 from assay.llm.answers import TEMPERATURE, AnswerStore
 from assay.llm.budget import Budget, Caps, Prices
 from assay.llm.client import Client, Place
 from assay.llm.local import engine_version, local_server
-from assay.llm.server import Address, Server, parse_address
+from assay.llm.server import NEEDS, PATH, Server
 
 KEY_VARIABLE = "ASSAY_LLM_API_KEY"
 _TOO_LONG = "If the prompt is too long for the model, lower `max_characters`."
@@ -93,12 +93,9 @@ class Service(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         check_settings(self, CHECKS)
-        if not isinstance(self.key_variable, str) or not re.fullmatch(r"[A-Z_][A-Z0-9_]*", self.key_variable):
-            raise LanguageModelError(  # without the value: it may be a key
-                f"key_variable takes the name of an environment variable in capitals, such as {KEY_VARIABLE}, not a key."
-            )
+        checked_variable(self.key_variable, "key_variable", KEY_VARIABLE)
         if self.endpoint is not None:
-            parse_address(self.endpoint)
+            _ = self.address  # raises unless it is one
             if self.model is None:
                 raise LanguageModelError("`model` is missing: name a model of the server at `endpoint`.")
         if self.max_cost is not None and not (self.price_in or self.price_out):
@@ -107,7 +104,7 @@ class Service(Struct, frozen=True):
     @property
     def address(self) -> Address | None:
         """Of the server; None for a GGUF file."""
-        return None if self.endpoint is None else parse_address(self.endpoint)
+        return None if self.endpoint is None else parse_address(self.endpoint.rstrip("/").removesuffix(PATH))
 
     @property
     def prices(self) -> Prices:
@@ -140,7 +137,7 @@ class Service(Struct, frozen=True):
     def check(self) -> None:
         """Raise an error if a package is missing, or if the server must not or cannot be given a key."""
         if importlib.util.find_spec("httpx") is None:
-            raise MissingExtraError("asking a language model", "llm")
+            raise MissingExtraError(*NEEDS)
         if self.address is not None:
             self._key(self.address)
 
@@ -170,17 +167,8 @@ class Service(Struct, frozen=True):
 
     def _key(self, address: Address) -> str:
         """The key from the environment; empty if there is none."""
-        key, name = os.environ.get(self.key_variable, "").strip(), self.key_variable
-        if not key and name != KEY_VARIABLE:
-            raise LanguageModelError(f"the environment variable {name} is not set. Put the key of {address.url} there.")
-        if not (key.isascii() and key.isprintable()) or " " in key:
-            raise LanguageModelError(f"{name}: not a key: it has blanks, line breaks or characters that are not ASCII.")
-        if key and not (address.is_encrypted or address.is_local or self.allow_http):
-            raise LanguageModelError(
-                f"{address.url}: the key in {name} would be sent without encryption. Use https, or set "
-                "allow_http = true if nobody can listen."
-            )
-        return key
+        place = KeyPlace(self.key_variable, "Authorization", "Bearer ", is_needed=self.key_variable != KEY_VARIABLE)
+        return find_key(place, address, allow_http=self.allow_http, how_to_allow="set allow_http = true")
 
 
 def check_settings(settings: Struct, checks: Mapping[str, Check]) -> None:

@@ -27,11 +27,11 @@ from assay.fusion import fuse
 from assay.fusion.registry import find_method, find_normalisation
 from assay.inputs.documents import Document
 from assay.inputs.queries import Query
+from assay.journal import Journal
 from assay.ranking import rank_rows
 from assay.retrieval.base import Progress, Retriever, silent
 from assay.retrieval.databases import CleansUp
 from assay.retrieval.indexes import writing
-from assay.retrieval.journal import Journal
 from assay.retrieval.observing import Observed, observe
 from assay.retrieval.reranking import OpenReranker, Reranked, Reranker, Work, falling
 from assay.retrieval.texts import Texts

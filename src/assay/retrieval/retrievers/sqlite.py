@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -32,9 +33,6 @@ from assay.retrieval.databases import hits_of, storable, with_ties
 from assay.retrieval.indexes import StoredIndex, building, open_index
 from assay.retrieval.observing import Observed
 from assay.tables import Ids, Run
-
-if TYPE_CHECKING:
-    import sqlite3
 
 TOKENIZERS = ("porter unicode61", "unicode61", "porter ascii", "ascii", "trigram")
 _K1, _B = 1.2, 0.75  # fixed in the source of FTS5
@@ -67,7 +65,7 @@ class SQLite(SearchesWhatItOpens, Struct, frozen=True):
         """Engine, version, parameters and tokenizer."""
         return {
             "engine": "SQLite FTS5",
-            "version": _sqlite3().sqlite_version,
+            "version": sqlite3.sqlite_version,
             "model": "BM25",
             "k1": _K1,
             "b": _B,
@@ -84,7 +82,7 @@ class SQLite(SearchesWhatItOpens, Struct, frozen=True):
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Fail at once if this SQLite has no full-text index."""
-        with closing(_sqlite3().connect(":memory:")) as connection:
+        with closing(sqlite3.connect(":memory:")) as connection:
             _create(connection, self.tokenizer)
 
     def index(
@@ -97,7 +95,7 @@ class SQLite(SearchesWhatItOpens, Struct, frozen=True):
                 return
             total = expected(documents, progress)
             ids: list[str] = []
-            with _in_our_words(folder), closing(_sqlite3().connect(build.folder / _FILE)) as connection:
+            with _in_our_words(folder), closing(sqlite3.connect(build.folder / _FILE)) as connection:
                 connection.execute("PRAGMA synchronous = OFF")  # it is flushed when it is complete
                 connection.execute("PRAGMA journal_mode = OFF")  # an unfinished one is removed, not repaired
                 _create(connection, self.tokenizer)
@@ -116,9 +114,7 @@ class SQLite(SearchesWhatItOpens, Struct, frozen=True):
         """Open the file, to read only."""
         stored = open_index(folder, self.settings)
         place = quote(str((stored.folder / _FILE).resolve()), errors="surrogateescape")
-        with closing(
-            _sqlite3().connect(f"file:{place}?mode=ro&immutable=1", uri=True, check_same_thread=False)
-        ) as file:
+        with closing(sqlite3.connect(f"file:{place}?mode=ro&immutable=1", uri=True, check_same_thread=False)) as file:
             yield _SQLiteSearcher(stored, file, folder)
 
     def observe(self, folder: Path, queries: Mapping[str, str], run: Run, depth: int) -> Observed:
@@ -165,9 +161,9 @@ def _create(connection: sqlite3.Connection, tokenizer: str) -> None:
     try:
         # The tokenizer is one of ours. Texts are not kept: only the index is searched.
         connection.execute(f"CREATE VIRTUAL TABLE documents USING fts5(text, tokenize = '{tokenizer}', content = '')")
-    except _sqlite3().OperationalError as error:
+    except sqlite3.OperationalError as error:
         raise RetrievalError(
-            f"SQLite {_sqlite3().sqlite_version} of this Python has no full-text index of this kind ({error}). Use a Python "
+            f"SQLite {sqlite3.sqlite_version} of this Python has no full-text index of this kind ({error}). Use a Python "
             "whose SQLite has FTS5, as those of python.org and of most Linux distributions do."
         ) from None
 
@@ -176,15 +172,5 @@ def _create(connection: sqlite3.Connection, tokenizer: str) -> None:
 def _in_our_words(folder: Path) -> Iterator[None]:
     try:
         yield
-    except _sqlite3().Error as error:
+    except sqlite3.Error as error:
         raise RetrievalError(f"{folder}: SQLite says: {str(error).rstrip('.')}.") from None
-
-
-def _sqlite3() -> Any:
-    try:
-        import sqlite3
-    except ImportError:
-        raise RetrievalError(
-            "this Python was built without SQLite. Use one that has it, as those of python.org do."
-        ) from None
-    return sqlite3

@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from assay.errors import RetrievalError
-from assay.retrieval.indexes import writing
+from assay.errors import InputError
+from assay.files import explaining
 
 Kept = TypeVar("Kept", bound=Struct)
 
@@ -25,12 +25,12 @@ class Journal(Generic[Kept]):
     def __init__(self, file: Path, kind: type[Kept]) -> None:
         self._encoder, self._lock = msgspec.json.Encoder(), threading.Lock()
         self._decoder = msgspec.json.Decoder(tuple[str, kind])  # type: ignore[valid-type]
-        with writing(file.parent):
+        with explaining(file):
             file.parent.mkdir(parents=True, exist_ok=True)
             self._file = file.open("a+b", buffering=0)
         try:
             self._values = self._read()
-        except RetrievalError:
+        except InputError:
             self._file.close()
             raise
 
@@ -47,7 +47,7 @@ class Journal(Generic[Kept]):
     def add(self, key: str, value: Kept) -> None:
         """Keep a value."""
         line = self._encoder.encode((key, value)) + b"\n"
-        with self._lock, writing(Path(self._file.name)):
+        with self._lock, explaining(self._file.name):
             end = os.fstat(self._file.fileno()).st_size
             try:
                 _write_all(self._file.fileno(), line)
@@ -67,7 +67,7 @@ class Journal(Generic[Kept]):
             try:
                 key, value = self._decoder.decode(line)
             except msgspec.MsgspecError:
-                raise RetrievalError(f"{self._file.name}: is damaged. Delete it to do this step again.") from None
+                raise InputError("is damaged. Delete it to begin again.", source=self._file.name) from None
             found[key] = value
         return found
 
