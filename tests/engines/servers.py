@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 USER, PASSWORD, DATABASE = "ann", "Gurkensalat-7731", "search"
+KEY = "Rettich-quark-4405"  # of Qdrant
 _PATIENCE = 30  # seconds until a server answers
 
 
@@ -68,6 +69,50 @@ def schemas_in(address: str) -> list[str]:
     with psycopg.connect(address, autocommit=True) as connection:
         found = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'assay%' ORDER BY 1").fetchall()
     return [str(name) for (name,) in found]
+
+
+@contextmanager
+def qdrant(program: Path) -> Iterator[str]:
+    """A Qdrant that wants a key; its address."""
+    with _folder() as folder:
+        port = free_port()
+        settings = {
+            "QDRANT__SERVICE__HOST": "127.0.0.1",
+            "QDRANT__SERVICE__HTTP_PORT": str(port),
+            "QDRANT__SERVICE__GRPC_PORT": str(free_port()),
+            "QDRANT__SERVICE__API_KEY": KEY,
+            "QDRANT__TELEMETRY_DISABLED": "true",
+        }
+        address = f"http://127.0.0.1:{port}"
+        with _running([str(program)], folder, settings, as_is=True):
+            _wait(lambda: collections_in(address))
+            yield address
+
+
+def collections_in(address: str) -> list[str]:
+    """The collections of a Qdrant."""
+    found = _qdrant(address, "GET", "/collections")["result"]["collections"]
+    return sorted(str(each["name"]) for each in found)
+
+
+def put_collection(address: str, name: str, metadata: Mapping[str, Any]) -> None:
+    """Make a collection with one dimension."""
+    body = {"vectors": {"size": 1, "distance": "Dot"}, "metadata": dict(metadata)}
+    _qdrant(address, "PUT", f"/collections/{name}", body)
+
+
+def empty_qdrant(address: str) -> None:
+    """Remove all collections."""
+    for name in collections_in(address):
+        _qdrant(address, "DELETE", f"/collections/{name}")
+
+
+def _qdrant(address: str, method: str, path: str, body: object = None) -> Any:
+    import httpx
+
+    answer = httpx.request(method, f"{address}{path}", json=body, headers={"api-key": KEY}, trust_env=False, timeout=30)
+    answer.raise_for_status()
+    return answer.json()
 
 
 # Processes
@@ -137,17 +182,20 @@ def _run(command: Sequence[str], folder: Path) -> None:
 
 
 @contextmanager
-def _running(command: Sequence[str], folder: Path, env: Mapping[str, str] | None = None) -> Iterator[None]:
+def _running(
+    command: Sequence[str], folder: Path, env: Mapping[str, str] | None = None, *, as_is: bool = False
+) -> Iterator[None]:
     with (folder / "log").open("wb") as log:
+        user = {} if as_is else _unprivileged()
         process = subprocess.Popen(
-            command, cwd=folder, env=_environment() | dict(env or {}), stdout=log, stderr=log, **_unprivileged()
+            command, cwd=folder, env=_environment() | dict(env or {}), stdout=log, stderr=log, **user
         )
         try:
             yield
         finally:
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
-                process.wait(10)
+                process.wait(3)  # their data goes anyway
             process.kill()
             process.wait()
 

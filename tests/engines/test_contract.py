@@ -27,6 +27,7 @@ from assay.retrieval.retrievers.lexical import TantivyBM25
 from assay.retrieval.retrievers.postgres_hybrid import PostgresHybrid
 from assay.retrieval.retrievers.postgres_lexical import PostgresLexical
 from assay.retrieval.retrievers.postgres_vector import PostgresVector
+from assay.retrieval.retrievers.qdrant import QdrantVectors
 from assay.retrieval.retrievers.sqlite import SQLite
 from assay.retrieval.retrievers.vectors import Vectors
 from assay.testing import DOCUMENTS, QUERIES, check_reranker, check_retriever
@@ -67,6 +68,11 @@ def test_postgres_with_a_model_keeps_the_contract(retriever, postgres, minilm, f
     check_retriever(retriever)
 
 
+@pytest.mark.parametrize("retriever", [QdrantVectors(), QdrantVectors(method="hnsw")])
+def test_qdrant_keeps_the_contract(retriever, qdrant, minilm, fresh_cache):
+    check_retriever(retriever)
+
+
 def test_vectors_of_your_own_keep_the_contract(tmp_path):
     random = np.random.default_rng(3)
     ids = list(dict.fromkeys(document.id for document in DOCUMENTS))
@@ -90,7 +96,7 @@ def test_late_interaction_keeps_the_contract(minilm):
 
 def test_every_retriever_and_offline_reranker_is_checked_above():
     here = {TantivyBM25, BM25s, Dense, Approximate, Vectors, CrossEncoder, LateInteraction}
-    here |= {SQLite, DuckDB, PostgresLexical, PostgresVector, PostgresHybrid}
+    here |= {SQLite, DuckDB, PostgresLexical, PostgresVector, PostgresHybrid, QdrantVectors}
     roles = {"retriever", "reranker"}
 
     assert set() == {

@@ -18,6 +18,7 @@ from assay.retrieval.retrievers.lexical import TantivyBM25
 from assay.retrieval.retrievers.postgres_hybrid import PostgresHybrid
 from assay.retrieval.retrievers.postgres_lexical import PostgresLexical
 from assay.retrieval.retrievers.postgres_vector import PostgresVector
+from assay.retrieval.retrievers.qdrant import QdrantVectors
 from assay.retrieval.retrievers.sqlite import SQLite
 from assay.retrieval.retrievers.vectors import Vectors
 from assay.tables import Run
@@ -39,6 +40,7 @@ def test_every_mode_makes_its_retriever():
         PostgresHybrid,
         PostgresLexical,
         PostgresVector,
+        QdrantVectors,
         SQLite,
         Dense,
         Vectors,

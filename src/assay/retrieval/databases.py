@@ -31,6 +31,7 @@ MARKER = "assay/database-index/1"
 _NAME = re.compile(r"assay_[0-9a-f]{16}")
 _PLACE = "database.json"
 _DAY = timedelta(days=1)
+_IN_NO_WORD = 8  # characters; a shorter value is only hidden where it stands alone
 _SPARE, _LEAST_SPARE = 4, 32  # hits beyond the depth that are asked for: a tie may cross the cutoff
 
 
@@ -165,9 +166,14 @@ def address_from(variable: str, mode: str, server: str, example: str) -> str:
 
 
 def without(words: str, hidden: tuple[str, ...]) -> str:
-    """What a server or a library says, short, printable, in one line and without these values."""
+    """What a server or a library says, short, printable, in one line and without these values.
+
+    >>> without("it cannot find ann's table", ("ann",))
+    "it cannot find ***'s table"
+    """
     for value in sorted(filter(None, hidden), key=len, reverse=True):
-        words = words.replace(value, HIDDEN)
+        whole = re.escape(value) if len(value) >= _IN_NO_WORD else rf"(?<!\w){re.escape(value)}(?!\w)"
+        words = re.sub(whole, HIDDEN, words)
     return show_id(" ".join(words.split()), 300).rstrip(".")
 
 

@@ -79,7 +79,7 @@ def ranking_in_words(language: str, ranking: str, normalisation: int) -> str:
     """How documents are ranked, for the report."""
     counts = "how often and how close together words occur" if ranking == "ts_rank_cd" else "how often words occur"
     length = "the length of a document does not count" if normalisation == 0 else f"normalisation {normalisation}"
-    analyser = "no stop words or stems" if language == "none" else f"{language} stop words and stems"
+    analyser = "no stop words or stems" if language == "none" else f"{language.capitalize()} stop words and stems"
     return (
         f"{ranking} of PostgreSQL, which weighs {counts} but rare words no more than common ones; {length}, {analyser}"
     )

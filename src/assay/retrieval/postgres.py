@@ -361,10 +361,16 @@ def drop(connection: Connection, name: str) -> None:
 
 
 def sweep(connection: Connection) -> None:
-    """Remove the schemas that killed processes left."""
+    """Remove the schemas that killed processes left; raises in the end if one cannot be removed."""
+    failed: Exception | None = None
     for name, is_left in _marked(connection).items():
         if is_left:
-            drop(connection, name)
+            try:
+                drop(connection, name)
+            except _psycopg().Error as error:
+                failed = error
+    if failed is not None:
+        raise failed
 
 
 def _marked(connection: Connection) -> dict[str, bool]:

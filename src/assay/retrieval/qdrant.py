@@ -90,7 +90,7 @@ class Qdrant:
         if response.status == _NOT_THERE:
             return None
         if not 200 <= response.status < 300:
-            raise self._connection.failure_of(response)
+            raise self._connection.failure_of(msgspec.structs.replace(response, body=_complaint(response.body)))
         try:
             answer = msgspec.json.decode(response.body)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -111,6 +111,13 @@ class Qdrant:
         return MissingServerError(
             f"{server} cannot be asked: {failure.reason}. Check that it runs, and the address in {VARIABLE}."
         )
+
+
+def _complaint(body: bytes) -> bytes:
+    """What Qdrant says in an error, out of {"status": {"error": ...}}."""
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError, KeyError):
+        return str(msgspec.json.decode(body)["status"]["error"]).encode("utf-8", "replace")
+    return body
 
 
 @contextmanager

@@ -22,8 +22,9 @@ from assay.retrieval.served import AskingSearcher, ServedVectors
 
 _BATCH = 2_000_000  # bytes of a request, about: Qdrant takes 32 MB
 _NUMBER = 12  # bytes of a number as it is written, about
-# Small collections would be searched without the graph: it is built and used from the first kilobyte on.
-_AT_ONCE = {"full_scan_threshold": 1}
+# Small collections would be searched without the graph. It is built from the first kilobyte of a segment on, and used
+# from the tenth, the least that Qdrant accepts.
+_AT_ONCE = {"full_scan_threshold": 10}
 _STILL = 5.0  # seconds without change, after which a graph is complete: a tiny segment gets none
 _PAUSE = 0.1
 
