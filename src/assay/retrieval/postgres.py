@@ -139,7 +139,7 @@ def connected(address: Address, *, prepare: Callable[[Connection], object] | Non
                 user=address.user,
                 password=address.password or None,
                 autocommit=True,
-                prepare_threshold=None,  # a pooler between us and the server may not know prepared statements
+                prepare_threshold=None,  # a plan that is made once for all queries could be another one
                 application_name="assay",
                 client_encoding="utf8",
                 **{"connect_timeout": _PATIENCE, **dict(address.parameters)},
