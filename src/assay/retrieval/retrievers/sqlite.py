@@ -71,7 +71,7 @@ class SQLite(SearchesWhatItOpens, Struct, frozen=True):
             "b": _B,
             "tokenizer": self.tokenizer,
             "fields": "title and text as one",
-            "stop_words": None,
+            "stop_words": "none",
         }
 
     @property
