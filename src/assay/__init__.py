@@ -20,6 +20,7 @@ _EXPORTS = {
     "assay.disagreements": ("compare_conventions",),
     "assay.errors": ("AssayError",),
     "assay.evaluation": ("Evaluation", "Evaluator", "concat", "evaluate", "evaluate_runs"),
+    "assay.fetching.fetching": ("Fetched", "fetch"),
     "assay.formats": ("parse_qrels", "parse_run", "read_qrels", "read_run"),
     "assay.formats.readings": ("Reading",),
     "assay.formats.writing": ("write_qrels", "write_run"),

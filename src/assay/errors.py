@@ -17,6 +17,7 @@
     ├── RetrievalError          a search failed: unknown mode or setting, missing index
     │   ├── MissingModelError   a model is not on this machine and cannot be downloaded
     │   └── MissingServerError  a database server is not named, not there, or lacks what is needed
+    ├── FetchError              a run cannot be fetched: invalid setting, or no query was answered
     ├── ServerError             a server cannot be asked: its address, its key, or no usable answer
     │   └── LanguageModelError  a language model cannot be asked
     │       └── CapError        a cap on requests, tokens or money is reached
@@ -132,6 +133,10 @@ class MissingServerError(RetrievalError):
     """A mode needs a database server that is not named, does not answer, or lacks something; the message says what."""
 
 
+class FetchError(AssayError):
+    """A run cannot be fetched from a system: invalid setting, or no query was answered."""
+
+
 class ServerError(AssayError):
     """A server cannot be asked: invalid address, wrong key, or no usable answer."""
 
@@ -149,6 +154,10 @@ class MissingExtraError(AssayError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs one more package: pip install 'assay-ir[{extra}]'")
+
+
+class IncompleteWarning(UserWarning):
+    """A run lacks the documents of queries that failed when it was fetched."""
 
 
 class NameWarning(UserWarning):

@@ -38,7 +38,8 @@ class Journal(Generic[Kept]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        with self._lock:  # not while another thread writes: its descriptor may be another file's a moment later
+            self._file.close()
 
     def get(self, key: str) -> Kept | None:
         """The value of a key, if it has been added."""

@@ -1,4 +1,4 @@
-"""Counts with singular or plural nouns, and p values, formatted the same way in all messages and pages."""
+"""Counts with singular or plural nouns, and p values, formatted the same way in all messages and pages; writable text."""
 
 from __future__ import annotations
 
@@ -54,3 +54,12 @@ def sentence(text: str) -> str:
     'Nothing is judged.'
     """
     return text[:1].upper() + text[1:]
+
+
+def writable_text(text: str) -> str:
+    r"""The text in a form that JSON and engines accept: bytes that are not UTF-8 become question marks.
+
+    >>> writable_text("caf\udce9")
+    'caf?'
+    """
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

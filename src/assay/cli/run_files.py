@@ -15,6 +15,7 @@ from assay.errors import InputError, show_id, some_of
 from assay.formats.sources import COMPRESSION_SUFFIXES, FORMAT_SUFFIXES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+FETCH_REPORT = ".fetch.json"  # after the name of a run
 RUN_SUFFIXES = tuple(suffix for suffix in FORMAT_SUFFIXES if suffix not in (".qrels", ".qrel"))
 
 
@@ -55,7 +56,7 @@ def _files_of_folder(folder: str) -> list[str]:
 
     if os.path.exists(os.path.join(folder, MANIFEST_FILE)):
         raise InputError("this is a folder with a report, not with runs.", source=folder)
-    names = sorted((name for name in os.listdir(folder) if not name.startswith(".")), key=_naturally)
+    names = sorted((name for name in os.listdir(folder) if not _is_beside_runs(name)), key=_naturally)
     files = [path for path in (os.path.join(folder, name) for name in names) if os.path.isfile(path)]
     found = [path for path in files if _ending(path) in RUN_SUFFIXES]
     others = [path for path in files if path not in found]
@@ -72,6 +73,11 @@ def _files_of_folder(folder: str) -> list[str]:
         left_out = f"left out {some_of(others)}, which {'does' if len(others) == 1 else 'do'} not end like a run"
         note(f"{left_out}; a pattern such as {pattern} takes every file.")
     return found
+
+
+def _is_beside_runs(name: str) -> bool:
+    """Whether a file is hidden, or a report on how a run was fetched."""
+    return name.startswith(".") or name.casefold().endswith(FETCH_REPORT)
 
 
 def _ending(path: str) -> str:

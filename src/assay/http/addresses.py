@@ -38,7 +38,7 @@ def parse_address(
 
     Parameters (`?name=value`) are refused unless they are allowed, and always if one looks like a key.
 
-    >>> parse_address("http://localhost:8080/v1/")
+    >>> parse_address("http://localhost:8080/v1")
     Address(url='http://localhost:8080/v1', host='localhost', is_encrypted=False)
     """
     try:
@@ -54,8 +54,7 @@ def parse_address(
         )
     if parts.scheme not in ("http", "https") or not host or not re.fullmatch(r"[\w.:%\[\]-]+", host):
         raise ServerError(f"{what} cannot be {show_id(text)!r}; it takes an address such as {example}.")
-    url = parts._replace(path=parts.path.rstrip("/")).geturl()
-    return Address(url, host, parts.scheme == "https")
+    return Address(parts.geturl(), host, parts.scheme == "https")
 
 
 def _holds_more(text: str, parameters: bool) -> bool:

@@ -37,6 +37,7 @@ class Failure(Exception):
         self.charged = charged  # the server may have done its work
         self.is_amended = False  # the next request will leave out what the server complained of
         self.status = 0
+        self.fix = ""  # what the user can do about it
         self.wait: float | None = None  # seconds that the server asks for
 
 

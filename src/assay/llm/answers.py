@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from assay.errors import InputError, LanguageModelError
 from assay.files import write_whole
+from assay.words import writable_text
 
 TEMPERATURE = 0
 _VERSION = 1  # of what an answer file holds
@@ -35,7 +36,7 @@ class Question(Struct, frozen=True):
     def digest(self) -> str:
         """Under which the answer is kept."""
         parts = [_VERSION, TEMPERATURE, *(getattr(self, name) for name in self.__struct_fields__)]
-        text = msgspec.json.encode([storable(part) if isinstance(part, str) else part for part in parts])
+        text = msgspec.json.encode([writable_text(part) if isinstance(part, str) else part for part in parts])
         return hashlib.sha256(text).hexdigest()
 
 
@@ -92,8 +93,3 @@ class AnswerStore:
     def _path(self, question: Question) -> Path:
         digest = question.digest
         return self._folder / digest[:2] / f"{digest}.json"
-
-
-def storable(text: str) -> str:
-    """Text as JSON can hold it: bytes that were not UTF-8 become question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from assay.http.addresses import Address
 from assay.http.connection import Connection, Failure, Response, complaint
-from assay.llm.answers import TEMPERATURE, Answer, Question, Token, storable
+from assay.llm.answers import TEMPERATURE, Answer, Question, Token
 from assay.llm.budget import Spent
+from assay.words import writable_text
 
 NEEDS = ("asking a language model", "llm")  # what for, and which extra must be installed
 PATH = "/chat/completions"  # after the address
@@ -56,7 +57,7 @@ class Server:
         length = "max_completion_tokens" if "max_tokens" in unwanted else "max_tokens"
         body: dict[str, object] = {
             "model": self._model,
-            "messages": [{"role": "user", "content": storable(question.prompt)}],
+            "messages": [{"role": "user", "content": writable_text(question.prompt)}],
             "temperature": TEMPERATURE,
             "seed": question.seed,
             "stream": False,

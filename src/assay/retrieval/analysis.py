@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from assay.errors import MissingExtraError, RetrievalError, did_you_mean, some_of
-from assay.retrieval.base import writable_text
+from assay.words import writable_text
 
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer

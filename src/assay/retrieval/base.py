@@ -216,10 +216,5 @@ def checked_depth(depth: Any) -> int:
     return int(depth)
 
 
-def writable_text(text: str) -> str:
-    """The text in a form engines accept: bytes that are not UTF-8 become question marks."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
 def silent(step: str, done: int, total: int | None) -> None:
     """Ignore progress."""

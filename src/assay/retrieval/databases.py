@@ -23,8 +23,9 @@ from msgspec import Struct
 
 from assay.errors import MissingServerError, show_id
 from assay.files import write_new
-from assay.retrieval.base import NO_HITS, Hits, best_hits, writable_text
+from assay.retrieval.base import NO_HITS, Hits, best_hits
 from assay.retrieval.indexes import StoredIndex
+from assay.words import writable_text
 
 HIDDEN = "***"
 MARKER = "assay/database-index/1"

@@ -18,12 +18,12 @@ import numpy as np
 from msgspec import Struct
 
 from assay.errors import RetrievalError
-from assay.retrieval.base import writable_text
 from assay.retrieval.model_kinds import Outputs, outputs_of
 from assay.retrieval.model_settings import DEFAULT_LENGTH, POOLINGS
 from assay.retrieval.models import ModelFiles, require_kind
 from assay.retrieval.onnx_graphs import read_graph
 from assay.retrieval.onnx_models import OnnxModel, processors
+from assay.words import writable_text
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -21,13 +21,14 @@ from msgspec import Struct
 
 from assay.errors import RetrievalError, show_id
 from assay.inputs.documents import Document
-from assay.retrieval.base import Progress, reranker, writable_text
+from assay.retrieval.base import Progress, reranker
 from assay.retrieval.caches import Recent
 from assay.retrieval.model_use import check_model, check_whole, fetch_model, installed_model
 from assay.retrieval.models import ModelFiles
 from assay.retrieval.onnx_models import OnnxModel, library_versions, processors
 from assay.retrieval.reranking import Reranked, Work, by_score
 from assay.tables import Floats
+from assay.words import writable_text
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from assay.errors import RetrievalError
 from assay.inputs.documents import Document
-from assay.retrieval.base import Progress, reranker, writable_text
+from assay.retrieval.base import Progress, reranker
 from assay.retrieval.caches import Recent
 from assay.retrieval.embedding import Vectors
 from assay.retrieval.model_kinds import outputs_of
@@ -26,6 +26,7 @@ from assay.retrieval.models import DEFAULT_MODEL, ModelFiles
 from assay.retrieval.onnx_graphs import read_graph
 from assay.retrieval.onnx_models import OnnxModel, library_versions, processors
 from assay.retrieval.reranking import Reranked, Work, by_score
+from assay.words import writable_text
 
 _USE = "Late interaction"
 _KEPT = 256 * 2**20  # bytes of token vectors kept for other queries
