@@ -25,6 +25,8 @@ from assay.evaluation import Evaluator as Evaluator
 from assay.evaluation import concat as concat
 from assay.evaluation import evaluate as evaluate
 from assay.evaluation import evaluate_runs as evaluate_runs
+from assay.fetching.fetching import Fetched as Fetched
+from assay.fetching.fetching import fetch as fetch
 from assay.formats import parse_qrels as parse_qrels
 from assay.formats import parse_run as parse_run
 from assay.formats import read_qrels as read_qrels
