@@ -35,6 +35,7 @@ help:
 .venv/.installed-tools: .venv/.installed
 	@echo "Installing what the tests and checks need ..."
 	@$(PIP) install -c constraints.txt -e '.[all,test,check]'
+	@$(BIN)/python tests/engines/fetch_qdrant.py
 	@touch $@
 
 install: .venv/.installed

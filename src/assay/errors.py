@@ -15,7 +15,8 @@
     ├── ContractError           a plug-in breaks a rule of its interface
     ├── FusionError             runs cannot be fused or collapsed
     ├── RetrievalError          a search failed: unknown mode or setting, missing index
-    │   └── MissingModelError   a model is not on this machine and cannot be downloaded
+    │   ├── MissingModelError   a model is not on this machine and cannot be downloaded
+    │   └── MissingServerError  a database server is not named, not there, or lacks what is needed
     ├── FetchError              a run cannot be fetched: invalid setting, or no query was answered
     ├── ServerError             a server cannot be asked: its address, its key, or no usable answer
     │   └── LanguageModelError  a language model cannot be asked
@@ -128,6 +129,10 @@ class MissingModelError(RetrievalError):
     """A model is not on this machine and cannot be downloaded; the message says how to get it."""
 
 
+class MissingServerError(RetrievalError):
+    """A mode needs a database server that is not named, does not answer, or lacks something; the message says what."""
+
+
 class FetchError(AssayError):
     """A run cannot be fetched from a system: invalid setting, or no query was answered."""
 
@@ -157,6 +162,10 @@ class IncompleteWarning(UserWarning):
 
 class NameWarning(UserWarning):
     """A measure is computed whose name means something else in another tool."""
+
+
+class CleanUpWarning(UserWarning):
+    """Something that a benchmark made in a server could not be removed."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

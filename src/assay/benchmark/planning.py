@@ -9,7 +9,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.benchmark.recipe import Mode, Recipe, parse_modes
-from assay.errors import AssayError, InputError, MissingExtraError, MissingModelError, RetrievalError, show_id
+from assay.errors import (
+    AssayError,
+    InputError,
+    MissingExtraError,
+    MissingModelError,
+    MissingServerError,
+    RetrievalError,
+    show_id,
+)
 from assay.records.benchmark import MissingMode
 from assay.retrieval.base import Progress
 from assay.retrieval.modes import MODES, OF, make_node
@@ -40,7 +48,7 @@ class BenchmarkPlan(Struct, frozen=True):
 def plan_modes(recipe: Recipe, progress: Progress | None = None) -> BenchmarkPlan:
     """Plan the modes of a recipe, and download missing models.
 
-    A mode without its package or model is left out, as are those that stand on it. Invalid settings raise an error.
+    A mode without its package, model or server is left out, as are those that stand on it. Invalid settings raise an error.
     """
     modes = _with_inputs(recipe.modes)
     shown = {mode.name for mode in modes}
@@ -54,7 +62,7 @@ def plan_modes(recipe: Recipe, progress: Progress | None = None) -> BenchmarkPla
             else:
                 node.prepare(progress)
                 planned[mode.name] = PlannedMode(mode, mode.name in shown, node, dict(node.settings))
-        except (MissingExtraError, MissingModelError) as error:
+        except (MissingExtraError, MissingModelError, MissingServerError) as error:
             missing[mode.name] = _missing(mode, str(error))
         except RetrievalError as error:  # such as a model of another kind
             raise _refusal(mode, str(error), "model") from None

@@ -17,6 +17,7 @@ from assay.comparison.comparing import BUILT_IN
 from assay.comparison.segments import Segmentation, by_length, by_relevant
 from assay.errors import InputError, did_you_mean, some_of
 from assay.inputs.segments import read_segments
+from assay.records.benchmark import MissingMode
 from assay.records.building import as_text
 from assay.records.identity import content_of
 from assay.records.model import Digest, Targets
@@ -82,7 +83,7 @@ def prepare(recipe: Recipe, *, command: Sequence[str] = (), progress: Progress |
 
 def _refuse_missing(recipe: Recipe, plan: BenchmarkPlan) -> None:
     """Raise an error if no mode can run, or one that was chosen."""
-    reasons = " ".join(f"{each.name}: {each.reason} {each.remedy}".strip() for each in plan.missing)
+    reasons = " ".join(map(_in_words, plan.missing))
     if not any(mode.shown for mode in plan.modes):
         raise InputError(f"no mode can run. {reasons}")
     if plan.missing and not recipe.allow_missing:
@@ -90,6 +91,12 @@ def _refuse_missing(recipe: Recipe, plan: BenchmarkPlan) -> None:
         raise InputError(
             f"{words} of this benchmark cannot run. {reasons} To run the others, use `allow_missing=True`."
         )
+
+
+def _in_words(mode: MissingMode) -> str:
+    """Why a mode cannot run; its name is not said twice."""
+    words = f"{mode.reason} {mode.remedy}".strip()
+    return words if words.startswith(f"{mode.name} ") else f"{mode.name}: {words}"
 
 
 def _labelled(segments: str | None) -> Mapping[str, Mapping[str, str]]:

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from assay.benchmark.building import build_benchmark, evaluation_folder
 from assay.benchmark.preparing import Prepared, is_embedded
-from assay.benchmark.searching import Search, Searched, folders_of, search_all, steps_of, time_all
+from assay.benchmark.searching import Search, Searched, cleaning_up, folders_of, search_all, steps_of, time_all
 from assay.benchmark.stages import StageContext, judge_stage, stage_measures, stage_records, stages_among
 from assay.benchmark.steps import Workspace, digest, workspace
 from assay.comparison.pairs import Study
@@ -54,15 +54,16 @@ def run_benchmark(
         if space.finished("report", prepared.key) is None:
             space.drop(["report"])  # remove the old report before replacing any of its files
         search = _search(prepared)
-        searched = search_all(search, prepared.plan, space, progress)
-        if not any(each.mode.shown and each.path for each in searched):
-            raise InputError(_nothing_found(prepared, searched))
-        if space.finished("report", prepared.key) is not None:
-            return read_benchmark(space.folder)
-        timing = time_all(search, searched, space, progress)
-        report = _reported(prepared, space, searched, timing, progress or silent)
-        space.keep_indexes(folders_of(search, searched))
-        return report
+        with cleaning_up(search, prepared.plan, space):
+            searched = search_all(search, prepared.plan, space, progress)
+            if not any(each.mode.shown and each.path for each in searched):
+                raise InputError(_nothing_found(prepared, searched))
+            if space.finished("report", prepared.key) is not None:
+                return read_benchmark(space.folder)
+            timing = time_all(search, searched, space, progress)
+            report = _reported(prepared, space, searched, timing, progress or silent)
+            space.keep_indexes(folders_of(search, searched))
+            return report
 
 
 def _nothing_found(prepared: Prepared, searched: Sequence[Searched]) -> str:

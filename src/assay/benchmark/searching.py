@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -16,13 +17,13 @@ from msgspec import Struct
 from assay.benchmark.planning import BenchmarkPlan, PlannedMode
 from assay.benchmark.steps import Step, Workspace, digest
 from assay.collections import Collection
-from assay.errors import InputError
+from assay.errors import AssayError, CleanUpWarning, InputError
 from assay.formats import read_run
 from assay.formats.writing import run_as_bytes
 from assay.records.benchmark import ModeTiming
 from assay.retrieval.base import Progress, silent
 from assay.retrieval.modes import MODES
-from assay.retrieval.nodes import Task
+from assay.retrieval.nodes import Retrieving, Task
 from assay.retrieval.observing import Observed
 from assay.retrieval.reranking import Work
 from assay.retrieval.texts import Texts, open_texts
@@ -83,6 +84,27 @@ def search_all(
     return list(found.values())
 
 
+@contextmanager
+def cleaning_up(search: Search, plan: BenchmarkPlan, space: Workspace) -> Iterator[None]:
+    """Remove in the end, also at an error or a signal, what modes keep outside the folder, such as tables in a server.
+
+    What cannot be removed is told, and does not hide an error: the next benchmark in this folder tries again.
+    """
+    try:
+        yield
+    finally:
+        for mode in plan.modes:
+            if isinstance(mode.node, Retrieving):
+                try:
+                    mode.node.clean_up(space.index_folder(mode.name, _index_key(search, mode)))
+                except AssayError as error:
+                    warnings.warn(f"{mode.name} could not clean up: {error}", CleanUpWarning, stacklevel=2)
+
+
+def _index_key(search: Search, mode: PlannedMode) -> str:
+    return digest("index", mode.mode.kind, mode.settings, search.corpus)
+
+
 def steps_of(searched: Sequence[Searched]) -> list[str]:
     """The names of the steps that made and timed these runs."""
     return [*(f"search {each.mode.name}" for each in searched), "time"]
@@ -100,7 +122,7 @@ def _searched(
     space: Workspace,
     progress: Progress | None,
 ) -> Searched:
-    folder = digest("index", mode.mode.kind, mode.settings, search.corpus)
+    folder = _index_key(search, mode)
     inputs = [before[name] for name in mode.node.inputs]
     key = digest("search", mode.name, folder, [each.sha256 for each in inputs], *search.key)
     step = space.finished(f"search {mode.name}", key)
@@ -146,7 +168,7 @@ def _task(
         documents=search.collection.documents,
         texts=partial(_texts, search, space, named),
         runs={name: _run_of(before[name], space) for name in mode.node.inputs},
-        folder=space.index_folder(mode.name, digest("index", mode.mode.kind, mode.settings, search.corpus)),
+        folder=space.index_folder(mode.name, _index_key(search, mode)),
         progress=named,
     )
 

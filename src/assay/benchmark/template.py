@@ -12,7 +12,8 @@ from assay.retrieval.modes import MODES
 def recipe_text() -> str:
     """The recipe, with every default and every mode."""
     usual = Recipe()
-    modes = "\n".join(f"#   {name:<12} {kind.summary}" for name, kind in MODES.items())
+    width = max(map(len, MODES))
+    modes = "\n".join(f"#   {name:<{width}} {kind.summary}" for name, kind in MODES.items())
     return _RECIPE.format(
         modes=modes,
         chosen=json.dumps([mode.name for mode in usual.modes]),

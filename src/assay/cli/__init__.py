@@ -18,7 +18,7 @@ from typing import Any, TextIO
 import click
 
 from assay._version import __version__
-from assay.errors import AssayError, InputError, NameWarning, for_terminal, show_id
+from assay.errors import AssayError, CleanUpWarning, InputError, NameWarning, for_terminal, show_id
 from assay.report.drawing.terminal import Drawn, is_terminal, shown_on_terminal
 from assay.signals import Left, end_in_order, signal_of
 
@@ -207,8 +207,8 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print what a name of a measure means as a note, and other warnings as Python does."""
-    if issubclass(category, NameWarning):
+    """Print our own warnings as notes, and others as Python does."""
+    if issubclass(category, (NameWarning, CleanUpWarning)):
         _note(str(message))
     else:
         say(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))

@@ -110,21 +110,50 @@ _IS_HAN = re.compile(f"[{_HAN}]").match
 
 def lexical_notes(language: str, queries: Mapping[str, str], answered: tuple[str, ...]) -> tuple[str, ...]:
     """What to set, if most queries are written without spaces, or find nothing."""
-    unspaced = {query: found for query, text in queries.items() if (found := _language_of(text)) is not None}
-    if language not in PAIRED and len(unspaced) > _MOST * len(queries):
-        languages = list(unspaced.values())
-        likely = max(sorted(set(languages)), key=languages.count)
+    likely, count = _unspaced(queries)
+    if language not in PAIRED and likely is not None:
         return (
-            f"{len(unspaced)} of {len(queries)} queries have no spaces between words, so language = {language!r} cannot "
+            f"{count} of {len(queries)} queries have no spaces between words, so language = {language!r} cannot "
             f"split them. Set language = {likely!r}, which searches by pairs of characters.",
         )
-    lost = [query for query in queries if query not in set(answered)]
-    if len(lost) > _MOST * len(queries):
+    return _lost(queries, answered, f"language = {language!r}")
+
+
+def database_notes(setting: str, queries: Mapping[str, str], answered: tuple[str, ...]) -> tuple[str, ...]:
+    """The same for a database, which cannot split such queries whatever is set; `setting` says how it splits text."""
+    likely, count = _unspaced(queries)
+    if likely is not None:
         return (
-            f"{len(lost)} of {len(queries)} queries share no word with any document ({some_of(lost)}). Check that queries "
-            f"and documents are in the same language, and that it is the one set (language = {language!r}).",
+            f"{count} of {len(queries)} queries have no spaces between words, so {setting} cannot split them. The mode "
+            f"lexical can, with language = {likely!r}.",
         )
-    return ()
+    return _lost(queries, answered, setting)
+
+
+def ranking_note(ranks_by: str) -> str:
+    """In what a database's search by words differs from ours."""
+    return (
+        f"ranks by {ranks_by}. The modes lexical and bm25s rank by BM25 over other terms (stop words and stems of tantivy), "
+        "so their runs differ."
+    )
+
+
+def _unspaced(queries: Mapping[str, str]) -> tuple[str | None, int]:
+    """The likely language of the queries without spaces between words, and their number; None if they are not most."""
+    unspaced = [found for text in queries.values() if (found := _language_of(text)) is not None]
+    if len(unspaced) <= _MOST * len(queries):
+        return None, len(unspaced)
+    return max(sorted(set(unspaced)), key=unspaced.count), len(unspaced)
+
+
+def _lost(queries: Mapping[str, str], answered: tuple[str, ...], setting: str) -> tuple[str, ...]:
+    lost = [query for query in queries if query not in set(answered)]
+    if len(lost) <= _MOST * len(queries):
+        return ()
+    return (
+        f"{len(lost)} of {len(queries)} queries share no word with any document ({some_of(lost)}). Check that queries "
+        f"and documents are in the same language, and that it is the one set ({setting}).",
+    )
 
 
 def _language_of(text: str) -> str | None:

@@ -72,7 +72,7 @@ class ModeKind(Struct, frozen=True):
     @property
     def defaults(self) -> dict[str, Any]:
         """The settings and their defaults."""
-        return {setting.name: setting.default for setting in fields(self.made_of)}
+        return {setting.encode_name: setting.default for setting in fields(self.made_of)}
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -42,12 +42,20 @@ class StoredIndex(Struct, frozen=True, dict=True):
     @cached_property
     def place(self) -> Integers:
         """The position of each document id in descending byte order, which breaks ties."""
-        ids = self.ids.tolist()
-        at = {text: place for place, text in enumerate(in_byte_order(ids, reverse=True))}
-        return np.fromiter(map(at.__getitem__, ids), np.int64, len(ids))
+        return places_of(self.ids.tolist())
 
     def __len__(self) -> int:
         return len(self.ids)
+
+
+def places_of(ids: Sequence[str]) -> Integers:
+    """The position of each id in descending byte order.
+
+    >>> places_of(["b", "a", "c"]).tolist()
+    [1, 2, 0]
+    """
+    at = {text: place for place, text in enumerate(in_byte_order(ids, reverse=True))}
+    return np.fromiter(map(at.__getitem__, ids), np.int64, len(ids))
 
 
 def find_index(folder: Path, settings: Mapping[str, object]) -> StoredIndex | None:
@@ -68,16 +76,20 @@ def open_index(folder: Path, settings: Mapping[str, object]) -> StoredIndex:
 
 
 @contextmanager
-def building(folder: Path, settings: Mapping[str, object]) -> Iterator[Build | None]:
+def building(
+    folder: Path, settings: Mapping[str, object], is_there: Callable[[StoredIndex], bool] = lambda stored: True
+) -> Iterator[Build | None]:
     """A temporary folder to build an index in, moved into place at the end; None if a finished index exists.
 
     Waits for other processes that build in the same folder. Removes unfinished indexes, and those with changed files.
+    `is_there` says whether what an index has outside its folder, such as in a server, is still there.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with locked_folder(folder), ExitStack() as made:
         part, finished = folder / _PART, folder / _FINISHED
-        if find_index(folder, settings) is not None and _is_whole(finished):
+        found = find_index(folder, settings)
+        if found is not None and _is_whole(finished) and is_there(found):
             yield None
             return
         with writing(folder):

@@ -7,6 +7,8 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from assay.errors import FusionError, RetrievalError, did_you_mean
 from assay.fusion.registry import find_method
 from assay.plugins import load_installed
@@ -137,7 +139,8 @@ _MAKERS: dict[Role, Callable[[ModeKind, dict[str, Any]], Node]] = {
 
 def _made(kind: ModeKind, given: dict[str, Any]) -> Any:
     _refuse_unknown(kind, given, settings_of(kind))
-    return kind.made_of(**given)
+    fields = {field.encode_name: field.name for field in msgspec.structs.fields(kind.made_of)}
+    return kind.made_of(**{fields[name]: value for name, value in given.items()})
 
 
 def _refuse_unknown(mode: ModeKind, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:

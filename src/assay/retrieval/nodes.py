@@ -20,6 +20,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from assay.errors import InputError, RetrievalError, some_of
+from assay.files import remove_whole
 from assay.formats import read_run
 from assay.formats.sources import open_file
 from assay.fusion import fuse
@@ -29,6 +30,7 @@ from assay.inputs.queries import Query
 from assay.journal import Journal
 from assay.ranking import rank_rows
 from assay.retrieval.base import Progress, Retriever, silent
+from assay.retrieval.databases import CleansUp
 from assay.retrieval.indexes import writing
 from assay.retrieval.observing import Observed, observe
 from assay.retrieval.reranking import OpenReranker, Reranked, Reranker, Work, falling
@@ -140,6 +142,12 @@ class Retrieving(Struct, frozen=True):
         self._index(task)
         with self.retriever.open(task.folder) as searcher:
             yield lambda query: searcher.find([Query(query, task.queries[query])], task.depth)
+
+    def clean_up(self, folder: Path) -> None:
+        """Remove what the retriever keeps outside this folder, such as tables in a server, and the folder with it."""
+        if isinstance(self.retriever, CleansUp):
+            self.retriever.clean_up(folder)
+            remove_whole(folder)
 
     def _index(self, task: Task) -> float:
         """Build the index unless it exists; the seconds taken."""

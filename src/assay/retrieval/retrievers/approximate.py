@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,19 +12,17 @@ import numpy as np
 from msgspec import Struct
 
 from assay.errors import MissingExtraError, RetrievalError
-from assay.heads import recall_of
 from assay.inputs.documents import Document
 from assay.retrieval.base import Progress, retriever, search_with, silent
 from assay.retrieval.embedding import Vectors
 from assay.retrieval.indexes import building, open_index, writing
-from assay.retrieval.observing import Observed, sample
+from assay.retrieval.observing import Observed, recalls_of
 from assay.retrieval.onnx_models import library_versions
 from assay.retrieval.retrievers.dense import VECTORS, Dense, VectorSearcher
 from assay.tables import Integers, Run
 
 _GRAPH = "graph.usearch"
 _AT_ONCE = 1024  # vectors added between two progress updates
-LIVE_DEPTH = 10  # of a live system, whose loss is larger than that of a long ranking
 
 
 @retriever("approximate vector search with an HNSW graph, as in live systems", extra="dense", needs_model=True)
@@ -101,12 +100,8 @@ class Approximate(Dense, Struct, frozen=True):
 
     def observe(self, folder: Path, queries: Mapping[str, str], run: Run, depth: int) -> Observed:
         """The recall of a sample of queries at depth 10, as live systems search, and at the depth of the run."""
-        some = sample(queries)
-        lost = (
-            recall_of(run, self.search_exactly(folder, some, depth), depth),
-            recall_of(self.search(folder, some, LIVE_DEPTH), self.search_exactly(folder, some, LIVE_DEPTH), LIVE_DEPTH),
-        )
-        return Observed(recalls=tuple(sorted({each for each in lost if each is not None}, key=lambda each: each.depth)))
+        search, search_exactly = partial(self.search, folder), partial(self.search_exactly, folder)
+        return Observed(recalls=recalls_of(search, search_exactly, queries, run, depth))
 
     def search_exactly(self, folder: Path, queries: Mapping[str, str], depth: int) -> Run:
         """The run of exact search, on the same vectors."""
