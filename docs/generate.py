@@ -39,6 +39,7 @@ from assay.measures import Request, definitions
 from assay.measures.core import exported
 from assay.measures.explain import page
 from assay.records.benchmark import BenchmarkReport
+from assay.records.fetching import FetchReport
 from assay.records.model import EvaluationReport, ExperimentManifest, Record
 from assay.report.diagnosis.documents import SCHEMA as DIAGNOSIS_SCHEMA
 from assay.report.diagnosis.pages import look_as_markdown
@@ -228,6 +229,7 @@ def schemas() -> dict[str, str]:
         "evaluation-report-1.json": schema_of(EvaluationReport, "EvaluationReport.json in a report folder"),
         "experiment-manifest-1.json": schema_of(ExperimentManifest, "ExperimentManifest.json in a report folder"),
         "benchmark-1.json": schema_of(BenchmarkReport, "BenchmarkReport.json in a benchmark folder"),
+        "fetch-1.json": schema_of(FetchReport, "RUN.fetch.json beside a run that was fetched"),
         "diagnosis-1.json": diagnosis_schema(),
         "run-diff-1.json": run_diff_schema(),
     }
@@ -298,11 +300,14 @@ def diagnosis_schema() -> str:
     return json.dumps({**head, **schema}, indent=2, ensure_ascii=False) + "\n"
 
 
+_RECORDS = (assay.records.model, assay.records.benchmark, assay.records.fetching)
+
+
 def schema_of(record: type[Record], title: str) -> str:
     """The schema of a record; it allows fields that a later version of assay may add."""
     schema = msgspec.json.schema(record)
     for name, definition in schema["$defs"].items():
-        home = assay.records.model if hasattr(assay.records.model, name) else assay.records.benchmark
+        home = next(each for each in _RECORDS if hasattr(each, name))
         _describe(definition, getattr(home, name))
     schema["$defs"][record.__name__]["required"].insert(0, "schema")
     known = schema["$defs"][record.__name__]["properties"]["schema"]["enum"][0]

@@ -8,11 +8,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from assay import collections, example
+from fetching.serving import elasticsearch, serving
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs ulimit -v")
 
@@ -27,8 +29,8 @@ ALLOWED = {"assay gate": {0, 1, 3}, "assay reproduce": {0, 1}}  # an answer may 
 
 
 MADE_OF = {
-    "keyword": ("keyword.run", "bm25.run", "main.run", "run.txt"),
-    "hybrid": ("hybrid.run", "dense.run", "new.run"),
+    "keyword": ("keyword.run", "bm25.run", "main.run", "run.txt", "before.run"),
+    "hybrid": ("hybrid.run", "dense.run", "new.run", "after.run", "exact.run"),
 }
 
 
@@ -42,6 +44,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "bm25.run.gz").write_bytes(gzip.compress((tmp_path / "bm25.run").read_bytes()))
     queries = dict.fromkeys(line.split()[0] for line in (tmp_path / "qrels.txt").read_text().splitlines())
     (tmp_path / "kinds.csv").write_text("query,kind\n" + "".join(f"{query},{len(query)}\n" for query in queries))
+    (tmp_path / "queries.tsv").write_text("".join(f"{query}\twhat is {query}\n" for query in queries))
     embedded = Path(collections.__file__).parent / "embedded" / "insurance"
     shutil.copytree(embedded, tmp_path / "my-collection")
     return tmp_path
@@ -51,12 +54,20 @@ def test_the_readme_has_commands() -> None:
     assert {"evaluate", "verify", "trec_eval", "compare", "gate", "benchmark"} <= {each.split()[1] for each in COMMANDS}
 
 
-def test_every_command_works_with_4_gb(folder: Path) -> None:
+@pytest.fixture
+def engine() -> Iterator[str]:
+    """The address of a server that speaks as Elasticsearch does."""
+    with serving(elasticsearch) as server:
+        yield server.address
+
+
+def test_every_command_works_with_4_gb(folder: Path, engine: str) -> None:
     for command in COMMANDS:
         if "examples/" in command:
             continue  # needs models that are not on every machine
         words = command.replace("assay ", f"'{sys.executable}' -m assay ", 1)
         words = words.replace("--output report", "--output benchmark")  # there is a report of this name already
+        words = words.replace("http://localhost:9200", engine)
         done = subprocess.run(
             ["bash", "-c", f"ulimit -v 4000000; exec {words}"],
             capture_output=True,

@@ -14,7 +14,7 @@ from assay.fusion.registry import find_method
 from assay.plugins import load_installed
 from assay.retrieval import rerankers, retrievers
 from assay.retrieval.base import KINDS, ROLES, ModeKind, Retriever, Role
-from assay.retrieval.live import HttpMode, ProgramMode
+from assay.retrieval.live import HttpMode
 from assay.retrieval.nodes import DEFAULT_TOP, Hybrid, Node, Reranking, Retrieving, RunFile
 from assay.tables import Run
 
@@ -25,7 +25,6 @@ load_installed("assay.retrievers")
 KINDS["hybrid"] = ModeKind("hybrid", "fusion of the runs of other modes", Hybrid, role="fusion")
 KINDS["run"] = ModeKind("run", "a run file that another system has made", RunFile, role="run")
 KINDS["http"] = ModeKind("http", "a server that is in use, asked over HTTP", HttpMode, role="run", extra="live")
-KINDS["command"] = ModeKind("command", "a program that prints documents", ProgramMode, role="run")
 MODES = KINDS  # complete from here on; plug-ins may add to it
 for _kind in sorted(KINDS.values(), key=lambda kind: (ROLES.index(kind.role), kind.name)):  # as lists show them
     KINDS[_kind.name] = KINDS.pop(_kind.name)
