@@ -69,6 +69,12 @@ def command_line(python: str, data: Dataset, kept: str) -> list[str]:
     return [assay_of(python), "evaluate", *files, *measures, "--threads", "1", "--format", "json", "-o", report]
 
 
+def diff_command(python: str, data: Dataset, kept: str) -> list[str]:
+    """`assay runs diff` of the two runs, with its report in a file."""
+    report = str(FOLDER / "diff.txt")
+    return [assay_of(python), "runs", "diff", *data.runs, "--threads", "1", "-o", report]
+
+
 def assay_of(python: str) -> str:
     """The command next to an interpreter."""
     return str(Path(python).parent / "assay")
@@ -93,6 +99,8 @@ ASSAY_COMMAND = Contestant("assay, command line", OURS, command_line, "means")
 PYTREC_EVAL = Contestant("pytrec_eval", "pytrec_eval", whole("pytrec_eval_files.py"), "all")
 IR_MEASURES = Contestant("ir_measures", "ir_measures", whole("ir_measures_files.py"), "all")
 RANX = Contestant("ranx", "ranx", whole("ranx_files.py"), "untied")
+ASSAY_DIFF = Contestant("assay, runs diff", OURS, diff_command)
+ASSAY_BOTH = Contestant("assay, evaluating both", OURS, command_line)
 WC = Contestant("wc -l", OURS, plain("wc", "-l", "{run}"))
 
 
@@ -136,6 +144,7 @@ CASES: tuple[Case, ...] = (
     Case("M shuffled", FILES, "M-shuffled", (ASSAY, ASSAY_2, PYTREC_EVAL)),
     Case("M equal scores", FILES, "M-equal", (ASSAY, ASSAY_2, PYTREC_EVAL)),
     Case("M gzip", FILES, "M-gzip", (ASSAY, ASSAY_2, PYTREC_EVAL)),
+    Case("M diff", FILES, "M-changed", (ASSAY_DIFF, ASSAY_BOTH)),
     Case("S warm", WARM, "S", in_warm_process("files"), mode="short", warm=True),
     Case("M tenth warm", WARM, "M-tenth", in_warm_process("files"), mode="only-short", warm=True),
     Case("S dicts", WARM, "S", from_dicts(), mode="short", warm=True),

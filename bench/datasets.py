@@ -60,6 +60,7 @@ _TABLE = (
     Dataset("M-shuffled", "M, its lines in random order", 6_980_000, made_from="M"),
     Dataset("M-equal", "M, all scores equal", 6_980_000, made_from="M"),
     Dataset("M-gzip", "M, gzip", 6_980_000, ("run.txt.gz",), made_from="M"),
+    Dataset("M-changed", "M, and the same run after a change", 13_960_000, ("run.txt", "after.txt"), made_from="M"),
     *(Dataset(f"growth-{lines}", f"{lines // 1000:,} queries of M's shape", lines) for lines in GROWTH_LINES),
 )
 DATASETS = {dataset.name: dataset for dataset in _TABLE}

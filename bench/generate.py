@@ -175,6 +175,20 @@ def write_gzip(folder: Path, source: Path) -> None:
     shutil.copy(source / "qrels.txt", folder)
 
 
+def write_changed(folder: Path, source: Path) -> None:
+    """M's run, and the same after a change: scores shift a little, and a twentieth of the documents are others."""
+    shutil.copy(source / "qrels.txt", folder)
+    shutil.copy(source / "run.txt", folder)
+    run = pl.read_csv(source / "run.txt", separator=" ", has_header=False)
+    query, _, doc, _, score, _ = run.columns
+    rng = np.random.default_rng(8)
+    shifted = run[score].to_numpy() * (1 + 0.01 * rng.standard_normal(len(run)))
+    others = rng.random(len(run)) < 0.05
+    docs = np.where(others, rng.permutation(len(run)) + PASSAGES, run[doc].to_numpy())
+    order = np.lexsort((-shifted, np.repeat(np.arange(len(run) // DEPTH), DEPTH)))
+    write_run(folder / "after.txt", run[query].to_numpy(), docs[order], shifted[order].reshape(-1, DEPTH), "after")
+
+
 def newswire_name(number: int) -> str:
     """Such as FBIS3-000042."""
     return f"FBIS{number % 4 + 1}-{number:06d}"
@@ -197,6 +211,7 @@ RECIPES: dict[str, Callable[[Path, Path], None]] = {
     "M-shuffled": write_shuffled,
     "M-equal": write_equal_scores,
     "M-gzip": write_gzip,
+    "M-changed": write_changed,
 }
 
 

@@ -21,12 +21,15 @@ import msgspec
 from msgspec import NODEFAULT
 
 import assay
+import assay.comparison.diffing
+import assay.comparison.moves
 import assay.diagnosis.model
 import assay.errors
 import assay.measures
 import assay.records.benchmark
 import assay.records.model
 from assay.cli import group
+from assay.comparison.diffing import RunDiff
 from assay.compat.trec_eval import usage
 from assay.diagnosis.model import Diagnosis
 from assay.diagnosis.registry import all_looks
@@ -39,6 +42,7 @@ from assay.records.benchmark import BenchmarkReport
 from assay.records.model import EvaluationReport, ExperimentManifest, Record
 from assay.report.diagnosis.documents import SCHEMA as DIAGNOSIS_SCHEMA
 from assay.report.diagnosis.pages import look_as_markdown
+from assay.report.difference.documents import SCHEMA as RUN_DIFF_SCHEMA
 from assay.report.measures import guide_as_markdown, list_as_markdown
 from assay.report.validation.pages import rule_as_markdown
 from assay.retrieval.base import ModeKind
@@ -225,16 +229,49 @@ def schemas() -> dict[str, str]:
         "experiment-manifest-1.json": schema_of(ExperimentManifest, "ExperimentManifest.json in a report folder"),
         "benchmark-1.json": schema_of(BenchmarkReport, "BenchmarkReport.json in a benchmark folder"),
         "diagnosis-1.json": diagnosis_schema(),
+        "run-diff-1.json": run_diff_schema(),
     }
+
+
+def run_diff_schema() -> str:
+    """The schema of the output of `assay runs diff --format json`."""
+    schema = msgspec.json.schema(RunDiff)
+    for name, definition in schema["$defs"].items():
+        homes = (assay.comparison.diffing, assay.comparison.moves)
+        home = next(module for module in homes if getattr(module, name).__module__ == module.__name__)
+        _describe(definition, getattr(home, name))
+        definition["required"] = list(definition["properties"])  # every property is always printed
+        definition["additionalProperties"] = False
+    whole = schema["$defs"]["RunDiff"]
+    whole["properties"] = {
+        "schema": {"const": RUN_DIFF_SCHEMA},
+        "answer": {"type": "array", "items": {"type": "string"}, "description": "the result in a few sentences"},
+        "identical": {"type": "boolean", "description": "same queries, and the same documents at the same ranks"},
+        "compared": {"type": "integer", "minimum": 1, "description": "queries of both runs"},
+        **whole["properties"],
+    }
+    whole["properties"]["queries"]["description"] = "those that changed, worst first"
+    whole["required"] = list(whole["properties"])
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": RUN_DIFF_SCHEMA,
+        "title": "Output of assay runs diff --format json",
+    }
+    return json.dumps({**head, **schema}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _describe(definition: dict[str, Any], record: type) -> None:
+    """Describe the properties of a record with the comments of its fields."""
+    for field in _FIELD.finditer(inspect.getsource(record)):
+        if field["meaning"] and field["name"] in definition["properties"]:
+            definition["properties"][field["name"]]["description"] = field["meaning"]
 
 
 def diagnosis_schema() -> str:
     """The schema of the output of `assay diagnose --format json`."""
     schema = msgspec.json.schema(Diagnosis)
     for name, definition in schema["$defs"].items():
-        for field in _FIELD.finditer(inspect.getsource(getattr(assay.diagnosis.model, name))):
-            if field["meaning"]:
-                definition["properties"][field["name"]]["description"] = field["meaning"]
+        _describe(definition, getattr(assay.diagnosis.model, name))
         definition["required"] = list(definition["properties"])  # every property is always printed
         definition["additionalProperties"] = False
     table = schema["$defs"]["Table"]
@@ -266,9 +303,7 @@ def schema_of(record: type[Record], title: str) -> str:
     schema = msgspec.json.schema(record)
     for name, definition in schema["$defs"].items():
         home = assay.records.model if hasattr(assay.records.model, name) else assay.records.benchmark
-        for field in _FIELD.finditer(inspect.getsource(getattr(home, name))):
-            if field["meaning"]:
-                definition["properties"][field["name"]]["description"] = field["meaning"]
+        _describe(definition, getattr(home, name))
     schema["$defs"][record.__name__]["required"].insert(0, "schema")
     known = schema["$defs"][record.__name__]["properties"]["schema"]["enum"][0]
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": known, "title": title}

@@ -14,6 +14,7 @@ from assay._version import __version__
 _EXPORTS = {
     "assay.checking": ("CheckReport", "check_measure"),
     "assay.comparison.comparing": ("Comparison", "compare", "compare_scores"),
+    "assay.comparison.diffing": ("RunDiff", "diff_runs"),
     "assay.comparison.pairs": ("Study",),
     "assay.diagnosis.diagnosing": ("diagnose",),
     "assay.diagnosis.model": ("Diagnosis",),
@@ -26,6 +27,7 @@ _EXPORTS = {
     "assay.formats.writing": ("write_qrels", "write_run"),
     "assay.fusion": ("collapse", "fuse"),
     "assay.inputs.queries": ("read_queries",),
+    "assay.inputs.query_logs": ("read_query_log",),
     "assay.judged": ("JudgedRanking",),
     "assay.judges": ("merge_judges",),
     "assay.marking": ("judge",),
@@ -37,6 +39,8 @@ _EXPORTS = {
     "assay.validation.findings": ("Finding", "Validation"),
     "assay.validation.fixing": ("fix_qrels", "fix_run"),
     "assay.validation.validating": ("validate_qrels", "validate_run"),
+    "assay.weighting.estimating": ("WeightedMean",),
+    "assay.weighting.sampling": ("sample_queries",),
 }
 _MODULES = ("compat", "errors", "evaluation", "formats", "judged", "measures", "native", "tables", "topics")
 _PLACES = {name: module for module, names in _EXPORTS.items() for name in names}

@@ -15,6 +15,8 @@ from assay.checking import check_measure as check_measure
 from assay.comparison.comparing import Comparison as Comparison
 from assay.comparison.comparing import compare as compare
 from assay.comparison.comparing import compare_scores as compare_scores
+from assay.comparison.diffing import RunDiff as RunDiff
+from assay.comparison.diffing import diff_runs as diff_runs
 from assay.comparison.pairs import Study as Study
 from assay.diagnosis.diagnosing import diagnose as diagnose
 from assay.diagnosis.model import Diagnosis as Diagnosis
@@ -37,6 +39,7 @@ from assay.formats.writing import write_run as write_run
 from assay.fusion import collapse as collapse
 from assay.fusion import fuse as fuse
 from assay.inputs.queries import read_queries as read_queries
+from assay.inputs.query_logs import read_query_log as read_query_log
 from assay.judged import JudgedRanking as JudgedRanking
 from assay.judges import merge_judges as merge_judges
 from assay.marking import judge as judge
@@ -55,3 +58,5 @@ from assay.validation.fixing import fix_qrels as fix_qrels
 from assay.validation.fixing import fix_run as fix_run
 from assay.validation.validating import validate_qrels as validate_qrels
 from assay.validation.validating import validate_run as validate_run
+from assay.weighting.estimating import WeightedMean as WeightedMean
+from assay.weighting.sampling import sample_queries as sample_queries

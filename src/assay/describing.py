@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from msgspec import to_builtins
 
-from assay.errors import some_of
+from assay.errors import show_id, some_of
 from assay.evaluation import Coverage
 from assay.judges import Agreement
 from assay.measures import Request
 from assay.rules import RULES_IN_WORDS, Rules
+from assay.weighting.weights import QueryWeights
 from assay.words import noun_for, number_of, plural
 
 
@@ -40,6 +41,36 @@ def coverage_in_words(coverage: Coverage, rules: Rules, requests: Sequence[Reque
     parts.append(_ties(coverage))
     parts += filter(None, [shortness_in_words(coverage, requests)])
     return "; ".join(parts) + "."
+
+
+def weights_in_words(weights: QueryWeights, queries: Sequence[str], judged: Sequence[str] = ()) -> list[str]:
+    """How the weighted means over these queries come about, and what to beware of; `judged` has further known queries."""
+    if weights.probability is None:
+        how = "The intervals treat the queries as a random sample."
+    else:
+        sure = int((weights.probability[weights.places(queries)] >= 1).sum())
+        how = (
+            f"The intervals follow from how the queries were sampled and are about that log; {sure:,} of "
+            f"{number_of(len(queries), 'query')} {plural('{was|were}', sure)} certain to be in the sample, and "
+            f"{plural('{adds|add}', sure)} no uncertainty."
+        )
+    found = [
+        f"Weighted: sum(weight x value) / sum(weight), with the weights of {show_id(weights.source, 200)}. {how}",
+        f"Effective sample size: {weights.effective(queries):.1f} of {number_of(len(queries), 'query')} (Kish); unequal weights "
+        "cost the rest.",
+    ]
+    if beyond := weights.beyond({*queries, *judged}):
+        found.append(
+            f"{len(beyond):,} of {number_of(len(weights.queries), 'weight')} {plural('{is|are}', len(beyond))} for queries "
+            f"without judgments ({some_of(beyond)}), with {weights.share_of(beyond):.1%} of the weight: the weighted means "
+            "are over the other queries."
+        )
+    if few := weights.dominant(queries):
+        found.append(
+            f"Warning: {few} of {len(queries):,} queries {plural('{has|have}', few)} half of the weight, so the weighted means "
+            f"depend mostly on {plural('{it|them}', few)}."
+        )
+    return found
 
 
 _GAINS = {

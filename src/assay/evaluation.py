@@ -34,11 +34,14 @@ from assay.measures.conventions import Convention, convention
 from assay.native.sums import exact_sum
 from assay.rules import RULE_CHOICES, Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_bytes, in_byte_order
+from assay.weighting.weights import QueryWeights
 from assay.words import plural
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.asking import NamedRuns, QueriesLike, Retriever, Runs
+    from assay.inputs.query_weights import QueryWeightsLike
     from assay.topics import JudgedTopics, TopicJudgments
+    from assay.weighting.estimating import WeightedMean
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
 DEFAULT_CUTOFF = 10  # for coverage, if no measure has a cutoff
@@ -117,6 +120,7 @@ class Evaluation(Struct, frozen=True, eq=False):
     decimals: tuple[int | None, ...] = ()  # the conventions round the mean of each measure to this many decimals
     tie_bounds: dict[str, tuple[float, float]] | None = None  # lowest and highest mean, if requested and ties matter
     doubt: str = ""  # why some measures may not mean what they say
+    query_weights: QueryWeights | None = None  # for `weighted`; all queries have one
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{label}={value:.4f}" for label, value in list(self.mean().items())[:6])
@@ -137,6 +141,21 @@ class Evaluation(Struct, frozen=True, eq=False):
         if self.decimals:
             means = [rounded(mean, decimals) for mean, decimals in zip(means, self.decimals, strict=True)]
         return Scores(self.requests, means)
+
+    def weighted(self, confidence: float = 0.95) -> dict[str, WeightedMean]:
+        """The weighted mean of each measure, with its interval; sums and geometric means over queries have none.
+
+        The weights are those given as `query_weights=`; see docs/traffic.md.
+        """
+        if self.query_weights is None:
+            raise AssayError("this evaluation has no weights; give them with `query_weights=`.")
+        from assay.weighting.estimating import weighted_mean
+
+        return {
+            request.label: weighted_mean(self.query_weights, self.queries, column, confidence)
+            for request, column in zip(self.requests, self.values.T, strict=True)
+            if request.measure.definition.total == "mean"
+        }
 
     def per_query(self) -> dict[str, Scores]:
         """The values of each query."""
@@ -234,7 +253,8 @@ class Evaluator:
     """Judgments, measures and rules, prepared once for many runs.
 
     `like` names the tool whose conventions to follow. Rules override it: those that differ from the default or, given as a
-    dict, all of them. `reading` says how to read the qrels; its columns and queries are also for runs.
+    dict, all of them. `reading` says how to read the qrels; its columns and queries are also for runs. `query_weights` are
+    for weighted means.
     """
 
     def __init__(
@@ -247,6 +267,7 @@ class Evaluator:
         reading: Reading = Reading(),
         threads: int | None = None,
         unmatched: Unmatched = "error",
+        query_weights: QueryWeightsLike | None = None,
     ) -> None:
         given = given_rules(rules)
         self.given = given  # the rules set explicitly
@@ -260,6 +281,15 @@ class Evaluator:
         reading = reading.shared()
         self._run_reading = reading.in_format(AUTO) if reading.columns or reading.queries else Reading()
         self._read_qrels(qrels, reading)
+        self.query_weights = None if query_weights is None else self._weights(query_weights)
+
+    def _weights(self, given: QueryWeightsLike) -> QueryWeights:
+        """The weights, which every judged query must have."""
+        from assay.inputs.query_weights import as_query_weights
+
+        found = as_query_weights(given)
+        found.refuse_lacking(self.judgments.queries)
+        return found
 
     def _read_qrels(self, qrels: QrelsLike, reading: Reading) -> None:
         judges, whole_grades = self.rules.judges, self.like.whole_grades
@@ -378,6 +408,7 @@ class Evaluator:
             sources=(self.judgments.source, ranked.run.source),
             top_grade=self.judgments.top_grade,
             doubt=self.doubt,
+            query_weights=self.query_weights,
         )
 
     def _finished(self, plan: Plan, judged: JudgedRanking | JudgedTopics, values: Floats, run: OpenedRun) -> Floats:
@@ -441,6 +472,7 @@ def evaluate(
     queries: QueriesLike | None = None,
     threads: int | None = None,
     unmatched: Unmatched = "error",
+    query_weights: QueryWeightsLike | None = None,
 ) -> Evaluation:
     """Evaluate a run against judgments.
 
@@ -456,16 +488,29 @@ def evaluate(
     such as {"query": "search_term", "run.doc": "sku"}; without "run." or "qrels." a name is for each table that has it.
     `like` names the tool whose conventions to follow. `threads` is the number of threads that read a file, by default the
     number of cores up to four; values do not depend on it. A run without any document of the qrels is an error, which says
-    how the ids differ; `unmatched="zero"` scores it anyway.
+    how the ids differ; `unmatched="zero"` scores it anyway. `query_weights`, a dict {query: weight}, a data frame or a file
+    such as `assay queries sample` writes, is for the weighted means that `result.weighted()` gives.
 
     >>> result = evaluate({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"])
     >>> result.mean()
     {'RR': 0.5, 'P@1': 0.0}
     >>> evaluate({"q1": {"a"}}, lambda text: ["b", "a"], ["RR"], queries={"q1": "what is a?"}).mean()
     {'RR': 0.5}
+    >>> runs = {"q1": ["b", "a"], "q2": ["a"]}
+    >>> evaluate({"q1": {"a"}, "q2": {"a"}}, runs, ["RR"], query_weights={"q1": 3, "q2": 1}).weighted()["RR"].mean
+    0.625
     """
     reading = _reading(grades, columns, queries, qrels, [("run", run)])
-    evaluator = Evaluator(qrels, measures, rules, like=like, reading=reading, threads=threads, unmatched=unmatched)
+    evaluator = Evaluator(
+        qrels,
+        measures,
+        rules,
+        like=like,
+        reading=reading,
+        threads=threads,
+        unmatched=unmatched,
+        query_weights=query_weights,
+    )
     return evaluator.evaluate(run, name=name, queries=queries)
 
 
@@ -481,6 +526,7 @@ def evaluate_runs(
     queries: QueriesLike | None = None,
     threads: int | None = None,
     unmatched: Unmatched = "error",
+    query_weights: QueryWeightsLike | None = None,
 ) -> dict[str, Evaluation]:
     """Evaluate several runs against the same judgments, which are read once; the evaluations are by name, in order.
 
@@ -495,7 +541,16 @@ def evaluate_runs(
 
     several = several_runs(runs)
     reading = _reading(grades, columns, queries, qrels, several).shared()
-    evaluator = Evaluator(qrels, measures, rules, like=like, reading=reading, threads=threads, unmatched=unmatched)
+    evaluator = Evaluator(
+        qrels,
+        measures,
+        rules,
+        like=like,
+        reading=reading,
+        threads=threads,
+        unmatched=unmatched,
+        query_weights=query_weights,
+    )
     opened = open_several(several, evaluator.judgments.queries, reading, queries=queries)
     found = {run.name: evaluator.evaluate(run) for run in opened}
     reading.refuse_unused()

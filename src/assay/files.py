@@ -16,12 +16,17 @@ from pathlib import Path
 from time import time
 
 from assay.errors import InputError
+from assay.signals import signals_wait
 
 # Temporary files have random names of their own, short whatever the target is called, and are created, never opened:
 # neither another thread, process or machine nor a link that somebody planted can share one.
 _PREFIX, _SUFFIX = ".assay-", ".part"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _DAY = 86400  # seconds
+
+# A signal raises an exception at any moment, also just before something is removed that its `finally` names. So what is
+# made is noted here, and the command looks here once more at its end.
+_unfinished: set[Path] = set()
 
 _FIXES = {  # what to do about the reasons that users can do something about
     "Free some space, or write to another disk.": (errno.ENOSPC, errno.EDQUOT),
@@ -79,17 +84,20 @@ def _replace(target: Path, blocks: Iterable[bytes]) -> None:
     mode = target.stat().st_mode & 0o777 if target.exists() else None
     temporary = target.with_name(f"{_PREFIX}{os.urandom(8).hex()}{_SUFFIX}")
     try:
-        with open(os.open(temporary, _NEW, 0o666 if mode is None else mode), "wb") as file:
+        with signals_wait():
+            descriptor = os.open(temporary, _NEW, 0o666 if mode is None else mode)
+            _unfinished.add(temporary)
+        with open(descriptor, "wb") as file:
             if mode is not None:
                 os.chmod(temporary, mode)  # bits that the umask took away
             file.writelines(blocks)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
-    except BaseException:  # also an error in `blocks`, or Ctrl-C
-        with suppress(OSError):
-            temporary.unlink()
-        raise
+        _unfinished.discard(temporary)
+    finally:  # after an error, also one in `blocks`, or Ctrl-C
+        if temporary in _unfinished:
+            remove_whole(temporary)
     flush_folder(target.parent)
     _remove_abandoned(target.parent)
 
@@ -103,28 +111,31 @@ def write_new(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def passing_folder(path: Path) -> Iterator[Path]:
+def passing_folder(path: Path, mode: int = 0o777) -> Iterator[Path]:
     """Make a folder, and remove it on the way out if it has not been renamed by then, whenever a signal comes."""
     try:
-        path.mkdir()  # fails if the name is taken, also by a link: what we remove must be our own
-    except OSError:
-        raise
-    except BaseException:  # a signal, just as the folder was made
-        remove_folder(path)
-        raise
-    try:
+        with signals_wait():
+            path.mkdir(mode)  # fails if the name is taken, also by a link: what we remove must be our own
+            _unfinished.add(path)
         yield path
     finally:
-        remove_folder(path)
+        if path in _unfinished:
+            remove_whole(path)
 
 
-def remove_folder(path: Path) -> None:
-    """Remove a folder with all that is in it, as far as that is possible; a signal takes effect when it is gone."""
-    try:
-        shutil.rmtree(path, ignore_errors=True)
-    except BaseException:
-        shutil.rmtree(path, ignore_errors=True)
-        raise
+def remove_whole(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it, as far as that is possible; signals wait until it is gone."""
+    with signals_wait():
+        shutil.rmtree(path, ignore_errors=True)  # no link is followed
+        with suppress(OSError):
+            path.unlink()
+        _unfinished.discard(path)
+
+
+def remove_unfinished() -> None:
+    """Remove what a signal left: one that came just before the removal began. For the end of a program."""
+    for path in tuple(_unfinished):
+        remove_whole(path)
 
 
 def is_temporary(path: str | os.PathLike[str]) -> bool:

@@ -52,7 +52,7 @@ LIMITS = {
     "line": Limit(
         16 << 20,
         True,
-        "the longest line of a text file, and so the longest id",
+        "the longest line of a text file, and so the longest id; blank lines and comments in a row, from a pipe",
         "Lines of runs and judgments have some dozens of bytes, documents in JSON Lines some thousands.",
     ),
     "rows": Limit(

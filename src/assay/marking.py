@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from assay import native
 from assay.errors import QuerySetError, show_id, some_of
+from assay.heads import Heads, heads_of_table
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments, index_judgments
 from assay.native.index import Interleaved, RankingRules
@@ -48,6 +49,10 @@ class UnreadRun(ABC):
     @abstractmethod
     def judged(self, judgments: Judgments, rules: RankingRules, threads: int) -> JudgedRanking | None:
         """The run judged by the kernel, or None if that is not possible."""
+
+    def heads(self, depth: int, rules: RankingRules, threads: int) -> Heads | None:
+        """The first documents of each query, by the kernel, or None if that is not possible."""
+        return None
 
     @abstractmethod
     def read(self) -> Run:
@@ -84,6 +89,18 @@ def judge(
     if rules.depth is not None:
         ranking = ranking.cut(rules.depth)
     return ranking.only_answered() if rules.queries == "both" else ranking
+
+
+def heads_of(run: OpenedRun, depth: int, *, threads: int = 1) -> Heads:
+    """The first documents of each query of a run under the default rules, best first.
+
+    >>> heads_of(Run.from_columns(["q", "q"], ["b", "a"], [1.0, 2.0]), 1).docs.tolist()
+    ['a']
+    """
+    found = None
+    if native.enabled() and isinstance(run, UnreadRun) and not run.is_read:
+        found = run.heads(depth, _ranking_rules(Rules()), threads)
+    return heads_of_table(run.table, depth) if found is None else found
 
 
 # The kernel
@@ -234,10 +251,7 @@ def no_query_in_common(judged: tuple[str, ...], answered: tuple[str, ...], run_n
     """The message for query sets without overlap, with an example of the likely reason."""
     if not answered:
         return f"run {run_name!r} has no queries; 0 of {len(judged)} judged queries are answered."
-    examples = next(filter(None, (_same_but_for(fold, judged, answered) for fold in _FOLDS)), None) or (
-        answered[0],
-        judged[0] if judged else "",
-    )
+    examples = likeliest_pair(judged, answered)
     from assay.ids import in_run, policy_commands, rewriting_between
 
     found = rewriting_between(*examples)
@@ -250,6 +264,20 @@ def no_query_in_common(judged: tuple[str, ...], answered: tuple[str, ...], run_n
         f"0 of {len(judged)} query ids match: run {show_id(run_name)!r} has {show_id(examples[0])!r}, the qrels have "
         f"{show_id(examples[1])!r}. {fix}"
     )
+
+
+def likeliest_pair(known: tuple[str, ...], answered: tuple[str, ...]) -> tuple[str, str]:
+    """A query of `answered` and one of `known` that are probably the same, else the first of each."""
+    alike = (_same_but_for(fold, known, answered) for fold in _FOLDS)
+    return next(filter(None, alike), None) or (answered[0], known[0] if known else "")
+
+
+def rewriting_of(one: str, other: str) -> str | None:
+    """How two ids differ, if it is known: 'letter case'."""
+    from assay.ids import rewriting_between
+
+    found = rewriting_between(one, other)
+    return None if found is None else found[0].what
 
 
 _FOLDS: tuple[Callable[[str], str], ...] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from math import log2
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -439,6 +440,15 @@ def test_order_from_repair_is_written_in_every_table():
         assert 2 <= text.count("again (order from repair)")
     assert "again does not count" not in (line := next(verdict_on_stages(told)))[:20]
     assert "No stage earned its cost." in line
+
+
+def test_every_report_says_how_many_answers_were_repaired():
+    """Also if it is less than half of them, so that the stage counts."""
+    told = whole(*PIPELINE[:3], ("again", "reranker", ("hybrid",), at(1, 0, 1, 1), 100, replace(SPENT, repaired=7)))
+
+    for text in (render_text(told), render_markdown(told), render_html(told)):
+        assert "7 of its 20 answers had to be repaired." in " ".join(text.split())
+    assert 7 == msgspec.json.decode(msgspec.json.encode(told))["stages"][-1]["work"]["repaired"]
 
 
 def test_json_with_stages_is_valid():

@@ -17,11 +17,12 @@ from assay.benchmark.recipe import parse_recipe, read_recipe
 from assay.benchmark.running import run_benchmark
 from assay.errors import InputError, RetrievalError
 from assay.formats import read_run
+from assay.heads import Recall
 from assay.inputs.documents import Document
 from assay.journal import Journal
 from assay.retrieval.base import KINDS, reranker
 from assay.retrieval.nodes import Answer, Ranking, rankings_of, reordered
-from assay.retrieval.observing import Observed, Recall
+from assay.retrieval.observing import Observed
 from assay.retrieval.reranking import Reranked, Work, by_score, falling
 from assay.retrieval.texts import open_texts
 from assay.tables import Run
@@ -361,3 +362,34 @@ def test_words_that_cannot_be_told_apart_are_explained(tmp_path):
     report = run(recipe, tmp_path / "out")
 
     assert any(note.startswith("lexical: ") and "japanese" in note for note in report.notes), report.notes
+
+
+HINT = (
+    "8 of 8 queries have no spaces between words, so language = 'english' cannot split them. Set language = 'japanese'"
+)
+
+
+def spaceless(folder, modes):
+    """A collection in Japanese, and a recipe that says nothing of it."""
+    recipe = kitchen(folder, f'collection = "kitchen"\nmeasures = ["AP"]\n{modes}')
+    queries = [{"_id": query, "text": "寿司の作り方"} for query in QUERIES]
+    (folder / "kitchen/queries.jsonl").write_text("".join(json.dumps(each) + "\n" for each in queries))
+    corpus = [{"_id": doc, "title": "", "text": "東京の寿司の作り方"} for doc in documents()]
+    (folder / "kitchen/corpus.jsonl").write_text("".join(json.dumps(each) + "\n" for each in corpus))
+    return recipe
+
+
+def test_if_no_mode_finds_anything_the_error_says_what_to_set(tmp_path):
+    with pytest.raises(InputError) as refusal:
+        run(spaceless(tmp_path, 'modes = ["lexical"]\n'), tmp_path / "out")
+
+    assert f"no mode found a document for any of the 8 queries.\nlexical: {HINT}" in str(refusal.value)
+
+
+def test_a_mode_that_finds_nothing_says_what_to_set(tmp_path):
+    pairs = 'modes = ["pairs", "lexical"]\n[[mode]]\nname = "pairs"\nkind = "lexical"\nlanguage = "japanese"\n'
+    report = run(spaceless(tmp_path, pairs), tmp_path / "out")
+
+    assert ["lexical"] == [each.name for each in report.missing]
+    assert report.missing[0].remedy.startswith(HINT)
+    assert "pairs of characters" in report.modes[0].settings["analyser"]["terms"]  # and is not hidden like a key

@@ -126,6 +126,18 @@ def test_a_pipe_without_end_is_refused(folder: Path, reader: str, native: str) -
     assert refused(found), found
 
 
+@pytest.mark.parametrize("line", ["", "# nothing"])
+@pytest.mark.parametrize("native", [pytest.param("1", marks=NEEDS_KERNEL), "0"])
+@pytest.mark.parametrize("reader", READERS)
+def test_a_pipe_of_nothing_without_end_is_refused(folder: Path, reader: str, native: str, line: str) -> None:
+    with subprocess.Popen(["yes", line], stdout=subprocess.PIPE) as endless:
+        found = run(folder, READERS[reader], "-", native=native, feed=endless.stdout)
+        endless.kill()
+
+    assert refused(found), found
+    assert "16 MB of blank lines and comments" in " ".join(found[3].split())
+
+
 @pytest.mark.parametrize("other", OTHERS)
 def test_other_commands_refuse_a_row_that_is_repeated_without_end(folder: Path, other: str) -> None:
     pipe = folder / f"pipe-{other.replace(' ', '-')}"

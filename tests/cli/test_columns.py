@@ -14,7 +14,7 @@ READS = {
     *(("evaluate",), ("compare",), ("gate",), ("diagnose",), ("conventions",), ("reproduce",)),
     *(("runs", name) for name in ("validate", "info", "convert", "fuse", "collapse")),
     *(("qrels", name) for name in ("validate", "info", "convert", "sample")),
-    *(("collections", "check"), ("benchmark", "run")),
+    *(("collections", "check"), ("benchmark", "run"), ("queries", "sample")),
 }
 ALL = "query=search_term,doc=sku,rel=stars,rank=position"
 

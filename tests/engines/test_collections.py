@@ -10,9 +10,9 @@ import pytest
 
 from assay.evaluation import evaluate
 from assay.formats.writing import run_as_bytes
+from assay.heads import recall_of
 from assay.inputs.documents import read_documents
 from assay.retrieval.modes import make_fused, make_retriever
-from assay.retrieval.observing import recall_of
 from assay.tables import Run
 
 

@@ -12,11 +12,12 @@ import pytest
 
 from assay.errors import MissingModelError, RetrievalError
 from assay.formats.writing import run_as_bytes
+from assay.heads import recall_of
 from assay.inputs.documents import Document
 from assay.inputs.queries import Query
 from assay.retrieval.embedding import Encoder, Encoding
 from assay.retrieval.models import find_model
-from assay.retrieval.observing import observe, recall_of
+from assay.retrieval.observing import observe
 from assay.retrieval.retrievers.approximate import Approximate
 from assay.retrieval.retrievers.dense import Dense
 from assay.tables import Run

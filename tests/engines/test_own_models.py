@@ -150,12 +150,13 @@ def test_an_output_that_is_no_vector_is_refused(tmp_path, output, shape, words):
     assert words in refusal(put_model(tmp_path, output=output, shape=shape))
 
 
-def test_what_onnxruntime_refuses_is_an_error_that_says_what_to_try(tmp_path):
+def test_what_onnxruntime_refuses_is_an_error_that_says_what_to_try(tmp_path, capfd):
     """Words beyond the table, as positions beyond those of a model."""
     folder = put_model(tmp_path, table=TABLE[:3])
 
     assert "cannot run the model on 2 tokens: " in refusal(folder)
     assert refusal(folder).endswith("If the model takes shorter texts only, set max_length, which is 256.")
+    assert "" == capfd.readouterr().err  # the library's own message, in colour and with a time, is not shown as well
 
 
 # How vectors are used

@@ -70,6 +70,15 @@ def test_a_file_with_modes_is_a_plug_in(mine):
     check_report(mine)
 
 
+def test_the_help_and_the_recipe_list_the_modes_of_a_plug_in(mine):
+    helped = assay("--plugin", "mine.py", "benchmark", "run", "--help", cwd=mine)
+    begun = assay("--plugin", "mine.py", "benchmark", "init", "new.toml", cwd=mine)
+
+    assert (0, 0) == (helped.returncode, begun.returncode)
+    assert "overlap" in helped.stdout.partition("--modes")[2].partition("--allow-missing")[0]
+    assert "#   overlap" in (mine / "new.toml").read_text(encoding="utf-8")
+
+
 def test_an_installed_package_offers_modes(mine, installed):
     done = assay("benchmark", "run", "recipe.toml", "--output", "out", cwd=mine, env=installed)
 

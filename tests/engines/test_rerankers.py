@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.errors import RetrievalError
+from assay.benchmark.planning import plan_modes
+from assay.benchmark.recipe import parse_recipe
+from assay.errors import InputError, RetrievalError
 from assay.evaluation import evaluate
 from assay.formats import read_qrels
 from assay.inputs.documents import Document, read_documents
@@ -181,6 +183,25 @@ def test_models_and_settings_that_do_not_fit_are_refused(minilm, tmp_path):
         LateInteraction(model="bert-mini-reranker")
     with pytest.raises(RetrievalError, match="query_prefix cannot be 1"):
         LateInteraction(query_prefix=1)
+
+
+@pytest.mark.parametrize("model", ["minilm", "vectors"])
+def test_a_model_of_another_kind_is_refused_with_its_line_in_the_recipe(minilm, tmp_path, model):
+    put_model(tmp_path / "vectors")
+    given = model if model == "minilm" else str(tmp_path / model)
+    recipe = f'[[mode]]\nname = "r"\nkind = "cross-encoder"\nof = "lexical"\ntop = 5\nmodel = "{given}"\n'
+    with pytest.raises(InputError) as refusal:
+        plan_modes(parse_recipe(recipe, source="r.toml"))
+
+    assert str(refusal.value).startswith(f"r.toml:6: mode 'r': model: the model {given} is a bi-encoder, which")
+
+
+def test_what_a_recipe_overrides_is_said(minilm, bert_mini):
+    assert "instead_of" not in CrossEncoder().settings | LateInteraction().settings
+    assert {"max_length": 512} == CrossEncoder(max_length=64).settings["instead_of"]
+    assert {"max_length": 256, "query_prefix": ""} == (
+        LateInteraction(max_length=64, query_prefix="query: ").settings["instead_of"]
+    )
 
 
 # Late interaction

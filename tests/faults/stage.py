@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import pkgutil
+import signal
 import sys
 import tempfile
 import time
@@ -21,6 +22,8 @@ import assay.cli.commands
 import faults.acts
 from assay.cli import main
 from assay.errors import AssayError
+
+SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 def import_all() -> None:
@@ -54,14 +57,18 @@ def do(task: dict) -> None:
 
 
 def status_of(task: dict) -> int:
+    # A signal waits until the child is ready to say how it ended.
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     child = os.fork()
     if child:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         if "signal" in task:
             time.sleep(task["after"])
             os.kill(child, task["signal"])  # it may have ended, but its number is not given to another
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     status = 70
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         do(task)
         status = 0
     except SystemExit as done:
@@ -71,9 +78,16 @@ def status_of(task: dict) -> int:
     except BaseException:  # a fault of ours: the test shows it
         traceback.print_exc()
     finally:
+        leave(status)
+
+
+def leave(status: int) -> None:
+    """End the child, also if a signal comes just now."""
+    try:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
+    finally:
         os._exit(status)
 
 

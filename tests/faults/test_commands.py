@@ -21,7 +21,8 @@ from faults.injecting import KINDS, Met, Stage, each_fault, files_in, temporary_
 QRELS = "".join(f"q{query} 0 d{doc} {(query + doc) % 2}\n" for query in range(9) for doc in range(4))
 RUN = "".join(f"q{query} Q0 d{doc} {doc + 1} {9 - doc}.0 a\n" for query in range(9) for doc in range(4))
 OTHER = "".join(f"q{query} Q0 d{3 - doc} {doc + 1} {9 - doc}.0 b\n" for query in range(9) for doc in range(4))
-INPUTS = {"qrels.txt": QRELS, "my.run": RUN, "other.run": OTHER}
+LOG = "".join(f"query {rank}\t{100 // rank}\n" for rank in range(1, 20))
+INPUTS = {"qrels.txt": QRELS, "my.run": RUN, "other.run": OTHER, "log.tsv": LOG}
 GATE = ("gate", "--baseline", "base", "--candidate", "my.run", "--qrels", "qrels.txt", "--rule", "AP >= -0.5")
 
 
@@ -51,6 +52,10 @@ CASES = [
     Case(
         ("qrels", "sample", "qrels.txt", "--share", ".5", "-o", "dev", "--rest", "test", "--to", "trec"),
         ("dev", "test"),
+    ),
+    Case(
+        ("queries", "sample", "log.tsv", "--size", "6", "-o", "queries.tsv"),
+        ("queries.tsv", "queries.weights.tsv"),
     ),
     Case(("compare", "qrels.txt", "my.run", "other.run", "--format", "html", "-o", "out.html"), ("out.html",)),
     Case((*GATE, "--format", "junit", "-o", "gate.xml"), ("gate.xml",), before=((*EVALUATE, "--report", "base"),)),

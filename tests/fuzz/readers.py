@@ -35,6 +35,8 @@ from assay.gate.grammar import parse_rule
 from assay.inputs.chunks import read_chunks
 from assay.inputs.documents import read_documents
 from assay.inputs.queries import read_queries
+from assay.inputs.query_logs import read_query_log
+from assay.inputs.query_weights import read_query_weights
 from assay.inputs.scores import read_scores
 from assay.inputs.segments import read_segments
 from assay.marking import judge
@@ -682,6 +684,8 @@ READERS = {
         _path_reader("segments", read_segments, (*_JSON_TOKENS, *_NAMES), ("csv", "json")),
         _path_reader("chunks", read_chunks, (*_JSON_TOKENS, *_NAMES), ("tsv", "json")),
         _path_reader("scores", read_scores, (*_JSON_TOKENS, *_NAMES), ("csv", "tsv")),
+        _path_reader("query_logs", read_query_log, (*_JSON_TOKENS, *_NAMES), ("csv", "tsv", "documents")),
+        _path_reader("query_weights", read_query_weights, (*_JSON_TOKENS, *_NAMES), ("csv", "tsv", "json")),
     )
 }
 

@@ -42,7 +42,6 @@ class FakeServer:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.answered: Counter[str] = Counter()  # prompts that got a good answer
-        self.at_once = self.most_at_once = 0
         self.lock = Lock()
         self.closing = Event()
         self.address = ""
@@ -88,16 +87,10 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers["Content-Length"])
             body = json.loads(self.rfile.read(length))
             reply = fake.reply({**body, "path": self.path}, dict(self.headers))
-            with fake.lock:
-                fake.at_once += 1
-                fake.most_at_once = max(fake.most_at_once, fake.at_once)
             try:
                 self.send(reply, body["messages"][0]["content"])
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True
-            finally:
-                with fake.lock:
-                    fake.at_once -= 1
 
         def send(self, reply: Reply, prompt: str) -> None:
             if reply.hangs:

@@ -15,7 +15,7 @@ from llm.serving import Reply, serving
 
 def ask_all(fake, folder, prompts, *, threads=8, **settings) -> list[str]:
     """What became of each prompt: its answer, or the first word of the error."""
-    service = Service(model="m", endpoint=fake.address, timeout=5, **settings)
+    service = Service(model="m", endpoint=fake.address, timeout=60, **settings)
     with service.connect(AnswerStore(folder / "answers")) as client, ThreadPoolExecutor(threads) as pool:
         client.keep_account(folder / "spent.jsonl")
 

@@ -6,6 +6,7 @@ import math
 import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from threading import Barrier
 
 import pytest
 from hypothesis import given
@@ -230,12 +231,19 @@ def test_a_second_run_asks_nothing_and_gives_the_same(cache):
 
 
 def test_queries_can_be_asked_at_the_same_time():
-    with serving(lambda prompt, before: Reply(by_value(prompt, before).text, seconds=0.05)) as fake:
+    """The server answers only when four have asked."""
+    together = Barrier(4, timeout=60)
+
+    def answering(prompt: str, before: int) -> Reply:
+        together.wait()
+        return by_value(prompt, before)
+
+    with serving(answering) as fake:
         with listwise(fake).open() as opened, ThreadPoolExecutor(4) as pool:
             found = list(pool.map(lambda query: opened.rerank(query, documents("a 1", "b 2")), "12345678"))
 
         assert 8 * [(1, 0)] == [each.order for each in found]
-        assert 4 == fake.most_at_once
+        assert 8 == len(fake.requests)
 
 
 def test_cost_comes_from_the_prices():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import threading
 from pathlib import Path
 
@@ -230,23 +229,6 @@ def test_all_files_of_a_folder_are_flushed_and_then_their_names(tmp_path, monkey
 
     paths = ("inner/file", "inner", "file", ".")
     assert [str(tmp_path / path) for path in paths] == flushed
-
-
-def test_a_passing_folder_goes_even_if_a_signal_comes_while_it_is_removed(tmp_path, monkeypatch):
-    removed = []
-
-    def interrupted_once(path, ignore_errors):
-        removed.append(path)
-        if len(removed) == 1:
-            raise SystemExit(129)  # what the handler of SIGHUP raises
-        rmtree(path, ignore_errors=ignore_errors)
-
-    rmtree = shutil.rmtree
-    monkeypatch.setattr(shutil, "rmtree", interrupted_once)
-    with pytest.raises(SystemExit), passing_folder(tmp_path / "new.part") as folder:
-        (folder / "file").write_text("half")
-
-    assert [] == list(tmp_path.iterdir())
 
 
 def test_a_passing_folder_never_removes_what_was_there(tmp_path):

@@ -49,6 +49,7 @@ RUN_CASES: list[tuple[str, bytes, int | None, int]] = [
     ("RUN026", b"1 a 1\n1 b 2\n1 c 2\n", 3, 1),
     ("RUN026", b"1 a 1\n1 b 99999999999999999999\n", 2, 1),
     ("RUN026", b"1 a 0\n1 b 1\n", 1, 1),
+    ("RUN027", b"# a\n# incomplete: 1 of 3 queries failed: 3\n" + GOOD_RUN.encode(), 2, 1),
     ("RUN030", after("3 Q0 a 1 1.0 x\n3 Q0 b 2 1.0 x\n"), 6, 1),
     ("RUN031", after("3 Q0 a 1 0.123456789 x\n3 Q0 b 2 0.123456788 x\n"), 6, 1),
     ("RUN032", after("3 Q0 a 1 1.0 x\n3 Q0 b 2 1.0 x\n"), 6, 1),

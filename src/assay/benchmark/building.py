@@ -10,7 +10,6 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from assay.benchmark.choosing import best_by_measure, best_by_segment, best_overall, best_within
-from assay.benchmark.planning import PlannedMode
 from assay.benchmark.preparing import Prepared, shown_path
 from assay.benchmark.searching import Searched
 from assay.comparison.comparing import Comparison, compare_scores
@@ -47,7 +46,7 @@ def build_benchmark(
     name: Name,
     prepared: Prepared,
     searched: Sequence[Searched],
-    empty: Sequence[PlannedMode],
+    empty: Sequence[Searched],
     reports: Sequence[EvaluationReport],
     evaluations: Sequence[Evaluation],
     timing: Mapping[str, ModeTiming],
@@ -71,7 +70,7 @@ def build_benchmark(
     if rewards[measure]:
         choice = Choice(
             measure=measure,
-            overall=best_overall(own, best, comparison, [mode.name for mode in empty]),
+            overall=best_overall(own, best, comparison, [each.mode.name for each in empty]),
             segments=best_by_segment(scores, segmentations, own.systems),
             latency=_within(recipe.latency_limit, means[measure], timing, measure),
         )
@@ -83,7 +82,7 @@ def build_benchmark(
         best=best,
         depth=recipe.depth,
         modes=tuple(_mode(each, report) for each, report in zip(searched, reports, strict=True)),
-        missing=(*prepared.plan.missing, *(_found_nothing(mode, prepared) for mode in empty)),
+        missing=(*prepared.plan.missing, *(_found_nothing(each, prepared) for each in empty)),
         comparison=None if comparison is None else _comparison(comparison, repaired),
         choice=choice,
         stages=stages,
@@ -110,9 +109,11 @@ def _by_difficulty(prepared: Prepared, scores: SystemScores) -> list[Segmentatio
     return [by_difficulty(scores, scores.systems[0])] if prepared.recipe.segments == "difficulty" else []
 
 
-def _found_nothing(mode: PlannedMode, prepared: Prepared) -> MissingMode:
+def _found_nothing(searched: Searched, prepared: Prepared) -> MissingMode:
+    """A mode without a run, and what it noticed: perhaps the wrong language."""
+    mode, remedy = searched.mode.mode, " ".join(searched.observed.notes)
     reason = f"it found no document for any of the {len(prepared.collection.queries):,} queries."
-    return MissingMode(name=mode.name, kind=mode.mode.kind, reason=reason, remedy="")
+    return MissingMode(name=mode.name, kind=mode.kind, reason=reason, remedy=remedy)
 
 
 def _within(

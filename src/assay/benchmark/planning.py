@@ -9,7 +9,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.benchmark.recipe import Mode, Recipe, parse_modes
-from assay.errors import AssayError, InputError, MissingExtraError, MissingModelError, MissingServerError, show_id
+from assay.errors import (
+    AssayError,
+    InputError,
+    MissingExtraError,
+    MissingModelError,
+    MissingServerError,
+    RetrievalError,
+    show_id,
+)
 from assay.records.benchmark import MissingMode
 from assay.retrieval.base import Progress
 from assay.retrieval.modes import MODES, OF, make_node
@@ -56,6 +64,8 @@ def plan_modes(recipe: Recipe, progress: Progress | None = None) -> BenchmarkPla
                 planned[mode.name] = PlannedMode(mode, mode.name in shown, node, dict(node.settings))
         except (MissingExtraError, MissingModelError, MissingServerError) as error:
             missing[mode.name] = _missing(mode, str(error))
+        except RetrievalError as error:  # such as a model of another kind
+            raise _refusal(mode, str(error), "model") from None
     return BenchmarkPlan(
         tuple(each for each in planned.values() if each.shown or _is_needed(each, planned.values())),
         tuple(missing[mode.name] for mode in modes if mode.name in missing),
@@ -115,15 +125,20 @@ def _made(mode: Mode) -> Node:
 
 
 def _to_blame(mode: Mode, complaint: str) -> str | None:
-    """The setting without which this error would not occur: the one it begins with, if any."""
+    """The setting without which this error would not occur: the one it begins with, if any.
+
+    Without a setting that is needed, such as `of`, there is another error, so that one is blamed last.
+    """
+    needed = None
     for key in sorted(mode.settings, key=lambda key: not complaint.startswith(f"{key} ")):
         try:
             make_node(mode.kind, {name: value for name, value in mode.settings.items() if name != key})
         except AssayError as error:
-            if str(error) == complaint:
-                continue
+            if str(error) != complaint:
+                needed = needed or key
+            continue
         return key
-    return None
+    return needed
 
 
 def _refusal(mode: Mode, complaint: str, key: str | None) -> InputError:

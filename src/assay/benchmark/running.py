@@ -25,7 +25,7 @@ from assay.benchmark.searching import Search, Searched, cleaning_up, folders_of,
 from assay.benchmark.stages import StageContext, judge_stage, stage_measures, stage_records, stages_among
 from assay.benchmark.steps import Workspace, digest, workspace
 from assay.comparison.pairs import Study
-from assay.errors import InputError
+from assay.errors import InputError, show_id
 from assay.evaluation import Evaluator
 from assay.formats.unread import open_run
 from assay.formats.writing import qrels_as_bytes
@@ -57,15 +57,20 @@ def run_benchmark(
         with cleaning_up(search, prepared.plan, space):
             searched = search_all(search, prepared.plan, space, progress)
             if not any(each.mode.shown and each.path for each in searched):
-                raise InputError(
-                    f"no mode found a document for any of the {len(prepared.collection.queries):,} queries."
-                )
+                raise InputError(_nothing_found(prepared, searched))
             if space.finished("report", prepared.key) is not None:
                 return read_benchmark(space.folder)
             timing = time_all(search, searched, space, progress)
             report = _reported(prepared, space, searched, timing, progress or silent)
             space.keep_indexes(folders_of(search, searched))
             return report
+
+
+def _nothing_found(prepared: Prepared, searched: Sequence[Searched]) -> str:
+    """That no mode found anything, and what each noticed, such as a language without spaces between words."""
+    noticed = (f"{show_id(each.mode.name)}: {note}" for each in searched for note in each.observed.notes)
+    problem = f"no mode found a document for any of the {len(prepared.collection.queries):,} queries."
+    return "\n".join([problem, *noticed])
 
 
 def _search(prepared: Prepared) -> Search:
@@ -114,7 +119,7 @@ def _reported(
             seconds=each.seconds,
         )
         reports.append(_write_evaluation(space, report, name))
-    empty = [each.mode for each in searched if each.mode.shown and not each.path]
+    empty = [each for each in searched if each.mode.shown and not each.path]
     stages = _stages(prepared, space, searched, qrels)
     benchmark = build_benchmark(
         name, prepared, shown, empty, reports, [each.evaluation for each in measured], timing, stages

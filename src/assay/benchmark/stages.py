@@ -181,6 +181,7 @@ def _record(
         order_from_repair=stage.order_from_repair,
         verdict=verdict,
         words=_in_words(stage, matters, differences),
+        work=stage.work,
     )
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,7 +21,7 @@ import msgspec
 
 from assay._version import __version__
 from assay.errors import InputError, some_of
-from assay.files import explaining, write_whole
+from assay.files import explaining, remove_whole, write_whole
 from assay.records.benchmark import BENCHMARK_FILE, BENCHMARK_SCHEMA
 from assay.records.encoding import encode_record
 from assay.records.identity import content_of
@@ -120,7 +119,7 @@ class Workspace:
         wanted = {self.index_folder(name, key) for name, key in kept}
         for path in self.folder.glob(f"{WORK}/indexes/*"):
             if path not in wanted:
-                shutil.rmtree(path, ignore_errors=True)
+                remove_whole(path)
 
     def write(self, files: Mapping[str, bytes]) -> Sequence[str]:
         """Write each file atomically; returns the paths."""

@@ -20,6 +20,7 @@ import click
 from assay._version import __version__
 from assay.errors import AssayError, CleanUpWarning, InputError, NameWarning, for_terminal, show_id
 from assay.report.drawing.terminal import Drawn, is_terminal, shown_on_terminal
+from assay.signals import Left, end_in_order, signal_of
 
 DEBUG = "ASSAY_DEBUG"  # a variable of the environment: show where a fault happened
 SECTIONS = ("Measure", "Decide", "Search", "Files", "Learn")  # of `assay --help`; a command's module names its own
@@ -77,6 +78,15 @@ def _say_version(context: click.Context, option: click.Parameter, asked: bool) -
         context.exit()
 
 
+def _load_plugins(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> None:
+    """Load plug-ins before the command is imported, whose help lists what they add."""
+    if paths and not context.resilient_parsing:
+        from assay.plugins import load_file
+
+        for path in paths:
+            load_file(path)
+
+
 @click.group(
     cls=CommandSections,
     package="assay.cli.commands",
@@ -88,18 +98,14 @@ def _say_version(context: click.Context, option: click.Parameter, asked: bool) -
 )
 @click.option(
     "--plugin",
-    "plugins",
     multiple=True,
     type=click.Path(dir_okay=False),
+    expose_value=False,
+    callback=_load_plugins,
     help="A Python file with your own measures or search modes.",
 )
-def group(plugins: tuple[str, ...]) -> None:
+def group() -> None:
     """Measure how good a search system is, how sure you can be of it, and where it goes wrong."""
-    if plugins:
-        from assay.plugins import load_file
-
-        for path in plugins:
-            load_file(path)
 
 
 def main() -> None:
@@ -107,14 +113,9 @@ def main() -> None:
     # Starting NumPy's BLAS threads takes longer than most evaluations, and only vector search uses them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     warnings.showwarning = _show_warning
-    _end_in_order()
+    end_in_order()
     try:
-        if sys.argv[1:2] == ["trec_eval"]:
-            # click would parse trec_eval's options differently.
-            from assay.cli.commands.trec_eval import run
-
-            sys.exit(run(sys.argv[2:]))
-        sys.exit(group.main(standalone_mode=False))  # None is 0
+        sys.exit(_status())
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.UsageError as error:
@@ -152,31 +153,27 @@ def main() -> None:
         _show_traceback(error)
         _complain(_fault(error))
         sys.exit(70)
+    finally:
+        files = sys.modules.get("assay.files")  # without it, nothing was written
+        if files is not None:
+            files.remove_unfinished()
 
 
-def _end_in_order() -> None:
-    """Let a signal that ends the process raise SystemExit, so that temporary files are removed on the way out."""
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has only the first
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores the second
-            signal.signal(number, _leave)
-    sys.unraisablehook = _not_swallowed
+def _status() -> int | None:
+    """Run the command; returns its status, None if it is 0. An interruption comes out as one, whatever it became."""
+    try:
+        if sys.argv[1:2] == ["trec_eval"]:
+            # click would parse trec_eval's options differently.
+            from assay.cli.commands.trec_eval import run
 
-
-def _leave(number: int, _: Any) -> None:
-    sys.exit(128 + number)  # the status that a shell shows for the signal
-
-
-def _not_swallowed(ignored: sys.UnraisableHookArgs) -> None:
-    """Interrupt again where Python would drop a Ctrl-C: one that comes while it runs a callback of its own."""
-    if not issubclass(ignored.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(ignored)
-        return
-    import threading
-
-    main = threading.main_thread().ident
-    if main is not None and hasattr(signal, "pthread_kill"):  # from this thread, it would be dropped once more
-        threading.Timer(0.001, signal.pthread_kill, (main, signal.SIGINT)).start()
+            return run(sys.argv[2:])
+        status: int | None = group.main(standalone_mode=False)
+        return status
+    except Exception as error:
+        number = signal_of(error)
+        if number is None:
+            raise
+        raise (KeyboardInterrupt() if number == signal.SIGINT else Left(number)) from None
 
 
 def _fault(error: Exception) -> str:

@@ -61,13 +61,14 @@ def read_inputs(paths: Sequence[str], output: str, to: str | None, reading: Read
     reading = reading.shared()
     tables = tuple(as_run(path, reading) for path in paths)
     reading.refuse_unused()
-    files = tuple(_identity(path) for path in paths)
-    asked_in = {"queries": _identity(others[0])} if others else {}
+    files = tuple(input_identity(path) for path in paths)
+    asked_in = {"queries": input_identity(others[0])} if others else {}
     refuse_changed(before)
     return Inputs(tables, files, asked_in, output, target)
 
 
-def _identity(path: str) -> dict[str, str]:
+def input_identity(path: str) -> dict[str, str]:
+    """The path of an input, without secrets, and the digest of a file."""
     if path == STDIO:
         return {"path": "standard input"}
     shown = {"path": Secrets().hide(path)}

@@ -8,10 +8,12 @@ from typing import Any, TypeVar, cast, get_args
 
 import click
 
+from assay.errors import InputError
 from assay.evaluation import DEFAULT_MEASURES, Unmatched
 from assay.files import refuse_overwrite
 from assay.measures.conventions import CONVENTIONS
 from assay.measures.presets import PRESETS, preset
+from assay.report.drawing.terminal import is_terminal
 from assay.rules import RULE_CHOICES, RULES_IN_WORDS, Rules
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -100,6 +102,12 @@ def output_options(formats: Iterable[str], help_text: str) -> Callable[[Command]
     return decorate
 
 
+def refuse_page_on_terminal(output_format: str, output: str | None, example: str) -> None:
+    """Refuse to print an HTML page on a terminal."""
+    if output_format == "html" and output is None and is_terminal():
+        raise InputError(f"an HTML page cannot be shown in the terminal; write it to a file: -o {example}")
+
+
 def keeps_its_input(command: Command) -> Command:
     """Refuse to overwrite an input file, before anything is read."""
     from assay.cli.reading import split_name  # here, so that NumPy is loaded by assay.evaluation: 4 ms sooner
@@ -158,6 +166,16 @@ def unmatched_option(command: Command) -> Command:
         default="error",
         show_default=True,
         help="What to do with a run that has no document id in common with QRELS.",
+    )(command)
+
+
+def weights_option(command: Command) -> Command:
+    """--query-weights: a file with the weight of each query."""
+    return click.option(
+        "--query-weights",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Weight of each query, for weighted means: query and weight, or a file of `assay queries sample`.",
     )(command)
 
 

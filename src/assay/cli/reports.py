@@ -33,11 +33,14 @@ class Wishes(Struct, frozen=True):
     def __bool__(self) -> bool:
         return self.report is not None or self.targets is not None
 
-    def begin(self, qrels: str, runs: list[str], readings: Readings) -> Experiment:
+    def begin(self, qrels: str, runs: list[str], readings: Readings, query_weights: str | None = None) -> Experiment:
         """The experiment to run; fails before any file is evaluated if the options are wrong."""
         from assay.records.recording import begin_experiment
 
-        return begin_experiment(qrels, runs, command=("assay", *sys.argv[1:]), readings=readings, **to_builtins(self))
+        command = ("assay", *sys.argv[1:])
+        return begin_experiment(
+            qrels, runs, command=command, readings=readings, query_weights=query_weights, **to_builtins(self)
+        )
 
     def say_where(self) -> None:
         """Print the folder of the report."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from assay.comparison.moves import Ranking
 from assay.comparison.pairs import Study, SystemScores, chosen_pairs
-from assay.tables import Floats
+from assay.tables import Floats, Integers
 
 DEPTH = 100  # of each ranking; with persistence 0.9 the rest has a weight below 0.00003
 PERSISTENCE = 0.9  # of rank-biased overlap: the first ten ranks carry 86 % of the weight
@@ -110,24 +110,33 @@ def rank_biased_overlap(first: Ranking, second: Ranking, persistence: float = PE
     >>> rank_biased_overlap(["a", "b"], ["a", "b"]), rank_biased_overlap(["a"], ["b"])
     (1.0, 0.0)
     """
-    short, long = sorted((first, second), key=len)
-    if not short:
-        return 1.0 if not long else 0.0
-    in_short: set[str] = set()
-    in_long: set[str] = set()
-    overlap = 0  # of the two rankings down to this depth
-    at_short = 0.0  # the overlap at the end of the shorter ranking
-    total = 0.0
-    for depth, doc in enumerate(long, 1):
-        in_long.add(doc)
-        if depth <= len(short):
-            other = short[depth - 1]
-            in_short.add(other)
-            overlap += (other in in_long) + (doc in in_short) - (doc == other)
-            at_short = overlap
-        else:
-            overlap += doc in in_short
-            total += at_short * (depth - len(short)) / (len(short) * depth) * persistence**depth
-        total += overlap / depth * persistence**depth
-    tail = (overlap - at_short) / len(long) + at_short / len(short)
-    return min(1.0, total * (1 - persistence) / persistence + tail * persistence ** len(long))
+    place = {doc: rank for rank, doc in enumerate(second)}
+    deeper = [max(rank, place[doc]) for rank, doc in enumerate(first) if doc in place]
+    width = max(len(first), len(second), 1)
+    shared = np.cumsum(np.bincount(np.array(deeper, np.int64), minlength=width))
+    one, other = np.array([len(first)]), np.array([len(second)])
+    return float(rank_biased_overlaps(shared[None], one, other, persistence)[0])
+
+
+def rank_biased_overlaps(shared: Integers, first: Integers, second: Integers, persistence: float) -> Floats:
+    """Rank-biased overlap of each query, as in `rank_biased_overlap`.
+
+    `shared` has a row for each query: how many documents both rankings have in their first 1, 2, ... documents. `first` and
+    `second` are the lengths of its rankings.
+    """
+    short, long = np.minimum(first, second), np.maximum(first, second)
+    rows = np.arange(len(shared))
+    at_short = np.where(short > 0, shared[rows, np.maximum(short, 1) - 1], 0)
+    at_long = np.where(long > 0, shared[rows, np.maximum(long, 1) - 1], 0)
+    depth = np.arange(1, shared.shape[1] + 1)
+    weight = persistence**depth
+    inside = depth <= long[:, None]
+    total = np.where(inside, shared, 0) @ (weight / depth)
+    # Below the end of the shorter ranking, it is assumed to go on as it was.
+    beyond = inside & (depth > short[:, None])
+    if beyond.any():
+        longer = np.where(beyond, depth - short[:, None], 0) @ (weight / depth)
+        total = total + longer * at_short / np.maximum(short, 1)
+    tail = (at_long - at_short) / np.maximum(long, 1) + at_short / np.maximum(short, 1)
+    found = np.minimum(1.0, total * (1 - persistence) / persistence + tail * persistence**long)
+    return np.where(short > 0, found, np.where(long > 0, 0.0, 1.0))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from msgspec import Struct, field
@@ -50,6 +50,10 @@ from assay.marking import OpenedRun
 from assay.measures import Measure
 from assay.ranking import ranked_documents
 from assay.rules import Rules
+from assay.weighting.weights import QueryWeights
+
+if TYPE_CHECKING:  # rarely needed: imported on demand
+    from assay.inputs.query_weights import QueryWeightsLike
 
 __all__ = ["Comparison", "PairResult", "Segmentation", "Study", "SystemScores", "compare", "compare_scores"]
 
@@ -79,6 +83,7 @@ class Comparison(Struct, frozen=True, eq=False):
     evaluations: tuple[Evaluation, ...] = ()  # empty if the values came from a table
     texts: Mapping[str, str] = field(default_factory=dict)  # query -> text, if known
     documents: Mapping[str, str] = field(default_factory=dict)  # of the queries that moved: id -> title or text
+    query_weights: QueryWeights | None = None  # of the weighted differences
 
     @property
     def family(self) -> int:
@@ -106,6 +111,7 @@ def compare_scores(
     minimum_segment: int = MINIMUM,
     queries: QueriesLike | None = None,
     moves: int = MOVES,
+    query_weights: QueryWeightsLike | None = None,
 ) -> Comparison:
     """Compare systems by a table of values, one for each system and query, from any tool.
 
@@ -122,7 +128,14 @@ def compare_scores(
     scores = scores if isinstance(scores, SystemScores) else _system_scores(as_scores(scores))
     texts = _as_text({} if queries is None else query_texts(queries))
     wanted = segmentations(segments, scores, study, texts, {})
-    return replace(_compared(scores, study, wanted, minimum_segment, moves), texts=texts)
+    weights = None if query_weights is None else _as_weights(query_weights)
+    return replace(_compared(scores, study, wanted, minimum_segment, moves, weights), texts=texts)
+
+
+def _as_weights(given: QueryWeightsLike) -> QueryWeights:
+    from assay.inputs.query_weights import as_query_weights
+
+    return as_query_weights(given)
 
 
 def _system_scores(table: ScoreTable) -> SystemScores:
@@ -141,7 +154,12 @@ def _with_baseline(study: Study, baseline: str | Sequence[str]) -> Study:
 
 
 def _compared(
-    scores: SystemScores, study: Study, segments: Sequence[Segmentation], minimum_segment: int, moves: int
+    scores: SystemScores,
+    study: Study,
+    segments: Sequence[Segmentation],
+    minimum_segment: int,
+    moves: int,
+    weights: QueryWeights | None,
 ) -> Comparison:
     """Each system compared with each baseline by every measure."""
     if moves < 0:
@@ -149,6 +167,10 @@ def _compared(
     tests = tests_of(scores, study)
     correction = study.correction or _usual_correction(study, tests)
     (pairs,) = pair_results([scores], [tests], study, correction)
+    if weights is not None:
+        from assay.comparison.weighted import with_weights
+
+        pairs = with_weights(scores, study, pairs, weights, correction)
     return Comparison(
         scores,
         study,
@@ -159,6 +181,7 @@ def _compared(
         moves=most_moved(scores, study, moves),
         measures_alike=measure_agreements(scores, study),
         segments=tuple(compare_segments(scores, study, each, minimum=minimum_segment) for each in segments),
+        query_weights=weights,
     )
 
 
@@ -180,6 +203,7 @@ def compare(
     documents: bool = False,
     corpus: TextsLike | None = None,
     agreement: bool = False,
+    query_weights: QueryWeightsLike | None = None,
 ) -> Comparison:
     """Compare runs query by query.
 
@@ -188,7 +212,8 @@ def compare(
     of tables as in `evaluate`. `segments` is "length", "relevant", "difficulty", a file, a dict {query: segment} or
     {column: {query: segment}}, or a list of these; "length" needs `queries`, a dict or file of query texts. `documents`
     adds the documents that entered, left or changed rank in the queries that moved most; `corpus`, a dict or file of
-    documents, adds their texts. `agreement` adds how similar the rankings of the runs are.
+    documents, adds their texts. `agreement` adds how similar the rankings of the runs are. `query_weights`, a dict {query:
+    weight}, a data frame or a file such as `assay queries sample` writes, adds the weighted difference to each pair.
 
     >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
     >>> bm25 = {"q1": {"x": 2.0, "a": 1.0}, "q2": {"x": 2.0, "b": 1.0}, "q3": {"c": 1.0}}
@@ -200,7 +225,9 @@ def compare(
     study = _with_baseline(study, baseline)
     texts = None if queries is None else query_texts(queries)
     reading = Reading(columns=columns or {}, queries=as_queries(texts or {})).shared()
-    evaluator = Evaluator(qrels, measures, rules, like=like, reading=reading, unmatched=unmatched)
+    evaluator = Evaluator(
+        qrels, measures, rules, like=like, reading=reading, unmatched=unmatched, query_weights=query_weights
+    )
     opened = list(open_several(several_runs(runs), evaluator.judgments.queries, reading, queries=texts))
     found = compare_runs(
         evaluator,
@@ -235,7 +262,7 @@ def compare_runs(
     evaluations = tuple(evaluator.evaluate(run) for run in runs)
     scores = SystemScores.from_evaluations(evaluations)
     wanted = segmentations(segments, scores, study, texts or {}, relevant_counts(evaluator))
-    found = _compared(scores, study, wanted, minimum_segment, moves)
+    found = _compared(scores, study, wanted, minimum_segment, moves, evaluator.query_weights)
     found = replace(found, evaluations=evaluations, texts=texts or {})
     ranking = _rankings(runs)
     if documents or corpus is not None:

@@ -134,6 +134,21 @@ class Study(Struct, frozen=True):
         return PairedOptions(self.alternative, self.draws, self.seed, self.minimum)
 
 
+class WeightedPair(Struct, frozen=True):
+    """A system against a baseline, by the weighted means of one measure."""
+
+    baseline_mean: float
+    system_mean: float
+    difference: float
+    interval: tuple[float, float] | None  # of the difference; None if its width cannot be estimated
+    error: float | None  # standard error; 0 if every query of the log is in the sample
+    degrees: float | None  # of freedom
+    p: float
+    p_corrected: float
+    effective: float  # effective sample size
+    verdict: Verdict
+
+
 class PairResult(Struct, frozen=True):
     """A system against a baseline, by one measure."""
 
@@ -158,6 +173,7 @@ class PairResult(Struct, frozen=True):
     p_equivalence_corrected: float | None
     verdict: Verdict
     constant: bool  # the two differ by the same amount on every query, so nothing can be tested
+    weighted: WeightedPair | None = None  # None without weights of queries
 
 
 def tests_of(scores: SystemScores, study: Study) -> tuple[Significance, ...]:

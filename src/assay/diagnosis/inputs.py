@@ -13,9 +13,8 @@ from assay.formats.sources import Source, open_source
 from assay.formats.text import NO_DATA, whole_text
 from assay.inputs.documents import Document, read_documents
 from assay.inputs.fields import json_lines
+from assay.inputs.query_logs import COUNT_NAMES, QUERY_NAMES
 
-QUERY_NAMES = ("query", "text", "q", "search", "search_term", "query_text", "keyword")
-COUNT_NAMES = ("count", "counts", "frequency", "freq", "n", "hits", "searches", "volume")
 # Columns of query, document and position, by the number of columns: a TREC run, or just the three.
 PLACES = {3: (0, 1, 2), 4: (0, 2, 3), 5: (0, 2, 3), 6: (0, 2, 3)}
 

@@ -26,7 +26,7 @@ from assay.asking import QueriesLike, Retriever, query_texts, retriever_name
 from assay.errors import FetchError, IncompleteWarning, ServerError, show_id
 from assay.fetching.systems import Answered, Asker, Function, Outcomes, System, checked_number
 from assay.http.connection import Failure
-from assay.http.waiting import backoff
+from assay.http.waiting import LONGEST_ASKED, backoff
 from assay.inputs.queries import Query
 from assay.journal import Journal
 from assay.tables import Run
@@ -270,14 +270,14 @@ class _Work:
                     reasons[query.id] = outcome
             left = [query for query in left if query.id in reasons and query.id not in self.answers]
             again = [query for query in left if reasons[query.id].again]
-            gives_up = attempt >= self._retries
+            asked = [wait for query in left if (wait := reasons[query.id].wait) is not None]
+            gives_up = attempt >= self._retries or max(asked, default=0) > LONGEST_ASKED
             self._fail(left if gives_up else [query for query in left if query not in again], requests, reasons)
             left = [] if gives_up else again
             if not left:
                 return
-            asked = [wait for query in left if (wait := reasons[query.id].wait) is not None]
             pause = backoff(attempt, max(asked) if asked else None, self._random)
-            if asked:
+            if any(asked):
                 self._pace.hold(pause)  # the server wants to be left alone, by all threads
             self._stopped.wait(pause)
 

@@ -104,7 +104,7 @@ class _Programs:
         """What the program prints for a query; raises Failure if it fails."""
         values = {"query": query.text, "query_id": query.id, "top_k": top_k}
         template = self._settings.arguments
-        process = self._started(fill(template, values))
+        process = self._started([str(part) for part in fill(template, values)])
         text = b"" if any("{{query}}" in part for part in template) else query.text.encode("utf-8", "surrogateescape")
         late = threading.Event()
 
@@ -114,12 +114,11 @@ class _Programs:
 
         timer = threading.Timer(self._settings.timeout, end)
         complaints: list[bytes] = []
-        timer.start()
+        listener = threading.Thread(target=lambda: complaints.append(_end_of(process.stderr)), daemon=True)
+        writer = threading.Thread(target=_write, args=(process, text), daemon=True)
+        for thread in (timer, listener, writer):
+            thread.start()
         try:
-            listener = threading.Thread(target=lambda: complaints.append(_end_of(process.stderr)), daemon=True)
-            writer = threading.Thread(target=_write, args=(process, text), daemon=True)
-            listener.start()
-            writer.start()
             printed = _up_to(process.stdout, LARGEST)
             if len(printed) > LARGEST:
                 raise Failure(f"it printed more than {LARGEST >> 20} MB")
@@ -131,10 +130,7 @@ class _Programs:
             process.wait()
             with self._lock:
                 self._running.discard(process)
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    with suppress(OSError):
-                        stream.close()
+            _close(process.stdout)
         if late.is_set():
             raise Failure(f"no answer after {self._settings.timeout:g} seconds (time-out)", again=True)
         if status != 0:
@@ -166,27 +162,34 @@ class _Programs:
 
 
 def _write(process: subprocess.Popen[bytes], text: bytes) -> None:
-    with suppress(OSError, ValueError):  # it reads nothing, or has ended
+    with suppress(OSError):  # it reads nothing, or has ended
         if process.stdin is not None:
             process.stdin.write(text)
-            process.stdin.close()
+    _close(process.stdin)
+
+
+def _close(stream: IO[bytes] | None) -> None:
+    with suppress(OSError):  # what was not written yet cannot be
+        if stream is not None:
+            stream.close()
 
 
 def _up_to(stream: IO[bytes] | None, most: int) -> bytes:
     """All that comes out of a stream, or a little more than its first so many bytes."""
     found = bytearray()
-    with suppress(OSError, ValueError):  # closed while it was read
+    with suppress(OSError):
         while stream is not None and len(found) <= most and (block := os.read(stream.fileno(), _BLOCK)):
             found += block
     return bytes(found)
 
 
 def _end_of(stream: IO[bytes] | None) -> bytes:
-    """The last bytes that come out of a stream."""
+    """The last bytes that come out of a stream, which is closed then."""
     found = b""
-    with suppress(OSError, ValueError):
+    with suppress(OSError):
         while stream is not None and (block := os.read(stream.fileno(), _BLOCK)):
             found = (found + block)[-_BLOCK:]
+    _close(stream)
     return found
 
 

@@ -127,8 +127,13 @@ class _HttpAsker(Struct, frozen=True):
         batch = self.system.api.batch
         if batch is None or (len(queries) == 1 and not self.system.api.is_batched):
             (query,) = queries
-            return {query.id: self._one(query, top_k)}
-        return self._several(batch, queries, top_k)
+            outcomes: Outcomes = {query.id: self._one(query, top_k)}
+        else:
+            outcomes = self._several(batch, queries, top_k)
+        for outcome in outcomes.values():
+            if isinstance(outcome, Failure):
+                outcome.reason = self.connection.without_key(outcome.reason)  # it may quote the answer
+        return outcomes
 
     def _one(self, query: Query, top_k: int) -> Answered | Failure:
         api, values = self.system.api, self._values(query, top_k)

@@ -26,6 +26,7 @@ from assay.formats.sources import BLOCK_SIZE, open_source
 
 Metadata: TypeAlias = dict[str, Any]
 
+INCOMPLETE = b"# incomplete:"  # begins the comment of a run that lacks queries which failed when it was fetched
 START, END = "ir_metadata.start", "ir_metadata.end"
 _LONGEST_HEADER = 1 << 20  # bytes searched for the end mark
 _WORDS = frozenset({"true", "false", "null"})

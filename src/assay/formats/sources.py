@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ BLOCK_SIZE = 1 << 18
 HEAD_SIZE = 1 << 16  # read first, to detect the format; small because the kernel often reads the rest
 LONGEST_HEAD = 1 << 24
 STDIN = "-"
+_ROW = re.compile(rb"^[^\S\n]*[^\s#]", re.MULTILINE)  # the start of a line that is neither blank nor a comment
 
 COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 FORMAT_SUFFIXES = (
@@ -55,9 +57,11 @@ class Content:
         self.name = name  # for messages
         self.stem = stem  # the name of a run read from it
         self.file: PlainFile | None = None  # set for an uncompressed file
+        self.ends = False  # unknown, as of a pipe
         self._stream = stream
         self._packed = packed
         self._size = 0  # of what has been read
+        self._idle = 0  # how much of that came since the last row
         self.head = self._read(min(HEAD_SIZE, BLOCK_SIZE))  # for detection, before the content is read
 
     @property
@@ -102,7 +106,16 @@ class Content:
         if self._packed is not None:
             self._size += len(data)
             refuse_expansion(self._size, self._packed.read_so_far, self.name)
+        if not self.ends:
+            self._refuse_idling(data)
         return data
+
+    def _refuse_idling(self, block: bytes) -> None:
+        """Raise an error if a stream has long had nothing but blank lines and comments, since it may never end."""
+        # A block may begin within a line. In one with rows, the search ends at its second line.
+        self._idle = 0 if _ROW.search(block, block.find(b"\n") + 1) else self._idle + len(block)
+        if self._idle > limit("line"):
+            raise beyond("line", f"has more than {in_words('line')} of blank lines and comments", source=self.name)
 
 
 def refuse_expansion(size: int, packed: int, source: str) -> None:
@@ -146,7 +159,8 @@ def open_source(source: Source) -> Iterator[Content]:
     with open_file(path) as stream:
         before = os.fstat(stream.fileno())
         content = _content(stream, path, stem(path))
-        if content.compression is None and stat.S_ISREG(before.st_mode):
+        content.ends = stat.S_ISREG(before.st_mode)
+        if content.compression is None and content.ends:
             content.file = PlainFile(stream.fileno(), before.st_size)
         yield content
         after = os.fstat(stream.fileno())

@@ -35,11 +35,12 @@ from assay.formats.reading import (
 )
 from assay.formats.readings import Reading
 from assay.formats.sources import STDIN, Content, Origin, Source, stem
+from assay.heads import Heads, heads_from_kernel
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments, index_judgments, read_plain_judgments
 from assay.limits import LIMITS, limit
 from assay.marking import OpenedRun, UnreadRun, ranking_from_kernel
-from assay.native.index import Index, Interleaved, Layout, RankingRules
+from assay.native.index import Index, Interleaved, Layout, RankingRules, heads_of_file, heads_of_text
 from assay.rules import Judges
 from assay.tables import Run
 
@@ -121,10 +122,30 @@ class FileRun(UnreadRun):
         except Interleaved:
             return self._judged(judgments, rules, threads, gathered=True)
 
+    def heads(self, depth: int, rules: RankingRules, threads: int) -> Heads | None:
+        """The first documents of each query, by the kernel; reads the run twice if its queries are interleaved."""
+        try:
+            return self._heads(depth, rules, threads, gathered=False)
+        except Interleaved:
+            return self._heads(depth, rules, threads, gathered=True)
+
     def read(self) -> Run:
         """The run as a table."""
         with self._origin.open() as content:
             return run_from_content(content, self._reading, self.name)
+
+    def _heads(self, depth: int, rules: RankingRules, threads: int, *, gathered: bool) -> Heads | None:
+        with self._origin.open() as content:
+            layout = _layout(find_format(content, self._reading, "run"), content, "run", self._reading)
+            if layout is None:
+                return None
+            layout = _needed(layout, rules)
+            if content.file is None:
+                found = heads_of_text(content.read_some, layout, rules, depth, gathered=gathered)
+            else:
+                descriptor, size = content.file.descriptor, content.file.size
+                found = heads_of_file(descriptor, size, layout, rules, depth, threads, gathered=gathered)
+            return None if found is None else heads_from_kernel(found, depth)
 
     def _judged(
         self, judgments: Judgments, rules: RankingRules, threads: int, *, gathered: bool
@@ -140,6 +161,11 @@ class FileRun(UnreadRun):
             return _judged_text(content, layout, judgments, judgments.index, rules, threads, gathered=gathered)
 
 
+def _needed(layout: Layout, rules: RankingRules) -> Layout:
+    """The layout without a rank column that is not used: in a run with scores, it may contain anything."""
+    return replace(layout, rank=-1) if layout.value >= 0 and not rules.needs_ranks else layout
+
+
 def _judged_text(
     content: Content,
     layout: Layout,
@@ -150,8 +176,7 @@ def _judged_text(
     *,
     gathered: bool,
 ) -> JudgedRanking | None:
-    if layout.value >= 0 and not rules.needs_ranks:
-        layout = replace(layout, rank=-1)  # in a run with scores, the rank column may contain anything
+    layout = _needed(layout, rules)
     if content.file is None:
         hits = index.hits_in_text(content.read_some, layout, rules, gathered=gathered)
     else:

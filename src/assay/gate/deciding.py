@@ -7,8 +7,9 @@ below it; otherwise it is inconclusive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -21,7 +22,11 @@ from assay.errors import AssayError
 from assay.gate.grammar import GateRule
 from assay.gate.settling import SMALLEST_EFFECT, queries_to_settle
 from assay.native.sums import exact_sum
-from assay.tables import Floats
+from assay.tables import Booleans, Floats
+from assay.weighting.weights import QueryWeights
+
+if TYPE_CHECKING:  # rarely needed: imported on demand
+    from assay.weighting.estimating import WeightedMean
 
 Status = Literal["pass", "fail", "inconclusive"]
 STATUSES: tuple[Status, ...] = ("fail", "inconclusive", "pass")  # worst first
@@ -49,6 +54,58 @@ class Decision(Struct, frozen=True):
     losses: int
     needed: int | None = None  # queries that would settle it with 80 % power, at this difference and spread
     needed_for: Status | None = None  # the status they would give
+    plain_difference: float | None = None  # without weights; None if none were given
+    effective: float | None = None  # effective sample size of the weighted queries; None likewise
+
+
+class Averaging(Struct, frozen=True):
+    """How values over queries become one: by the plain mean, or by the weighted one.
+
+    Means and bounds, and so the decision, follow from it.
+    """
+
+    weights: QueryWeights | None = None
+    queries: Sequence[str] = ()  # of the values
+
+    def select(self, chosen: Booleans) -> Averaging:
+        """The same for some of the queries."""
+        if self.weights is None:
+            return self
+        queries = [query for query, kept in zip(self.queries, chosen.tolist(), strict=True) if kept]
+        self.weights.refuse_lacking(queries, "query")
+        return Averaging(self.weights, queries)
+
+    def mean(self, values: Floats) -> float | None:
+        """The mean; None without values."""
+        if self.weights is None or not len(values):
+            return exact_sum(values) / len(values) if len(values) else None
+        return self._estimate(values, 0.5).mean
+
+    def bounds(self, values: Floats, alpha: float) -> tuple[float, float] | None:
+        """One-sided bounds of the mean: the ends of the two-sided interval with alpha on either side."""
+        confidence = 1 - 2 * alpha
+        return (
+            mean_interval(values, confidence) if self.weights is None else self._estimate(values, confidence).interval
+        )
+
+    def spread(self, values: Floats, plain: Moments | None) -> Moments | None:
+        """Moments with the standard error of this mean, from those of the plain one."""
+        if self.weights is None or plain is None:
+            return plain
+        found = self._estimate(values, 0.5)
+        deviation = math.sqrt(len(values)) * found.error if found.error else plain.deviation
+        return Moments(len(values), found.mean, deviation)
+
+    def effective(self) -> float | None:
+        """The effective sample size."""
+        return None if self.weights is None else self.weights.effective(self.queries)
+
+    def _estimate(self, values: Floats, confidence: float) -> WeightedMean:
+        from assay.weighting.estimating import weighted_mean
+
+        if self.weights is None:
+            raise TypeError("the plain mean needs no estimate")
+        return weighted_mean(self.weights, self.queries, values, confidence)
 
 
 def check_alpha(alpha: float) -> float:
@@ -60,7 +117,13 @@ def check_alpha(alpha: float) -> float:
     return alpha
 
 
-def decide_rule(rule: GateRule, baseline: Floats, candidate: Floats, alpha: float = ALPHA) -> Decision:
+def decide_rule(
+    rule: GateRule,
+    baseline: Floats,
+    candidate: Floats,
+    alpha: float = ALPHA,
+    averaging: Averaging = Averaging(),
+) -> Decision:
     """Decide whether the candidate satisfies the rule, from the values of both runs on the same queries.
 
     A query missing (NaN) from either run is left out. The margin of a relative rule is a share of the baseline's value
@@ -78,7 +141,8 @@ def decide_rule(rule: GateRule, baseline: Floats, candidate: Floats, alpha: floa
     before, after = baseline[both], candidate[both]
     if np.isinf(before).any() or np.isinf(after).any():
         raise AssayError(f"{rule.label} is infinite for some queries, so no difference can be computed.")
-    evidence = _evidence(rule, before, after, alpha)
+    averaging = averaging.select(both)
+    evidence = _evidence(rule, before, after, alpha, averaging)
     outcome = _outcome(evidence)
     size = effect(after, before)
     return Decision(
@@ -86,9 +150,9 @@ def decide_rule(rule: GateRule, baseline: Floats, candidate: Floats, alpha: floa
         status=outcome.status,
         words=outcome.words,
         queries=len(before),
-        baseline_mean=_mean(before),
-        candidate_mean=_mean(after),
-        difference=_mean(after - before),
+        baseline_mean=averaging.mean(before),
+        candidate_mean=averaging.mean(after),
+        difference=averaging.mean(after - before),
         margin=evidence.margin,
         lower=evidence.lower,
         upper=evidence.upper,
@@ -97,6 +161,8 @@ def decide_rule(rule: GateRule, baseline: Floats, candidate: Floats, alpha: floa
         losses=size.losses,
         needed=outcome.needed,
         needed_for=None if outcome.needed is None else evidence.tends_to,
+        plain_difference=None if averaging.weights is None else Averaging().mean(after - before),
+        effective=averaging.effective(),
     )
 
 
@@ -108,10 +174,6 @@ def worst(statuses: Iterable[Status]) -> Status:
     """
     found = set(statuses)
     return next((status for status in STATUSES if status in found), "inconclusive")
-
-
-def _mean(values: Floats) -> float | None:
-    return exact_sum(values) / len(values) if len(values) else None
 
 
 # Evidence
@@ -153,7 +215,7 @@ class _Evidence(Struct, frozen=True):
         return "pass" if self.spread is not None and self.spread.mean > 0 else "fail"
 
 
-def _evidence(rule: GateRule, before: Floats, after: Floats, alpha: float) -> _Evidence:
+def _evidence(rule: GateRule, before: Floats, after: Floats, alpha: float, averaging: Averaging) -> _Evidence:
     margins = rule.margin * before if rule.relative else np.full(len(before), rule.margin)
     sides = (after - margins, before) if rule.at_least else (before, after - margins)
     slack, spread = difference_moments(*sides)
@@ -162,29 +224,30 @@ def _evidence(rule: GateRule, before: Floats, after: Floats, alpha: float) -> _E
         rule=rule,
         alpha=alpha,
         queries=len(before),
-        margin=_mean(margins) if rule.relative else rule.margin,
-        slack=_slack_bounds(slack, None if identical else spread, alpha),
-        spread=spread,
+        margin=averaging.mean(margins) if rule.relative else rule.margin,
+        slack=_slack_bounds(slack, None if identical else spread, alpha, averaging),
+        spread=averaging.spread(slack, spread),
         identical=identical,
         all_zero=not after.any(),
         rounding=TIE * max(1.0, float(np.abs(np.concatenate((before, after))).max(initial=0))),
     )
 
 
-def _slack_bounds(slack: Floats, spread: Moments | None, alpha: float) -> tuple[float, float] | None:
-    """One-sided bounds: the ends of the two-sided interval with alpha on either side."""
+def _slack_bounds(
+    slack: Floats, spread: Moments | None, alpha: float, averaging: Averaging
+) -> tuple[float, float] | None:
+    """The bounds of the slack; None with fewer than two queries, or if its error is unknown."""
     if len(slack) < 2:
         return None
-    if spread is None:
-        only = exact_sum(slack) / len(slack)
-        return only, only
-    return mean_interval(slack, 1 - 2 * alpha)
+    only = averaging.mean(slack)
+    return (only, only) if spread is None and only is not None else averaging.bounds(slack, alpha)
 
 
 # Outcome
 
 
 _TOO_FEW = ("no query has a value in both runs", "only one query has a value in both runs; at least two are needed")
+_NO_ERROR = "how far the weighted difference may be off cannot be estimated: nearly all of the weight is in one query"
 
 
 class _Outcome(Struct, frozen=True):
@@ -195,7 +258,7 @@ class _Outcome(Struct, frozen=True):
 
 def _outcome(evidence: _Evidence) -> _Outcome:
     if evidence.slack is None:
-        return _Outcome("inconclusive", _TOO_FEW[evidence.queries])
+        return _Outcome("inconclusive", _TOO_FEW[evidence.queries] if evidence.queries < 2 else _NO_ERROR)
     holds, breaks = evidence.slack[0] >= -evidence.rounding, evidence.slack[1] < -evidence.rounding
     if evidence.identical:
         return _outcome_of_identical(evidence, holds)

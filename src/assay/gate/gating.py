@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
 
 from assay.comparison.comparing import FEW_QUERIES
-from assay.describing import conventions_in_words
+from assay.describing import conventions_in_words, weights_in_words
 from assay.errors import InputError, some_of
 from assay.evaluation import Evaluation, Evaluator, Unmatched
 from assay.files import is_same_file
@@ -28,7 +28,7 @@ from assay.gate.baselines import (
     side_of,
     side_of_report,
 )
-from assay.gate.deciding import ALPHA, Decision, Status, check_alpha, decide_rule, worst
+from assay.gate.deciding import ALPHA, Averaging, Decision, Status, check_alpha, decide_rule, worst
 from assay.gate.grammar import GateRule, parse_rule
 from assay.measures import Measure, parse_measure
 from assay.records.identity import is_file
@@ -39,6 +39,9 @@ from assay.records.targets import check_targets, over_baseline, read_targets, wi
 from assay.rules import Rules
 from assay.tables import Floats
 from assay.words import noun_for, number_of
+
+if TYPE_CHECKING:  # rarely needed: imported on demand
+    from assay.inputs.query_weights import QueryWeightsLike
 
 EXIT_CODES: Mapping[Status, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
 LARGE_MARGIN = 0.1  # few changes improve a system by this much
@@ -73,6 +76,7 @@ class Gate(Struct, frozen=True, eq=False):
     profile: str | None  # name of the targets
     targets: tuple[TargetDecision, ...]
     cautions: tuple[Caution, ...]
+    weights: tuple[str, ...] = ()  # how the weighted means come about, in words; empty without weights
 
     @property
     def status(self) -> Status:
@@ -104,11 +108,13 @@ def decide(
     unmatched: Unmatched = "error",
     readings: Readings = Readings(),
     now: datetime | None = None,
+    query_weights: QueryWeightsLike | None = None,
 ) -> Gate:
     """Decide whether a candidate may replace a baseline.
 
     The baseline is a run, or a report from `assay evaluate --report`: its folder or its EvaluationReport.json. Runs and
-    judgments can be anything that `assay.evaluate` takes. Uplifts in the targets are relative to the baseline.
+    judgments can be anything that `assay.evaluate` takes. Uplifts in the targets are relative to the baseline. With
+    `query_weights` the rules decide on the weighted difference; targets are about plain means.
 
     >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
     >>> better = {query: {"a": 2.0, "b": 1.0} for query in qrels}
@@ -124,6 +130,10 @@ def decide(
         raise InputError(
             "nothing to decide; give a rule with `gate_rules='nDCG@10 >= -0.01'`, or targets with `targets=`."
         )
+    if query_weights is not None and not asked:
+        raise InputError(
+            "`query_weights=` is for rules, and there are none; targets are about plain means. Leave it out."
+        )
     evaluator = Evaluator(
         qrels,
         _measures(asked, profile),
@@ -132,6 +142,7 @@ def decide(
         reading=readings.qrels,
         threads=threads,
         unmatched=unmatched,
+        query_weights=query_weights,
     )
     place = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
     if is_report(baseline):  # checked first, because reading a run may take long
@@ -145,7 +156,10 @@ def decide(
     after = side_of(evaluation, path_of(evaluation.sources[1]), written=before.kind == "report")
     _refuse_strangers(before, after)
     pairs = [paired(before, after, rule) for rule in asked]
-    decisions = tuple(decide_rule(pair.rule, pair.baseline, pair.candidate, alpha) for pair in pairs)
+    weights = evaluator.query_weights
+    decisions = tuple(
+        decide_rule(pair.rule, pair.baseline, pair.candidate, alpha, Averaging(weights, pair.queries)) for pair in pairs
+    )
     return Gate(
         baseline=before,
         candidate=after,
@@ -163,6 +177,7 @@ def decide(
             *_few(decisions),
             *_misread(decisions),
         ),
+        weights=() if weights is None else tuple(weights_in_words(weights, after.queries, evaluation.coverage.missing)),
     )
 
 

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from random import Random
 
-LONGEST = 60.0  # seconds, whatever the server asks for
+LONGEST = 60.0  # seconds, unless the server asks for more
+LONGEST_ASKED = 600.0  # seconds that the server may ask for; whoever wants more is asked no more
 _FIRST = 0.5
 
 
@@ -14,16 +15,16 @@ def backoff(attempt: int, asked: float | None, random: Random) -> float:
     """Seconds to wait after this failed attempt (the first is 0): what the server asked for, or twice as long each time.
 
     Half of it is random, so that threads that failed together do not come back together. A wait that the server asked for
-    is never shortened below that, except to a minute.
+    is never shortened.
 
     >>> [round(backoff(attempt, None, Random(1)), 2) for attempt in range(3)]
     [0.28, 0.57, 1.13]
-    >>> round(backoff(0, 7.0, Random(1)), 2), backoff(0, 3600.0, Random(1))
-    (7.03, 60.0)
+    >>> round(backoff(0, 7.0, Random(1)), 2), round(backoff(0, 120.0, Random(1)), 2)
+    (7.03, 120.03)
     """
     own = min(_FIRST * 2.0 ** min(attempt, 10), LONGEST)
     spread = own / 2 * random.random()
-    return min(own / 2 + spread if asked is None else asked + spread, LONGEST)
+    return own / 2 + spread if asked is None else asked + spread
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:

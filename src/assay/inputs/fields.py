@@ -331,6 +331,10 @@ class Fields:
             return Flaw("id", f"{_place(record)}there is no id", _ID_ADVICE, record.line)
         return parts[0] if len(parts) == 1 else joined_id(parts)
 
+    def has(self, role: str) -> bool:
+        """Whether the first record has a field for the role."""
+        return bool((self._found or {}).get(role))
+
     def value(self, record: RawRecord, role: str) -> Any:
         """The value of a field, unchanged; None if it is missing."""
         return next((record.fields[name] for name in (self._found or {}).get(role, ()) if name in record.fields), None)

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from assay.errors import LanguageModelError
 from assay.http.connection import Failure
-from assay.http.waiting import backoff
+from assay.http.waiting import LONGEST_ASKED, backoff
 from assay.llm.answers import Answer, AnswerStore, Question
 from assay.llm.budget import Budget
 from assay.llm.server import Server
@@ -82,7 +82,7 @@ class Client:
             if answer is not None:
                 return answer
             failures += not failure.is_amended
-            if not failure.again or failures > self._retries or self._place.ending():
+            if not failure.again or failures > self._retries or _asks_for_long(failure) or self._place.ending():
                 self._give_up(failure, failures)
             self._ended.wait(0 if failure.is_amended else backoff(failures - 1, failure.wait, self._random))
 
@@ -102,9 +102,17 @@ class Client:
         place = self._place
         reason = place.ending() or failure.reason
         if failure.again:
+            fix = "Check that it is running and reachable, and run again"
+            if _asks_for_long(failure):
+                fix = f"It asks for a pause of {failure.wait:,.0f} seconds. Run again after that"
             raise LanguageModelError(
-                f"no answer after {number_of(failures, 'attempt')}: {reason} ({place.name}). Check that it is running "
-                "and reachable, and run again: answers so far are kept and not asked again."
+                f"no answer after {number_of(failures, 'attempt')}: {reason} ({place.name}). {fix}: answers so far are "
+                "kept and not asked again."
             )
         fix = place.if_refused if failure.status in (401, 403) else place.if_wrong
         raise LanguageModelError(f"no answer: {reason} ({place.name}). {fix}".rstrip())
+
+
+def _asks_for_long(failure: Failure) -> bool:
+    """Whether the server asks for a longer pause than anyone would wait for."""
+    return failure.wait is not None and failure.wait > LONGEST_ASKED

@@ -18,6 +18,8 @@ from assay.tables import Floats, Ids, Integers
 
 KernelHits: TypeAlias = Any  # a result of module.cpp, for `marking.ranking_from_kernel`
 
+KernelHeads: TypeAlias = "tuple[Index, tuple[str, ...], Integers, Floats, Integers]"  # for `heads.heads_from_kernel`
+
 _NUMBERS = (float, int, bool, *(np.dtype(letter).type for letter in "dfeglqihbQLIHB"))
 
 
@@ -72,6 +74,15 @@ class Index:
         documents: list[str] = kernel.documents(self._handle)
         return documents
 
+    def documents_at(self, numbers: Integers) -> list[str]:
+        """Some of the judged documents, by their numbers in the order of the judgments."""
+        documents: list[str] = kernel.documents_at(self._handle, np.ascontiguousarray(numbers))
+        return documents
+
+    def places_in(self, other: Index) -> Integers:
+        """For each document, which document of the same query it is in the other index, from 1; 0 if it is not there."""
+        return np.frombuffer(kernel.places_in(self._handle, other._handle), np.int64)
+
     def hits_in_file(
         self, file: int, size: int, layout: Layout, rules: RankingRules, threads: int, *, gathered: bool = False
     ) -> KernelHits:
@@ -118,3 +129,27 @@ def index_judgments(queries: tuple[str, ...], start: Integers, docs: Sequence[st
     """Index the judged documents; query i has docs[start[i]:start[i + 1]]."""
     handle = kernel.index_judgments(queries, start, docs) if enabled() else None
     return None if handle is None else Index(handle)
+
+
+def heads_of_file(
+    file: int, size: int, layout: Layout, rules: RankingRules, depth: int, threads: int, *, gathered: bool = False
+) -> KernelHeads | None:
+    """The first documents of each query of a run in an open file."""
+    return _heads(kernel.head_file(file, size, astuple(layout), astuple(rules), depth, threads, gathered))
+
+
+def heads_of_text(
+    read: Callable[[int], bytes], layout: Layout, rules: RankingRules, depth: int, *, gathered: bool = False
+) -> KernelHeads | None:
+    """The same for a run in a stream, as in `Index.hits_in_text`."""
+    return _heads(kernel.head_text(read, astuple(layout), astuple(rules), depth, gathered))
+
+
+def _heads(found: Any) -> KernelHeads | None:
+    if found is None:
+        return None
+    if found is False:
+        raise Interleaved
+    handle, queries, start, score, retrieved = found
+    columns = np.frombuffer(start, np.int64), np.frombuffer(score), np.frombuffer(retrieved, np.int64)
+    return Index(handle), queries, *columns

@@ -78,17 +78,24 @@ class Joiner {
   }
 
   void end(uint32_t place, Hits& hits) {
-    if (!dropped_.empty()) remove_dropped();
-    list_.arrange();
+    arrange();
     place_matches();
     const size_t before = hits.hits.size();
     const auto id_of_row = [this](uint32_t row) { return ids_[row]; };
     write_hits(list_, found_, rules_.ties, id_of_row, hits.hits);
     hits.queries.push({place, list_.size(), static_cast<uint32_t>(hits.hits.size() - before)});
-    expected_ = list_.size();
-    ids_.clear();  // their memory may be reused from here on
-    kept_from_ = 0;
-    arena_.clear();
+    forget_ids();
+  }
+
+  // Instead of end(), for all documents, judged or not: gives the ids and scores of the first `depth` to `take`, best
+  // first, and returns how many documents there are.
+  template <class Take>
+  uint32_t end_with_first(uint32_t depth, Take take) {
+    arrange();
+    const auto id_of_row = [this](uint32_t row) { return ids_[row]; };
+    take_first(list_, depth, rules_.ties, id_of_row, [&](uint32_t row) { take(ids_[row], list_.score_of(row)); });
+    forget_ids();
+    return list_.size();
   }
 
   // After end(), for scores made from ranks: whether the ranks are 1, 2, 3 and so on, without repeats.
@@ -155,6 +162,19 @@ class Joiner {
     for (Match& match : matches_) {
       if (match.row == earlier) match.row = later;
     }
+  }
+
+  void arrange() {
+    if (!dropped_.empty()) remove_dropped();
+    list_.arrange();
+  }
+
+  // The memory of the ids may be reused from here on.
+  void forget_ids() {
+    expected_ = list_.size();
+    ids_.clear();
+    kept_from_ = 0;
+    arena_.clear();
   }
 
   void remove_dropped() {

@@ -21,11 +21,15 @@ void Judgments::add(Bytes doc) {
 }
 
 std::vector<uint32_t> Judgments::finish() {
-  queries_.finish();
-  number_queries();
-  std::vector<uint32_t> moved = group_by_query();
+  std::vector<uint32_t> moved = finish_distinct();
   refuse_duplicates();
   return moved;
+}
+
+std::vector<uint32_t> Judgments::finish_distinct() {
+  queries_.finish();
+  number_queries();
+  return group_by_query();
 }
 
 void Judgments::number_queries() {
@@ -74,6 +78,26 @@ void Judgments::refuse_duplicates() const {
       if (seen.insert(documents.ids[i]) != i) throw NotPlain();
     }
   }
+}
+
+std::vector<uint32_t> places_in(const Judgments& judgments, const Judgments& others) {
+  std::vector<uint32_t> places(judgments.size(), 0);
+  IdTable table;
+  uint32_t previous = kNone;
+  for (uint32_t query = 0; query < judgments.queries(); query++) {
+    const uint32_t other = others.find(judgments.query(query), previous);
+    if (other == kNone) continue;
+    previous = other;
+    const JudgedDocuments documents = judgments.documents(query), known = others.documents(other);
+    table.clear();
+    for (uint32_t i = 0; i < known.count; i++) table.insert(known.ids[i]);
+    table.finish();
+    for (uint32_t i = 0; i < documents.count; i++) {
+      const uint32_t number = table.find(documents.ids[i]);
+      places[documents.first + i] = number == kNone ? 0 : number + 1;
+    }
+  }
+  return places;
 }
 
 }  // namespace assay

@@ -105,11 +105,16 @@ class Judgments {
   // NotPlain if a document is judged twice for a query: the Python path then reports it or chooses one.
   std::vector<uint32_t> finish();
 
+  // The same for documents that certainly come once for a query.
+  std::vector<uint32_t> finish_distinct();
+
   size_t queries() const { return queries_.size(); }
   size_t size() const { return docs_.size(); }
   Bytes query(uint32_t place) const { return queries_[place_number_[place]]; }
   Bytes doc(size_t number) const { return docs_[number]; }
   const std::vector<uint32_t>& starts() const { return start_; }  // query i has judgments start[i] to start[i + 1] - 1
+
+  const std::vector<uint32_t>& numbers() const { return place_number_; }  // when the query at each place was opened
 
   // The place of a query in byte order, or kNone. Runs and judgments often have their queries in the same order, so the
   // query after `previous` is tried first.
@@ -138,5 +143,8 @@ class Judgments {
   std::vector<uint32_t> start_;
   uint32_t open_ = kNone;
 };
+
+// For each document of `judgments`: which document of the same query it is in `others`, from 1; 0 if it is not there.
+std::vector<uint32_t> places_in(const Judgments& judgments, const Judgments& others);
 
 }  // namespace assay

@@ -177,6 +177,14 @@ PyObject* result_of(const Judgments& judgments, const Join& join) {
                        tie_first.release(), tie_last.release(), number.release(), unjudged.release(), tag.release());
 }
 
+// A tuple with the ids of the queries.
+Ref queries_of(const Judgments& judgments) {
+  const auto count = static_cast<uint32_t>(judgments.queries());
+  Ref ids = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  for (uint32_t i = 0; i < count; i++) PyTuple_SetItem(ids.get(), i, text_of(judgments.query(i)).release());
+  return ids;
+}
+
 // Functions
 
 // read_judgments(read, layout) -> (judgments, queries, start, grades, pool)
@@ -202,8 +210,7 @@ PyObject* read_judgments_face(PyObject* args) {
     if (start[i] == start[i + 1]) continue;
     std::sort(&pool[start[i]], &pool[start[i]] + (start[i + 1] - start[i]), std::greater<>());
   }
-  Ref ids = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(queries)));
-  for (uint32_t i = 0; i < queries; i++) PyTuple_SetItem(ids.get(), i, text_of(judgments->query(i)).release());
+  Ref ids = queries_of(*judgments);
   return Py_BuildValue("NNNNN", capsule_of(std::move(judgments), kJudgments), ids.release(), start.release(),
                        grade.release(), pool.release());
 }
@@ -288,6 +295,99 @@ PyObject* join_file_face(PyObject* args) {
     }
   }
   return result_of(judgments, join);
+#endif
+}
+
+// documents_at(judgments, numbers) -> list of ids
+PyObject* documents_at_face(PyObject* args) {
+  PyObject *capsule, *numbers;
+  if (!PyArg_ParseTuple(args, "OO", &capsule, &numbers)) throw Stopped();
+  const Judgments& judgments = judgments_of(capsule);
+  const View chosen(numbers, sizeof(int64_t), kWhole);
+  Ref ids = Ref::checked(PyList_New(static_cast<Py_ssize_t>(chosen.size())));
+  for (size_t i = 0; i < chosen.size(); i++) {
+    const int64_t number = chosen.data<int64_t>()[i];
+    require(0 <= number && static_cast<uint64_t>(number) < judgments.size(), "no such document");
+    Ref id = text_of(judgments.doc(static_cast<size_t>(number)));
+    PyList_SetItem(ids.get(), static_cast<Py_ssize_t>(i), id.release());
+  }
+  return ids.release();
+}
+
+// places_in(judgments, others) -> for each document, which one of the query it is there, from 1; 0 if none
+PyObject* places_in_face(PyObject* args) {
+  PyObject *capsule, *other;
+  if (!PyArg_ParseTuple(args, "OO", &capsule, &other)) throw Stopped();
+  const Judgments &judgments = judgments_of(capsule), &others = judgments_of(other);
+  std::vector<uint32_t> found;
+  {
+    Unlocked unlocked;
+    found = places_in(judgments, others);
+  }
+  Column<int64_t> places(found.size());
+  for (size_t i = 0; i < found.size(); i++) places[i] = found[i];
+  return places.release();
+}
+
+// The result of heads: documents, queries, start of each query, scores, number of documents retrieved.
+PyObject* result_of(std::unique_ptr<Heads> heads) {
+  const size_t queries = heads->documents.queries();
+  Column<int64_t> start(queries + 1), retrieved(queries);
+  Column<double> scores(heads->scores.size());
+  for (size_t i = 0; i <= queries; i++) start[i] = heads->documents.starts()[i];
+  for (size_t i = 0; i < queries; i++) retrieved[i] = heads->retrieved[i];
+  for (size_t i = 0; i < heads->scores.size(); i++) scores[i] = heads->scores[i];
+  Ref ids = queries_of(heads->documents);
+  PyObject* documents = capsule_of(std::make_unique<Judgments>(std::move(heads->documents)), kJudgments);
+  return Py_BuildValue("NNNNN", documents, ids.release(), start.release(), scores.release(), retrieved.release());
+}
+
+// head_text(read, layout, rules, depth, gathered) -> result, or False if queries are interleaved
+PyObject* head_text_face(PyObject* args) {
+  PyObject *read, *layout, *rules;
+  unsigned depth;
+  int all_at_once;
+  if (!PyArg_ParseTuple(args, "OOOIp", &read, &layout, &rules, &depth, &all_at_once)) throw Stopped();
+  const Layout columns = layout_of(layout);
+  const RankingRules ranking = rules_of(rules);
+  check_columns(columns, columns.width, ranking.need_ranks());
+  auto heads = std::make_unique<Heads>();
+  {
+    Unlocked unlocked;
+    Stream source = stream_of(read, unlocked);
+    (all_at_once ? head_gathered : head_stream)(source, columns, ranking, depth, interrupt_of(unlocked), *heads);
+  }
+  return result_of(std::move(heads));
+}
+
+// head_file(file, size, layout, rules, depth, threads, gathered) -> result, or False if queries are interleaved
+PyObject* head_file_face(PyObject* args) {
+#if defined(_WIN32)
+  (void)args;
+  throw NotPlain();
+#else
+  PyObject *layout, *rules;
+  unsigned depth;
+  int file, threads, all_at_once;
+  unsigned long long size;
+  if (!PyArg_ParseTuple(args, "iKOOIip", &file, &size, &layout, &rules, &depth, &threads, &all_at_once)) {
+    throw Stopped();
+  }
+  const Layout columns = layout_of(layout);
+  const RankingRules ranking = rules_of(rules);
+  check_columns(columns, columns.width, ranking.need_ranks());
+  auto heads = std::make_unique<Heads>();
+  {
+    Unlocked unlocked;
+    const Interrupt interrupt = interrupt_of(unlocked);
+    if (all_at_once) {
+      FilePart whole(file, 0, size);
+      head_gathered(whole, columns, ranking, depth, interrupt, *heads);
+    } else {
+      head_file(file, size, columns, ranking, depth, static_cast<unsigned>(threads), interrupt, *heads);
+    }
+  }
+  return result_of(std::move(heads));
 #endif
 }
 
@@ -424,6 +524,10 @@ PyMethodDef functions[] = {
     {"read_judgments", guarded<read_judgments_face>, METH_VARARGS, nullptr},
     {"index_judgments", guarded<index_judgments_face>, METH_VARARGS, nullptr},
     {"documents", guarded<documents_face>, METH_VARARGS, nullptr},
+    {"documents_at", guarded<documents_at_face>, METH_VARARGS, nullptr},
+    {"places_in", guarded<places_in_face>, METH_VARARGS, nullptr},
+    {"head_text", guarded<head_text_face>, METH_VARARGS, nullptr},
+    {"head_file", guarded<head_file_face>, METH_VARARGS, nullptr},
     {"join_text", guarded<join_text_face>, METH_VARARGS, nullptr},
     {"join_file", guarded<join_file_face>, METH_VARARGS, nullptr},
     {"join_table", guarded<join_table_face>, METH_VARARGS, nullptr},

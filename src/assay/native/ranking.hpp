@@ -99,6 +99,7 @@ class RankedList {
   // After arrange(): what is at a place, counted from 0.
   bool rearranged() const { return !order_.empty(); }
   uint32_t row_at(uint32_t place) const { return order_.empty() ? place : order_[place]; }
+  double score_of(uint32_t row) const { return score_[row]; }
   double score_at(uint32_t place) const { return score_[row_at(place)]; }
 
   // After arrange(): how many rows have a higher score.
@@ -140,6 +141,30 @@ struct Found {
   uint32_t place;     // in the list, from 0, before ties are broken by id
   uint32_t judgment;  // its number among all judgments
 };
+
+// Gives the rows of the first `depth` documents to `take`, best first. Ids matter only among equal scores.
+template <class IdOfRow, class Take>
+void take_first(const RankedList& list, uint32_t depth, Ties ties, IdOfRow id_of_row, Take take) {
+  const uint32_t size = list.size(), wanted = std::min(depth, size);
+  const auto before = [&](uint32_t a, uint32_t b) {
+    const int order = compare(id_of_row(a), id_of_row(b));
+    return ties == Ties::by_id_up ? order < 0 : order > 0;
+  };
+  std::vector<uint32_t> members;  // of a group of equal scores
+  for (uint32_t place = 0; place < wanted;) {
+    const double score = list.score_at(place);
+    uint32_t end = place + 1;
+    while (end < size && list.score_at(end) == score) end++;
+    members.clear();
+    for (uint32_t i = place; i < end; i++) members.push_back(list.row_at(i));
+    const uint32_t kept = std::min(end, wanted) - place;
+    if (ties != Ties::as_they_came) {
+      std::partial_sort(members.begin(), members.begin() + kept, members.end(), before);
+    }
+    for (uint32_t i = 0; i < kept; i++) take(members[i]);
+    place += kept;
+  }
+}
 
 // Writes the rank and tie span of each found document. `found` is sorted by place; `id_of_row` returns ids as bytes.
 //

@@ -46,39 +46,50 @@ ASSAY_INLINE Row read_row(const Line& line, const Layout& layout) {
 }
 
 // What all threads of one scan share.
-struct Shared {
-  const Judgments& judgments;
+struct Scan {
   const Layout& layout;
   const RankingRules& rules;
-  std::vector<std::atomic<char>> answered;
   std::atomic<bool> stop{false};
 
-  Shared(const Judgments& judgments, const Layout& layout, const RankingRules& rules)
-      : judgments(judgments), layout(layout), rules(rules), answered(judgments.queries()) {}
+  Scan(const Layout& layout, const RankingRules& rules) : layout(layout), rules(rules) {}
+
+  // If scores are made from ranks, every rank is checked, including those of documents that do not count.
+  bool from_ranks() const { return layout.value < 0; }
+
+  RankingRules strict() const {
+    RankingRules strict = rules;
+    if (!from_ranks()) return strict;
+    if (rules.drop_self_match) throw NotPlain();
+    strict.duplicates = Duplicates::refuse;
+    return strict;
+  }
 };
 
-// What one thread finds in its part of the run.
+// A part of a run that one thread scans. The taker says what becomes of each query: begin(query, joiner) begins it, and
+// returns false if its documents are not needed; end(joiner) ends it.
+template <class Taker>
 struct Part {
-  Hits hits;
-  std::set<std::string> unjudged;
+  Taker taker;
   std::string tag;
   bool any = false;
   std::exception_ptr failure;
+
+  explicit Part(Taker taker) : taker(std::move(taker)) {}
 };
 
-// Joins the queries of one part, in the order of the file.
+// Scans the queries of one part, in the order of the file.
+template <class Taker>
 class PartScanner {
  public:
-  PartScanner(Shared& shared, Part& part)
-      : shared_(shared), part_(part), joiner_(strict(shared)), from_ranks_(shared.layout.value < 0) {}
+  PartScanner(Scan& scan, Part<Taker>& part) : scan_(scan), part_(part), joiner_(scan.strict()) {}
 
   void scan(Source& source, bool at_start, const Interrupt& interrupt) {
-    Lines lines(source, shared_.layout, at_start, [&] {
-      if (shared_.stop.load(std::memory_order_relaxed)) throw Stopped();
+    Lines lines(source, scan_.layout, at_start, [&] {
+      if (scan_.stop.load(std::memory_order_relaxed)) throw Stopped();
       interrupt();
       joiner_.keep_ids();
     });
-    const Layout layout = shared_.layout;
+    const Layout layout = scan_.layout;
     Bytes docs[LineBatch::kMost];
     uint64_t hashes[LineBatch::kMost];
     double scores[LineBatch::kMost];
@@ -106,66 +117,45 @@ class PartScanner {
   }
 
  private:
-  // If scores are made from ranks, every rank is checked, including those of documents that do not count.
-  static RankingRules strict(const Shared& shared) {
-    RankingRules rules = shared.rules;
-    if (shared.layout.value >= 0) return rules;
-    if (rules.drop_self_match) throw NotPlain();
-    rules.duplicates = Duplicates::refuse;
-    return rules;
-  }
-
   void change_query(Bytes query) {
     end_query();
     part_.any = true;
     query_.assign(query.data, query.size);
-    const Bytes kept{query_.data(), query_.size()};
-    const uint32_t place = shared_.judgments.find(query, place_);
-    joining_ = place != kNone;
-    if (place != kNone) {
-      place_ = place;
-      if (shared_.answered[place].exchange(1, std::memory_order_relaxed)) throw Interleaved();
-      joiner_.begin(kept, shared_.judgments.documents(place));
-    } else {
-      const bool is_new = part_.unjudged.insert(query_).second;
-      joining_ = from_ranks_;  // its ranks still have to be checked
-      if (from_ranks_ && !is_new) throw NotPlain();
-      if (from_ranks_) joiner_.begin(kept, {});
-    }
-    judged_ = place != kNone;
+    joining_ = part_.taker.begin({query_.data(), query_.size()}, joiner_);
   }
 
   void end_query() {
     if (!joining_) return;
-    joiner_.end(place_, judged_ ? part_.hits : unused_);
+    part_.taker.end(joiner_);
     joining_ = false;
-    if (from_ranks_ && !joiner_.ranks_from_one()) throw NotPlain();
-    if (!judged_) unused_ = {};
+    if (scan_.from_ranks() && !joiner_.ranks_from_one()) throw NotPlain();
   }
 
-  Shared& shared_;
-  Part& part_;
+  Scan& scan_;
+  Part<Taker>& part_;
   Joiner joiner_;
-  const bool from_ranks_;
   std::string query_;
-  uint32_t place_ = kNone;
-  bool joining_ = false, judged_ = false;
-  Hits unused_;
+  bool joining_ = false;
 };
 
-void scan_part(Shared& shared, Part& part, Source& source, bool at_start, const Interrupt& interrupt) {
+template <class Taker>
+void scan_part(Scan& scan, Part<Taker>& part, Source& source, bool at_start, const Interrupt& interrupt) {
   try {
-    PartScanner(shared, part).scan(source, at_start, interrupt);
+    PartScanner<Taker>(scan, part).scan(source, at_start, interrupt);
   } catch (...) {
     part.failure = std::current_exception();
-    shared.stop = true;
+    scan.stop = true;
   }
 }
 
-// Rethrows a failure, and Stopped only if there is no other: most often it means that another thread has failed.
-void rethrow_failure(const std::vector<Part>& parts) {
+// Rethrows a failure, and Stopped only if there is no other: most often it means that another thread has failed. A run
+// without any line is not plain.
+template <class Taker>
+void check_parts(const std::vector<Part<Taker>>& parts) {
   std::exception_ptr stopped;
-  for (const Part& part : parts) {
+  bool any = false;
+  for (const Part<Taker>& part : parts) {
+    any |= part.any;
     if (!part.failure) continue;
     try {
       std::rethrow_exception(part.failure);
@@ -174,34 +164,186 @@ void rethrow_failure(const std::vector<Part>& parts) {
     }
   }
   if (stopped) std::rethrow_exception(stopped);
+  if (!any) throw NotPlain();
 }
 
-void collect(Shared& shared, std::vector<Part>& parts, Join& join) {
-  rethrow_failure(parts);
-  bool any = false;
-  for (Part& part : parts) {
-    if (shared.layout.value < 0) {  // a query in two parts had its ranks checked separately
-      for (const std::string& query : part.unjudged) {
+// Joins queries with their judgments.
+class JoinTaker {
+ public:
+  using Answered = std::vector<std::atomic<char>>;
+
+  JoinTaker(const Judgments& judgments, Answered& answered, const Scan& scan)
+      : judgments_(&judgments), answered_(&answered), from_ranks_(scan.from_ranks()) {}
+
+  bool begin(Bytes query, Joiner& joiner) {
+    const uint32_t place = judgments_->find(query, place_);
+    judged_ = place != kNone;
+    if (judged_) {
+      place_ = place;
+      if ((*answered_)[place].exchange(1, std::memory_order_relaxed)) throw Interleaved();
+      joiner.begin(query, judgments_->documents(place));
+      return true;
+    }
+    const bool is_new = unjudged.emplace(query.data, query.size).second;
+    if (!from_ranks_) return false;
+    if (!is_new) throw NotPlain();
+    joiner.begin(query, {});
+    return true;
+  }
+
+  void end(Joiner& joiner) {
+    joiner.end(place_, judged_ ? hits : unused_);
+    if (!judged_) unused_ = {};
+  }
+
+  Hits hits;
+  std::set<std::string> unjudged;
+
+ private:
+  const Judgments* judgments_;
+  Answered* answered_;
+  bool from_ranks_;
+  uint32_t place_ = kNone;
+  bool judged_ = false;
+  Hits unused_;
+};
+
+void collect(const Scan& scan, const JoinTaker::Answered& answered, std::vector<Part<JoinTaker>>& parts, Join& join) {
+  check_parts(parts);
+  for (Part<JoinTaker>& part : parts) {
+    if (scan.from_ranks()) {  // a query in two parts had its ranks checked separately
+      for (const std::string& query : part.taker.unjudged) {
         if (join.unjudged.count(query)) throw NotPlain();
       }
     }
-    any |= part.any;
-    join.unjudged.merge(part.unjudged);
+    join.unjudged.merge(part.taker.unjudged);
     if (part.any) join.tag = std::move(part.tag);
-    join.parts.push_back(std::move(part.hits));
+    join.parts.push_back(std::move(part.taker.hits));
   }
-  if (!any) throw NotPlain();
-  join.answered.assign(shared.answered.begin(), shared.answered.end());
+  join.answered.assign(answered.begin(), answered.end());
 }
+
+// Keeps the first documents of each query.
+class HeadTaker {
+ public:
+  explicit HeadTaker(uint32_t depth) : depth_(depth) {}
+
+  bool begin(Bytes query, Joiner& joiner) {
+    const size_t before = queries_.size();
+    if (queries_.insert(query) < before) throw Interleaved();
+    queries_.relocate_last(arena_.copy(query));
+    joiner.begin(query, {});
+    return true;
+  }
+
+  void end(Joiner& joiner) {
+    const size_t before = docs_.size();
+    const uint32_t retrieved = joiner.end_with_first(depth_, [this](Bytes id, double score) {
+      docs_.push(arena_.copy(id));
+      scores_.push(score);
+    });
+    counts_.push_back({retrieved, static_cast<uint32_t>(docs_.size() - before)});
+  }
+
+  // Adds the queries to those of other parts.
+  void move_to(Heads& heads) {
+    const Bytes* doc = docs_.begin();
+    for (uint32_t i = 0; i < counts_.size(); i++) {
+      const size_t before = heads.documents.queries();
+      heads.documents.open_query(queries_[i]);
+      if (heads.documents.queries() == before) throw Interleaved();
+      for (const Bytes* end = doc + counts_[i].kept; doc < end; doc++) heads.documents.add(*doc);
+      heads.retrieved.push_back(counts_[i].retrieved);
+    }
+    heads.scores.append(scores_.begin(), scores_.size());
+    *this = HeadTaker(depth_);
+  }
+
+ private:
+  struct Count {
+    uint32_t retrieved, kept;
+  };
+
+  uint32_t depth_;
+  Arena arena_;
+  IdTable queries_;
+  std::vector<Count> counts_;  // per query
+  Rows<Bytes> docs_;
+  Rows<double> scores_;
+};
+
+// Puts the queries in byte order.
+void arrange(Heads& heads) {
+  if (heads.scores.size() >= kNone - 1) throw NotPlain();
+  const std::vector<uint32_t> moved = heads.documents.finish_distinct();
+  if (!moved.empty()) rearrange(heads.scores, moved);
+  std::vector<uint32_t> retrieved;
+  for (const uint32_t number : heads.documents.numbers()) retrieved.push_back(heads.retrieved[number]);
+  heads.retrieved = std::move(retrieved);
+}
+
+void collect(std::vector<Part<HeadTaker>>& parts, Heads& heads) {
+  check_parts(parts);
+  for (Part<HeadTaker>& part : parts) part.taker.move_to(heads);
+  arrange(heads);
+}
+
+// The rows of a run by query, whatever order they come in.
+class GatheredRows {
+ public:
+  explicit GatheredRows(size_t queries) : first_(queries, kNone), last_(queries, kNone) {}
+
+  void add(uint32_t query, Bytes doc, Row row) {
+    if (rows_.size() >= kNone - 1) throw NotPlain();
+    const auto number = static_cast<uint32_t>(rows_.size());
+    rows_.push_back({arena_.copy(doc), row, kNone});
+    if (query >= first_.size()) {
+      first_.resize(query + 1, kNone);
+      last_.resize(query + 1, kNone);
+    }
+    (last_[query] == kNone ? first_[query] : rows_[last_[query]].next) = number;
+    last_[query] = number;
+  }
+
+  bool any_of(uint32_t query) const { return first_[query] != kNone; }
+
+  void add_to(Joiner& joiner, uint32_t query) const {
+    for (uint32_t i = first_[query]; i != kNone; i = rows_[i].next) {
+      joiner.add(rows_[i].doc, rows_[i].row.score, rows_[i].row.rank);
+    }
+  }
+
+ private:
+  struct Gathered {
+    Bytes doc;
+    Row row;
+    uint32_t next;  // the next row of the same query
+  };
+
+  Arena arena_;
+  std::vector<Gathered> rows_;
+  std::vector<uint32_t> first_, last_;  // per query
+};
 
 }  // namespace
 
 void join_stream(const Judgments& judgments, Source& source, const Layout& layout, const RankingRules& rules,
                  const Interrupt& interrupt, Join& join) {
-  Shared shared(judgments, layout, rules);
-  std::vector<Part> parts(1);
-  scan_part(shared, parts[0], source, true, interrupt);
-  collect(shared, parts, join);
+  Scan scan(layout, rules);
+  JoinTaker::Answered answered(judgments.queries());
+  std::vector<Part<JoinTaker>> parts;
+  parts.emplace_back(JoinTaker(judgments, answered, scan));
+  scan_part(scan, parts[0], source, true, interrupt);
+  collect(scan, answered, parts, join);
+}
+
+void head_stream(Source& source, const Layout& layout, const RankingRules& rules, uint32_t depth,
+                 const Interrupt& interrupt, Heads& heads) {
+  Scan scan(layout, rules);
+  std::vector<Part<HeadTaker>> parts;
+  parts.emplace_back(HeadTaker(depth));
+  scan_part(scan, parts[0], source, true, interrupt);
+  collect(parts, heads);
 }
 
 #if !defined(_WIN32)
@@ -252,10 +394,8 @@ uint64_t query_boundary(int file, uint64_t size, uint64_t from, bool comments) {
   return size;
 }
 
-}  // namespace
-
-void join_file(const Judgments& judgments, int file, uint64_t size, const Layout& layout, const RankingRules& rules,
-               unsigned threads, const Interrupt& interrupt, Join& join) {
+// Where the parts of a file begin and end that are worth a thread each: always where a query begins.
+std::vector<uint64_t> part_bounds(int file, uint64_t size, const Layout& layout, unsigned threads) {
   constexpr uint64_t kLeast = 1 << 20;  // bytes that are worth a thread
   const uint64_t parts_worth = std::max<uint64_t>(1, std::min<uint64_t>(threads, size / kLeast));
   std::vector<uint64_t> bounds{0};
@@ -265,40 +405,59 @@ void join_file(const Judgments& judgments, int file, uint64_t size, const Layout
     }
   }
   bounds.push_back(size);
-  Shared shared(judgments, layout, rules);
-  std::vector<Part> parts(bounds.size() - 1);
+  return bounds;
+}
+
+// Scans the parts of a file, one thread for each; `make` makes their takers.
+template <class Taker, class Make>
+std::vector<Part<Taker>> scan_file(Scan& scan, int file, uint64_t size, unsigned threads, const Interrupt& interrupt,
+                                   Make make) {
+  const std::vector<uint64_t> bounds = part_bounds(file, size, scan.layout, threads);
+  std::vector<Part<Taker>> parts;
   std::vector<std::unique_ptr<FilePart>> sources;
-  for (size_t i = 0; i < parts.size(); i++) {
+  for (size_t i = 0; i + 1 < bounds.size(); i++) {
+    parts.emplace_back(make());
     sources.push_back(std::make_unique<FilePart>(file, bounds[i], bounds[i + 1]));
   }
   std::vector<std::thread> others;
   others.reserve(parts.size());  // so that only starting a thread can fail below
   for (size_t i = 1; i < parts.size(); i++) {
-    const auto scan = [&, i] { scan_part(shared, parts[i], *sources[i], false, [] {}); };
+    const auto act = [&, i] { scan_part(scan, parts[i], *sources[i], false, [] {}); };
     try {
-      others.emplace_back(scan);
+      others.emplace_back(act);
     } catch (const std::system_error&) {  // no more threads available
-      scan();
+      act();
     }
   }
-  scan_part(shared, parts[0], *sources[0], true, interrupt);
+  scan_part(scan, parts[0], *sources[0], true, interrupt);
   for (std::thread& thread : others) thread.join();
-  collect(shared, parts, join);
+  return parts;
+}
+
+}  // namespace
+
+void join_file(const Judgments& judgments, int file, uint64_t size, const Layout& layout, const RankingRules& rules,
+               unsigned threads, const Interrupt& interrupt, Join& join) {
+  Scan scan(layout, rules);
+  JoinTaker::Answered answered(judgments.queries());
+  auto parts =
+      scan_file<JoinTaker>(scan, file, size, threads, interrupt, [&] { return JoinTaker(judgments, answered, scan); });
+  collect(scan, answered, parts, join);
+}
+
+void head_file(int file, uint64_t size, const Layout& layout, const RankingRules& rules, uint32_t depth,
+               unsigned threads, const Interrupt& interrupt, Heads& heads) {
+  Scan scan(layout, rules);
+  auto parts = scan_file<HeadTaker>(scan, file, size, threads, interrupt, [depth] { return HeadTaker(depth); });
+  collect(parts, heads);
 }
 #endif
 
 void join_gathered(const Judgments& judgments, Source& source, const Layout& layout, const RankingRules& rules,
                    const Interrupt& interrupt, Join& join) {
-  struct Gathered {
-    Bytes doc;
-    Row row;
-    uint32_t next;  // the next row of the same query
-  };
   if (layout.value < 0) throw NotPlain();  // ranks of unjudged queries must be checked too, but are not gathered
   const uint32_t queries = static_cast<uint32_t>(judgments.queries());
-  Arena arena;
-  std::vector<Gathered> rows;
-  std::vector<uint32_t> first(queries, kNone), last(queries, kNone);
+  GatheredRows rows(queries);
   uint32_t place = kNone;
   bool any = false;
   Lines lines(source, layout, true, interrupt);
@@ -312,15 +471,7 @@ void join_gathered(const Judgments& judgments, Source& source, const Layout& lay
       continue;
     }
     place = found;
-    if (rows.size() >= kNone - 1) throw NotPlain();
-    const auto number = static_cast<uint32_t>(rows.size());
-    rows.push_back({arena.copy(line->token(layout.doc)), row, kNone});
-    if (last[place] == kNone) {
-      first[place] = number;
-    } else {
-      rows[last[place]].next = number;
-    }
-    last[place] = number;
+    rows.add(place, line->token(layout.doc), row);
   }
   if (!any) throw NotPlain();
   Joiner joiner(rules);
@@ -328,14 +479,38 @@ void join_gathered(const Judgments& judgments, Source& source, const Layout& lay
   join.answered.resize(queries);
   join.tag = lines.last_tag();
   for (uint32_t query = 0; query < queries; query++) {
-    join.answered[query] = first[query] != kNone;
-    if (first[query] == kNone) continue;
+    join.answered[query] = rows.any_of(query);
+    if (!rows.any_of(query)) continue;
     joiner.begin(judgments.query(query), judgments.documents(query));
-    for (uint32_t i = first[query]; i != kNone; i = rows[i].next) {
-      joiner.add(rows[i].doc, rows[i].row.score, rows[i].row.rank);
-    }
+    rows.add_to(joiner, query);
     joiner.end(query, join.parts[0]);
   }
+}
+
+void head_gathered(Source& source, const Layout& layout, const RankingRules& rules, uint32_t depth,
+                   const Interrupt& interrupt, Heads& heads) {
+  if (layout.value < 0) throw NotPlain();  // as in join_gathered
+  Arena arena;
+  IdTable queries;
+  GatheredRows rows(0);
+  Lines lines(source, layout, true, interrupt);
+  while (const Line* line = lines.next()) {
+    const size_t before = queries.size();
+    const Bytes query = line->token(layout.query);
+    const uint32_t number = queries.insert(query);
+    if (queries.size() > before) queries.relocate_last(arena.copy(query));
+    rows.add(number, line->token(layout.doc), read_row(*line, layout));
+  }
+  if (!queries.size()) throw NotPlain();
+  Joiner joiner(rules);
+  HeadTaker taker(depth);
+  for (uint32_t query = 0; query < queries.size(); query++) {
+    taker.begin(queries[query], joiner);
+    rows.add_to(joiner, query);
+    taker.end(joiner);
+  }
+  taker.move_to(heads);
+  arrange(heads);
 }
 
 }  // namespace assay

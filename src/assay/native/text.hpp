@@ -21,6 +21,13 @@ struct Join {
   std::string tag;                 // of the last line
 };
 
+// The first documents of each query of a run, best first. Their ids are indexed like those of judgments.
+struct Heads {
+  Judgments documents;
+  Rows<double> scores;              // of each document
+  std::vector<uint32_t> retrieved;  // per query: how many documents the run has for it
+};
+
 // Called now and then during long work; throws Stopped to end it.
 using Interrupt = std::function<void()>;
 
@@ -36,10 +43,23 @@ void join_stream(const Judgments& judgments, Source& source, const Layout& layou
 void join_gathered(const Judgments& judgments, Source& source, const Layout& layout, const RankingRules& rules,
                    const Interrupt& interrupt, Join& join);
 
+// The first `depth` documents of each query, for a run in which the lines of each query stand together. Throws
+// Interleaved if a query continues after another one.
+void head_stream(Source& source, const Layout& layout, const RankingRules& rules, uint32_t depth,
+                 const Interrupt& interrupt, Heads& heads);
+
+// The same for a run whose lines are in any order: gathers all rows in memory.
+void head_gathered(Source& source, const Layout& layout, const RankingRules& rules, uint32_t depth,
+                   const Interrupt& interrupt, Heads& heads);
+
 #if !defined(_WIN32)
 // Like join_stream, for a file that several threads read.
 void join_file(const Judgments& judgments, int file, uint64_t size, const Layout& layout, const RankingRules& rules,
                unsigned threads, const Interrupt& interrupt, Join& join);
+
+// Like head_stream, for a file that several threads read.
+void head_file(int file, uint64_t size, const Layout& layout, const RankingRules& rules, uint32_t depth,
+               unsigned threads, const Interrupt& interrupt, Heads& heads);
 #endif
 
 }  // namespace assay

@@ -171,6 +171,7 @@ class StageRecord(Record, frozen=True, kw_only=True):
     order_from_repair: bool
     verdict: StageVerdict  # empty for a mode that stands on nothing
     words: str  # what it adds, as a sentence; without the time it takes
+    work: WorkRecord | None = None  # null for a mode that reranks nothing
 
 
 class BestMode(Record, frozen=True, kw_only=True):

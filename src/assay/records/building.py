@@ -13,17 +13,26 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from assay.comparison.intervals import CONFIDENCE, mean_interval
-from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words
+from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words, weights_in_words
 from assay.errors import some_of
 from assay.evaluation import GEOMETRIC_FLOOR, Coverage, Evaluation
 from assay.measures import Request
 from assay.measures.arithmetic import log
 from assay.records.curves import NO_CURVES
 from assay.records.identity import unread_identity
-from assay.records.model import Curves, EvaluationReport, FindingRecord, Identity, MeasureResult, TargetResult
+from assay.records.model import (
+    Curves,
+    EvaluationReport,
+    FindingRecord,
+    Identity,
+    MeasureResult,
+    TargetResult,
+    WeightedResult,
+)
 from assay.records.targets import TargetOutcome
 from assay.secrets import Secrets
 from assay.tables import Floats
+from assay.weighting.estimating import WeightedMean
 from assay.words import noun_for, plural
 
 SHALLOW = 0.5  # with a smaller share of judged documents, a report counts as incomplete
@@ -74,6 +83,7 @@ def build_report(
         curves=curves,
         queries=dict(zip(written_ids(evaluation.queries), _rows(evaluation.values), strict=True)),
         seconds=seconds,
+        weights=tuple(as_text(hide(words)) for words in _weight_words(evaluation)),
     )
 
 
@@ -140,6 +150,7 @@ def _measures(
 ) -> Iterator[MeasureResult]:
     bounds = evaluation.tie_bounds or {}
     undefined = evaluation.undefined()
+    weighted = {} if evaluation.query_weights is None else evaluation.weighted(confidence)
     for request, column, mean in zip(evaluation.requests, evaluation.values.T, evaluation.mean().values(), strict=True):
         left_out = int(undefined[request.label])
         yield MeasureResult(
@@ -153,7 +164,26 @@ def _measures(
             total=request.measure.definition.total,
             tie_bounds=bounds.get(request.label),
             target=_target(targets, request.label, hide),
+            weighted=_weighted(weighted.get(request.label)),
         )
+
+
+def _weighted(found: WeightedMean | None) -> WeightedResult | None:
+    if found is None:
+        return None
+    return WeightedResult(
+        mean=_known(found.mean),
+        interval=found.interval,
+        error=found.error,
+        degrees=found.degrees,
+        queries=found.queries,
+        effective=found.effective,
+    )
+
+
+def _weight_words(evaluation: Evaluation) -> list[str]:
+    weights = evaluation.query_weights
+    return [] if weights is None else weights_in_words(weights, evaluation.queries, evaluation.coverage.missing)
 
 
 def _target(targets: TargetOutcome | None, label: str, hide: Hide) -> TargetResult | None:

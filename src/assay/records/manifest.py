@@ -148,6 +148,7 @@ def build_manifest(
     metadata: Mapping[str, Any],
     qrels_metadata: dict[str, Any] | None = None,
     queries: str | None = None,
+    query_weights: str | None = None,
 ) -> ExperimentManifest:
     """The manifest without the digests of the outputs, which `storing` adds when it writes them.
 
@@ -175,6 +176,7 @@ def build_manifest(
         qrels_metadata=qrels_metadata,
         notes=settings.notes,
         queries=queries,
+        query_weights=query_weights,
     )
 
 

@@ -43,6 +43,17 @@ class TargetResult(Record, frozen=True, kw_only=True):
     typical: tuple[float, float] | None = None  # range of a typical baseline; for orientation only
 
 
+class WeightedResult(Record, frozen=True, kw_only=True):
+    """The weighted mean of one measure."""
+
+    mean: float | None
+    interval: tuple[float, float] | None  # null if its width cannot be estimated
+    error: float | None  # standard error; null likewise
+    degrees: float | None  # of freedom; null if the error is 0 or unknown
+    queries: int  # queries in the mean
+    effective: float  # effective sample size: as many queries with equal weights would say as much
+
+
 class MeasureResult(Record, frozen=True, kw_only=True):
     """One measure over all queries."""
 
@@ -56,6 +67,7 @@ class MeasureResult(Record, frozen=True, kw_only=True):
     total: str  # how queries are combined: mean, sum, geometric
     tie_bounds: tuple[float, float] | None = None  # lowest and highest mean under any order of tied documents
     target: TargetResult | None = None
+    weighted: WeightedResult | None = None  # null without weights of queries, or for a sum or geometric mean
 
 
 class Example(Record, frozen=True, kw_only=True):
@@ -115,6 +127,7 @@ class EvaluationReport(Record, frozen=True, kw_only=True):
     curves: Curves  # empty if not computed
     queries: dict[str, tuple[float | None, ...]]  # query -> values in the order of `measures`
     seconds: float  # time to read, judge and compute
+    weights: tuple[str, ...] = ()  # how the weighted means come about, in words; empty without weights of queries
 
 
 class Digest(Record, frozen=True, kw_only=True):
@@ -192,3 +205,4 @@ class ExperimentManifest(Record, frozen=True, kw_only=True):
     qrels_metadata: dict[str, Any] | None = None  # likewise of the judgments
     notes: tuple[str, ...] = ()
     queries: str | None = None  # path of the file that gave queries their ids; its digest is among the inputs
+    query_weights: str | None = None  # path of the file with the weights of queries; likewise

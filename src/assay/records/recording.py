@@ -84,6 +84,7 @@ class Experiment(Struct, frozen=True):
     baseline: str | None = None  # requested baseline for uplifts: one of the runs, or a folder with a report
     readings: Readings = Readings()
     before: Mapping[str, Stamp] = field(default_factory=dict)  # the files as they were, by `stamps`
+    query_weights: str | None = None  # path
 
     def measures(self, asked: Sequence[str]) -> tuple[str, ...]:
         """The requested measures and those of the targets."""
@@ -130,6 +131,7 @@ def begin_experiment(
     settings: Sequence[str] = (),
     notes: Sequence[str] = (),
     readings: Readings = Readings(),
+    query_weights: str | None = None,
     **others: Any,
 ) -> Experiment:
     """Plan an experiment; the folder, targets and settings are checked before any file is evaluated.
@@ -144,8 +146,9 @@ def begin_experiment(
         targets=None if targets is None else read_targets(targets),
         baseline=baseline,
         settings=parse_settings(settings, notes),
-        before=stamps([qrels, *runs, readings.run.queries.source]),
+        before=stamps([qrels, *runs, readings.run.queries.source, query_weights or ""]),
         readings=readings,
+        query_weights=query_weights,
         **others,
     )
 
@@ -246,17 +249,18 @@ def record_experiment(
         )
         for each, run in zip(measured, runs, strict=True)
     ]
-    queries = plan.readings.run.queries.source
+    queries, weights = plan.readings.run.queries.source, plan.query_weights or ""
     manifest = build_manifest(
         name,
         command=command,
         config=config,
         settings=settings,
         runs=[report.run.name for report in reports],
-        inputs=[*_inputs(reports, baseline, secrets), *_hidden_digests([queries], secrets)],
+        inputs=[*_inputs(reports, baseline, secrets), *_hidden_digests([queries, weights], secrets)],
         metadata=hidden_metadata(metadata, secrets),
         qrels_metadata=hidden_metadata(of_qrels, secrets).get("qrels"),
         queries=as_text(secrets.hide(queries)) if queries else None,
+        query_weights=as_text(secrets.hide(weights)) if weights else None,
     )
     refuse_changed(dict(plan.before))
     return write_reports(plan.folder or "", reports, manifest, render)

@@ -35,7 +35,7 @@ from assay.files import (
     is_temporary,
     locked_folder,
     passing_folder,
-    remove_folder,
+    remove_whole,
     write_new,
     write_whole,
 )
@@ -178,13 +178,16 @@ def _change_places(new: Path, target: Path) -> None:
         return
     # Without an atomic swap, the target is missing for a moment. `_put_back` repairs that if the process is killed then.
     aside = new.with_suffix(".old")
-    os.rename(target, aside)
     try:
+        os.rename(target, aside)
         os.rename(new, target)
-    except OSError:
-        os.rename(aside, target)
+    except BaseException:  # also a signal, which may come when both are done
+        if not target.exists():
+            os.rename(aside, target)
         raise
-    remove_folder(aside)
+    finally:
+        if target.exists():
+            remove_whole(aside)
 
 
 def _put_back(target: Path) -> None:
@@ -282,7 +285,7 @@ def _remove_leftovers(target: Path) -> None:
     if target.exists():
         abandoned += [path for path in _leftovers(target, "old") if _is_abandoned(path)]
     for path in abandoned:
-        remove_folder(path)
+        remove_whole(path)
 
 
 def _is_abandoned(path: Path) -> bool:

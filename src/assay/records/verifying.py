@@ -155,7 +155,7 @@ def _number_checks(folder: Path, manifest: ExperimentManifest, reports: Sequence
     config = manifest.config
     try:
         queries = _queries(folder, manifest)
-        evaluator = _evaluator(folder, config, reports[0], queries)
+        evaluator = _evaluator(folder, config, reports[0], queries, _weights(folder, manifest))
         again = [_measured_again(folder, config, evaluator, report, queries) for report in reports]
         measured = [each for each in again if isinstance(each, Measured)]
         unread = [_recorded(report) for report, each in zip(reports, again, strict=True) if isinstance(each, Exception)]
@@ -176,11 +176,22 @@ def _queries(folder: Path, manifest: ExperimentManifest) -> Queries:
     path = manifest.queries
     if path is None:
         return Queries()
-    sha256 = next((digest.sha256 for digest in manifest.inputs if digest.path == path), None)
-    return Queries(read_queries(_found(folder, "the file of queries", path, sha256)), path)
+    return Queries(read_queries(_found(folder, "the file of queries", path, _recorded_digest(manifest, path))), path)
 
 
-def _evaluator(folder: Path, config: Config, report: EvaluationReport, queries: Queries) -> Evaluator:
+def _weights(folder: Path, manifest: ExperimentManifest) -> str | None:
+    """The file with the weights of queries, if there was one."""
+    path = manifest.query_weights
+    return None if path is None else _found(folder, "the file of weights", path, _recorded_digest(manifest, path))
+
+
+def _recorded_digest(manifest: ExperimentManifest, path: str) -> str | None:
+    return next((digest.sha256 for digest in manifest.inputs if digest.path == path), None)
+
+
+def _evaluator(
+    folder: Path, config: Config, report: EvaluationReport, queries: Queries, weights: str | None
+) -> Evaluator:
     return Evaluator(
         _found_again(folder, report.qrels),
         config.measures,
@@ -188,6 +199,7 @@ def _evaluator(folder: Path, config: Config, report: EvaluationReport, queries: 
         like=config.like,
         reading=Reading(config.qrels_format, config.grades, config.columns, queries=queries),
         unmatched="zero",
+        query_weights=weights,
     )
 
 

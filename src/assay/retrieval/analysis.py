@@ -53,7 +53,7 @@ def analyser_settings(language: str) -> dict[str, object]:
     pairs = "pairs of characters, Chinese characters also alone; other words whole"
     return {
         "fields": "title and text as one",
-        "tokens": pairs if language in PAIRED else "letters and digits",
+        "terms": pairs if language in PAIRED else "letters and digits",
         "lower_case": True,
         "stop_words": own,
         "stemmer": own,

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from assay.errors import RetrievalError
 from assay.files import flush_folder, flush_tree, locked_folder, passing_folder, reason, write_new
+from assay.signals import signals_wait
 from assay.tables import Ids, Integers, as_ids, in_byte_order
 
 SCHEMA = "assay/index/2"
@@ -169,4 +170,5 @@ def _plain(settings: Mapping[str, object]) -> Any:
 def _remove(folder: Path) -> None:
     remove: Callable[[Path], None] = shutil.rmtree
     if folder.exists():
-        remove(folder)
+        with signals_wait():
+            remove(folder)

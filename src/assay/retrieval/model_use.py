@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from assay.errors import MissingModelError, RetrievalError
 from assay.retrieval.base import Progress
 from assay.retrieval.model_kinds import ModelKind
@@ -46,3 +48,13 @@ def installed_model(model: str) -> ModelFiles:
     if is_folder_name(model):
         return get_model(model)  # raises, and says what is missing
     raise MissingModelError(f"the model {model} is not installed. Get it with: assay models get {model}.")
+
+
+def overridden(given: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
+    """What a model says itself where a recipe says something else, as a setting; empty if there is nothing.
+
+    >>> overridden({"max_length": 64, "query_prefix": None}, {"max_length": 512, "query_prefix": "query: "})
+    {'instead_of': {'max_length': 512}}
+    """
+    found = {name: value for name, value in own.items() if value is not None and given[name] not in (None, value)}
+    return {"instead_of": found} if found else {}

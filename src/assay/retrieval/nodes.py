@@ -20,7 +20,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from assay.errors import InputError, RetrievalError, some_of
-from assay.files import remove_folder
+from assay.files import remove_whole
 from assay.formats import read_run
 from assay.formats.sources import open_file
 from assay.fusion import fuse
@@ -147,7 +147,7 @@ class Retrieving(Struct, frozen=True):
         """Remove what the retriever keeps outside this folder, such as tables in a server, and the folder with it."""
         if isinstance(self.retriever, CleansUp):
             self.retriever.clean_up(folder)
-            remove_folder(folder)
+            remove_whole(folder)
 
     def _index(self, task: Task) -> float:
         """Build the index unless it exists; the seconds taken."""
@@ -372,12 +372,16 @@ def reordered(ranking: Ranking, reranked: Reranked) -> Ranking:
 class RunFile(Struct, frozen=True):
     """A run that another system has made, as a node."""
 
-    path: str
+    path: str = ""
 
     name: ClassVar[str] = "run"
     paths: ClassVar[tuple[str, ...]] = ("path",)
     inputs: ClassVar[tuple[str, ...]] = ()
     deterministic: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str) or not self.path:
+            raise RetrievalError(f"path cannot be {self.path!r}; it takes the name of a run file.")
 
     @property
     def settings(self) -> Mapping[str, object]:

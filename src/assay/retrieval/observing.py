@@ -10,25 +10,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
-import numpy as np
 from msgspec import Struct
 
-from assay.ranking import ranks_of
+from assay.heads import Recall, recall_of
 from assay.tables import Run
 
 SAMPLED = 100  # the most queries that are searched once more
 LIVE_DEPTH = 10  # of a live system, whose loss is larger than that of a long ranking
 
 Search: TypeAlias = Callable[[Mapping[str, str], int], Run]  # the run for some queries at a depth
-
-
-class Recall(Struct, frozen=True):
-    """How many of the best documents of exact search approximate search finds, as shares of one."""
-
-    depth: int
-    queries: int
-    mean: float
-    p5: float  # 5th percentile over the queries: 95 % of them find at least this share
 
 
 class Observed(Struct, frozen=True):
@@ -67,23 +57,3 @@ def recalls_of(
         recall_of(search(some, LIVE_DEPTH), search_exactly(some, LIVE_DEPTH), LIVE_DEPTH),
     }
     return tuple(sorted((each for each in lost if each is not None), key=lambda each: each.depth))
-
-
-def recall_of(approximate: Run, exact: Run, depth: int) -> Recall | None:
-    """The share of the best documents of exact search that approximate search found; None if exact search found none.
-
-    >>> exact = Run.from_columns(["q"] * 3, ["a", "b", "c"], [3.0, 2.0, 1.0])
-    >>> recall_of(Run.from_columns(["q"] * 2, ["a", "c"], [3.0, 1.0]), exact, depth=2)
-    Recall(depth=2, queries=1, mean=0.5, p5=0.5)
-    """
-    best, found = _top(exact, depth), _top(approximate, depth)
-    shares = [len(docs & found.get(query, set())) / len(docs) for query, docs in best.items()]
-    return Recall(depth, len(shares), float(np.mean(shares)), float(np.percentile(shares, 5))) if shares else None
-
-
-def _top(run: Run, depth: int) -> dict[str, set[str]]:
-    top: dict[str, set[str]] = {}
-    kept = np.flatnonzero(ranks_of(run) <= depth)
-    for query, doc in zip(run.query[kept].tolist(), run.doc[kept].tolist(), strict=True):
-        top.setdefault(run.queries[query], set()).add(doc)
-    return top

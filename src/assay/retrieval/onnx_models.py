@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 _NUMBERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(float)": np.float32, "tensor(bool)": np.bool_}
 
+# What a model can be given of a text, by the name of its input (TEXT_INPUTS in model_kinds).
+_NUMBERED: Mapping[str, Callable[[Any], Sequence[int]]] = {
+    "input_ids": lambda encoding: encoding.ids,
+    "attention_mask": lambda encoding: encoding.attention_mask,
+    "token_type_ids": lambda encoding: encoding.type_ids,
+    "position_ids": lambda encoding: range(len(encoding)),
+}
+
 
 class OnnxModel:
     """A loaded model. Runs on one thread, so that several texts can be processed in parallel."""
@@ -26,7 +34,7 @@ class OnnxModel:
         runtime, tokenizers = _libraries(use)
         options = runtime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
+        options.log_severity_level = 4  # an error that we can tell is not printed by the library as well
         try:
             self._session = runtime.InferenceSession(str(files.model), options, providers=["CPUExecutionProvider"])
             self.tokenizer: Tokenizer = tokenizers.Tokenizer.from_file(str(files.tokenizer))
@@ -40,19 +48,15 @@ class OnnxModel:
 
     def run(self, output: str, encodings: Sequence[Encoding]) -> Any:
         """An output of the model for some texts, or pairs of texts, that have the same number of tokens."""
-        ids = np.array([encoding.ids for encoding in encodings])
-        given: Mapping[str, Any] = {
-            "input_ids": ids,
-            "attention_mask": np.array([encoding.attention_mask for encoding in encodings]),
-            "token_type_ids": np.array([encoding.type_ids for encoding in encodings]),
-            "position_ids": np.broadcast_to(np.arange(ids.shape[1]), ids.shape),
+        feed: dict[str, Any] = {
+            name: np.array([_NUMBERED[name](encoding) for encoding in encodings], kind)
+            for name, kind in self._inputs.items()
         }
-        feed: dict[str, Any] = {name: np.ascontiguousarray(given[name], kind) for name, kind in self._inputs.items()}
         try:
             return self._session.run([output], feed)[0]
         except Exception as error:
             raise RetrievalError(
-                f"{self._files.folder}: cannot run the model on {ids.shape[1]} tokens: {_gist(error)} If the model "
+                f"{self._files.folder}: cannot run the model on {len(encodings[0])} tokens: {_gist(error)} If the model "
                 f"takes shorter texts only, set max_length, which is {self._max_length}."
             ) from None
 

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from assay.tables import Qrels
 from assay.validation.causes import Compared, Remedy, compared
-from assay.validation.findings import Tally
+from assay.validation.findings import FindingExample, Tally
 
 
 class Options(Struct, frozen=True):
@@ -69,6 +69,7 @@ class RunFacts(FileFacts, Struct, dict=True):
     straddling: Counter[int] = field(default_factory=Counter)  # cutoff -> queries with a tie across it
     has_scores: bool = True
     has_ranks: bool = True
+    incomplete: FindingExample | None = None  # the comment that says so
 
     differences: Counter[Remedy] = field(default_factory=Counter)  # of documents that would match a judged one
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from assay.errors import InputError, show_id
 from assay.formats.chosen import refuse_no_header
 from assay.formats.dialects import ASSAY
+from assay.formats.ir_metadata import INCOMPLETE
 from assay.formats.lines import ColumnOrder, Rows, Shape, even_rows, header_shape
 from assay.formats.names import Kind, is_header
 from assay.formats.readings import Reading
@@ -119,6 +120,7 @@ class TextReader:
         self._progress, self._reading = progress, reading
         self.lines = 0
         self.comments = 0
+        self.incomplete: FindingExample | None = None  # a comment that says that the file is not whole
         self.encodings: set[str] = set()  # of non-ASCII characters: utf-8, other
         self.shape: Shape | None = None
         self._ended = True  # whether the text read so far ends with a line end
@@ -183,6 +185,9 @@ class TextReader:
         for number, raw in enumerate(lines_of(chunk.data), chunk.line):
             if raw.startswith(b"#"):
                 self.comments += 1
+                if raw.startswith(INCOMPLETE):
+                    said = decoded(raw.removeprefix(INCOMPLETE)).strip()
+                    self.incomplete = self.incomplete or FindingExample(show_id(said, SHOWN_LENGTH), number)
                 continue
             tokens = raw.split()
             is_first = self.shape is None and bool(tokens)

@@ -90,6 +90,24 @@ def not_trec(facts: RunFacts) -> Iterator[Said]:
         yield Said(f"the format is {facts.format}; TREC requires six columns")
 
 
+@rule(
+    "RUN027",
+    "file",
+    "warning",
+    "the run is incomplete: queries failed when it was fetched",
+    fix="Run `assay runs fetch` again with the same options: it asks only for the queries that failed.",
+)
+def incomplete(facts: RunFacts) -> Iterator[Said]:
+    """Incomplete run.
+
+    Why: A query that failed has no documents here, as if the system had found nothing. It would count as 0.
+    Example: A file that starts with the comment # incomplete: 2 of 500 queries failed
+    """
+    if facts.incomplete is not None:
+        said = f"the run is incomplete: {facts.incomplete.text}"
+        yield Said(said, 1, (facts.incomplete,))
+
+
 @rule("RUN060", "file", "warning", "{count} run tags in one file", fix="Check whether two files were joined.")
 def several_tags(facts: RunFacts) -> Iterator[Said]:
     """Several run tags.

@@ -358,6 +358,8 @@ def _look_at_run_query(rows: QueryRows, facts: RunFacts, tallies: Tallies) -> No
 
 
 def _take_over(facts: FileFacts, reader: TextReader) -> None:
+    if isinstance(facts, RunFacts):
+        facts.incomplete = reader.incomplete
     facts.lines, facts.comments, facts.ended = reader.lines, reader.comments, reader.ended
     facts.encodings = reader.encodings
     if reader.shape is not None:

@@ -452,6 +452,92 @@ void check_run(const Case& given, const Judgments& judgments, const std::vector<
   }
 }
 
+// The first documents of each query
+
+struct Headed {
+  End end = End::finished;
+  reference::Heads heads;
+  std::vector<uint32_t> places;  // of the judgments in them
+
+  bool finished() const { return end == End::finished; }
+  bool operator==(const Headed& other) const {
+    return finished() == other.finished() && heads == other.heads && places == other.places;
+  }
+};
+
+template <class Ask>
+Headed headed_of(const Judgments& judgments, Ask ask) {
+  assay::Heads found;
+  try {
+    ask(found);
+  } catch (const assay::NotPlain&) {
+    return {End::not_plain, {}, {}};
+  } catch (const assay::Interleaved&) {
+    return {End::interleaved, {}, {}};
+  } catch (const assay::Stopped&) {
+    return {End::stopped, {}, {}};
+  }
+  Headed headed;
+  const Judgments& documents = found.documents;
+  for (uint32_t i = 0; i < documents.queries(); i++) {
+    headed.heads.queries.emplace_back(documents.query(i).data, documents.query(i).size);
+  }
+  for (size_t i = 0; i < documents.size(); i++)
+    headed.heads.docs.emplace_back(documents.doc(i).data, documents.doc(i).size);
+  headed.heads.start = documents.starts();
+  headed.heads.retrieved = found.retrieved;
+  headed.heads.scores.assign(found.scores.begin(), found.scores.end());
+  headed.places = assay::places_in(judgments, documents);
+  return headed;
+}
+
+Headed ask_heads(decltype(assay::head_stream) way, const Judgments& judgments, const Case& given, uint32_t depth,
+                 unsigned step, unsigned stop_at = 0) {
+  Pieces source(given.run, step);
+  return headed_of(judgments, [&](assay::Heads& found) {
+    way(source, given.retrieved, given.rules, depth, stopping_at(stop_at), found);
+  });
+}
+
+Headed ask_heads_of_file(const Judgments& judgments, const Case& given, uint32_t depth, unsigned threads) {
+  const int file = file_of(given.run);
+  return headed_of(judgments, [&](assay::Heads& found) {
+    assay::head_file(file, given.run.size(), given.retrieved, given.rules, depth, threads, stopping_at(0), found);
+  });
+}
+
+void check_heads(const Case& given, const Judgments& judgments, const std::vector<reference::Judgment>& judged) {
+  const uint32_t depth = 1 + given.run.size() % 5;
+  const bool from_ranks = given.retrieved.value < 0;
+  bool refused = false, together = true;
+  Headed expected;
+  try {
+    const reference::Rows run = reference::read_run(given.run, given.retrieved);
+    together = reference::contiguous(run.rows, [](const std::string&) { return true; });
+    expected.heads = reference::heads(run, given.retrieved, given.rules, depth);
+    expected.places = reference::places(judged, expected.heads);
+  } catch (const reference::Refused&) {
+    refused = true;
+  }
+  const Headed stream = ask_heads(assay::head_stream, judgments, given, depth, given.step);
+  const Headed gathered = ask_heads(assay::head_gathered, judgments, given, depth, given.step);
+  for (const Headed& found : {stream, gathered}) {
+    require(!found.finished() || !refused, given, "heads of a run that nobody should accept");
+    require(!found.finished() || expected == found, given, "heads are those of the reference");
+  }
+  require(!stream.finished() || from_ranks || gathered.finished(), given, "what can be streamed can be gathered");
+  require(!stream.finished() || together, given, "interleaved queries are noticed");
+  require(stream.end != End::interleaved || refused || !together, given, "only interleaved queries are called so");
+  require(stream == ask_heads(assay::head_stream, judgments, given, depth, 0), given, "pieces do not matter to heads");
+  if (!given.in_full) return;
+  require(stream == ask_heads_of_file(judgments, given, depth, 1), given, "heads of a file are those of a stream");
+  require(stream == ask_heads_of_file(judgments, given, depth, given.threads), given, "threads do not matter to heads");
+  if (given.stop_at) {
+    const Headed stopped = ask_heads(assay::head_gathered, judgments, given, depth, given.step, given.stop_at);
+    require(stopped.end == End::stopped || stopped == gathered, given, "work on heads is stopped or done");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -462,6 +548,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_lines(given, given.run, given.retrieved);
   check_ids(given);
   std::vector<reference::Judgment> judged;
-  if (const auto judgments = read_judgments(given, judged)) check_run(given, *judgments, judged);
+  if (const auto judgments = read_judgments(given, judged)) {
+    check_run(given, *judgments, judged);
+    check_heads(given, *judgments, judged);
+  }
   return 0;
 }

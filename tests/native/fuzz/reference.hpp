@@ -272,6 +272,53 @@ inline Joined join(const std::vector<Judgment>& judged, const Rows& run, const L
   return joined;
 }
 
+// The first documents of each query, best first.
+struct Heads {
+  Texts queries, docs;
+  std::vector<uint32_t> start, retrieved;
+  std::vector<double> scores;
+
+  bool operator==(const Heads& other) const {
+    return queries == other.queries && docs == other.docs && start == other.start && retrieved == other.retrieved &&
+           scores == other.scores;
+  }
+};
+
+inline Heads heads(const Rows& run, const Layout& layout, const RankingRules& rules, uint32_t depth) {
+  if (layout.value < 0) refuse_scores_as_ranks(run.rows);
+  std::set<std::string> queries;
+  for (const Row& row : run.rows) queries.insert(row.query);
+  Heads found;
+  found.start.push_back(0);
+  for (const std::string& query : queries) {
+    const std::vector<Row> list = ranking(run.rows, query, rules);
+    for (uint32_t i = 0; i < list.size() && i < depth; i++) {
+      found.docs.push_back(list[i].doc);
+      found.scores.push_back(list[i].score);
+    }
+    found.queries.push_back(query);
+    found.start.push_back(static_cast<uint32_t>(found.docs.size()));
+    found.retrieved.push_back(static_cast<uint32_t>(list.size()));
+  }
+  return found;
+}
+
+// For each judgment, which of the documents of its query it is in a head, from 1; 0 if it is not there.
+inline std::vector<uint32_t> places(const std::vector<Judgment>& judged, const Heads& heads) {
+  std::vector<uint32_t> found;
+  for (const Judgment& judgment : judged) {
+    uint32_t place = 0;
+    for (size_t query = 0; query < heads.queries.size(); query++) {
+      if (heads.queries[query] != judgment.query) continue;
+      for (uint32_t i = heads.start[query]; i < heads.start[query + 1]; i++) {
+        if (heads.docs[i] == judgment.doc) place = i - heads.start[query] + 1;
+      }
+    }
+    found.push_back(place);
+  }
+  return found;
+}
+
 // Whether all rows of each of these queries stand together.
 template <class Counts>
 bool contiguous(const std::vector<Row>& rows, Counts counts) {

@@ -11,9 +11,11 @@ from assay.cli.options import (
     like_option,
     measure_options,
     output_options,
+    refuse_page_on_terminal,
     rule_options,
     threads_option,
     unmatched_option,
+    weights_option,
 )
 from assay.cli.reading import file_option, input_options, named_runs, refuse_second_stdin
 from assay.cli.run_files import runs_argument
@@ -28,7 +30,6 @@ from assay.evaluation import Evaluator
 from assay.formats.readings import Readings
 from assay.formats.unread import open_run
 from assay.report.comparison import RENDERERS
-from assay.report.drawing.terminal import is_terminal
 
 SECTION = "Measure"
 OF_TABLES = (
@@ -38,6 +39,7 @@ OF_TABLES = (
     "minimum_segment",
     "moves",
     "queries",
+    "query_weights",
 )  # in addition to those of Study
 FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with the square of the number
 
@@ -130,6 +132,7 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
 @input_options
 @unmatched_option
 @threads_option
+@weights_option
 def command(
     qrels: str | None,
     runs: tuple[str, ...],
@@ -146,8 +149,7 @@ def command(
     study = Study(**{name: given.pop(name) for name in Study.__struct_fields__ if name in given})
     asked = given.pop("moves")
     page = output_format == "html"
-    if page and output is None and is_terminal():
-        raise InputError("an HTML page cannot be shown in the terminal; write it to a file: -o comparison.html")
+    refuse_page_on_terminal(output_format, output, "comparison.html")
     readings: Readings = given["readings"]
     looks = {
         "segments": given.pop("segments"),
@@ -162,7 +164,7 @@ def command(
         found = _of_runs(qrels, runs, measures, study, looks, given)
     elif qrels is None:
         _refuse_options_of_runs()
-        found = _of_table(scores, study, looks)
+        found = _of_table(scores, study, looks, given["query_weights"])
     else:
         raise InputError("give either QRELS and RUNs or --scores FILE, not both.")
     write(RENDERERS[output_format](found), output)
@@ -184,7 +186,7 @@ def _refuse_options_of_runs() -> None:
         )
 
 
-def _of_table(path: str, study: Study, looks: dict[str, Any]) -> Comparison:
+def _of_table(path: str, study: Study, looks: dict[str, Any], query_weights: str | None) -> Comparison:
     return compare_scores(
         path,
         study,
@@ -192,6 +194,7 @@ def _of_table(path: str, study: Study, looks: dict[str, Any]) -> Comparison:
         minimum_segment=looks["minimum_segment"],
         queries=looks["texts"],
         moves=looks["moves"],
+        query_weights=query_weights,
     )
 
 
@@ -205,11 +208,19 @@ def _of_runs(
 ) -> Comparison:
     if qrels is None or len(runs) < 2:
         raise InputError("comparing needs QRELS and at least two RUNs, or --scores FILE.")
-    refuse_second_stdin(qrels, runs)
+    weights = given.pop("query_weights")
+    refuse_second_stdin(qrels, (*runs, weights or ""))
     readings: Readings = given.pop("readings")
     like, threads, unmatched = given.pop("like"), given.pop("threads"), given.pop("unmatched")
     evaluator = Evaluator(
-        qrels, measures, given.pop("rules"), like=like, reading=readings.qrels, threads=threads, unmatched=unmatched
+        qrels,
+        measures,
+        given.pop("rules"),
+        like=like,
+        reading=readings.qrels,
+        threads=threads,
+        unmatched=unmatched,
+        query_weights=weights,
     )
     opened = named_runs(runs, lambda path, name: open_run(path, readings.run, name=name))
     found = compare_runs(evaluator, list(opened), study, **looks)

@@ -15,10 +15,12 @@ from assay.cli.options import (
     spreadsheet_option,
     threads_option,
     unmatched_option,
+    weights_option,
 )
 from assay.cli.reading import input_options, named_runs, refuse_second_stdin, split_name
 from assay.cli.reports import Wishes, findings_of, report_options
 from assay.cli.run_files import runs_argument
+from assay.errors import InputError
 from assay.evaluation import Evaluator, Unmatched
 from assay.formats.readings import Readings
 from assay.formats.spreadsheets import DELIMITED, notes_on_formulas, refuse_other_format
@@ -45,6 +47,7 @@ SECTION = "Measure"
 @input_options
 @unmatched_option
 @threads_option
+@weights_option
 @report_options
 def command(
     qrels: str,
@@ -58,6 +61,7 @@ def command(
     readings: Readings,
     unmatched: Unmatched,
     threads: int | None,
+    query_weights: str | None,
     wishes: Wishes,
     rules: dict[str, Any],
 ) -> None:
@@ -67,10 +71,13 @@ def command(
     A run is named after its file; NAME=PATH gives it another name. A folder stands for all runs in it, a pattern such as
     'runs/*.run' for all files that match. --report DIR writes a report that `assay verify DIR` can check later.
     """
-    refuse_second_stdin(qrels, runs)
+    refuse_second_stdin(qrels, (*runs, query_weights or ""))
+    if query_weights and output_format == "trec":
+        raise InputError("--format trec has no place for weighted means; use json, csv or table.")
     if spreadsheet:
         refuse_other_format(output_format)
-    experiment = wishes.begin(qrels, [path for _, path in map(split_name, runs)], readings) if wishes else None
+    paths = [path for _, path in map(split_name, runs)]
+    experiment = wishes.begin(qrels, paths, readings, query_weights) if wishes else None
     evaluator = Evaluator(
         qrels,
         measures if experiment is None else experiment.measures(measures),
@@ -79,6 +86,7 @@ def command(
         reading=readings.qrels,
         threads=threads,
         unmatched=unmatched,
+        query_weights=query_weights,
     )
     opened = named_runs(runs, lambda path, name: open_run(path, readings.run, name=name))
     if experiment is None:

@@ -14,6 +14,7 @@ from assay.cli.options import (
     rule_options,
     threads_option,
     unmatched_option,
+    weights_option,
 )
 from assay.cli.reading import input_options, named_runs, refuse_second_stdin
 from assay.evaluation import Unmatched
@@ -74,6 +75,7 @@ SECTION = "Decide"
 @input_options
 @unmatched_option
 @threads_option
+@weights_option
 def command(
     baseline: str,
     candidate: str,
@@ -88,16 +90,17 @@ def command(
     readings: Readings,
     unmatched: Unmatched,
     threads: int | None,
+    query_weights: str | None,
     rules: dict[str, Any],
 ) -> None:
     """Decide in CI whether a candidate may replace a baseline.
 
     A rule passes if the one-sided 95% lower bound of candidate - baseline is at or above its margin, fails if the upper
     bound is below it, and is inconclusive otherwise. So >= 0 requires evidence that the candidate is better, and >=
-    -0.01 that it loses no more than 0.01. Exit status: 0 if all rules and targets pass, 1 if one fails, 3 if none fails
+    -0.01 that it loses no more than 0.01. With --query-weights, the rules decide on the weighted difference. Exit status: 0 if all rules and targets pass, 1 if one fails, 3 if none fails
     but one is inconclusive, 2 for wrong usage or invalid input.
     """
-    refuse_second_stdin(qrels, (baseline, candidate))
+    refuse_second_stdin(qrels, (baseline, candidate, query_weights or ""))
 
     def opened(argument: str) -> Any:
         return next(named_runs((argument,), lambda path, name: open_run(path, readings.run, name=name)))
@@ -115,6 +118,7 @@ def command(
         threads=threads,
         unmatched=unmatched,
         readings=readings,
+        query_weights=query_weights,
     )
     readings.refuse_unused()
     try:

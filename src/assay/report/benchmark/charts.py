@@ -262,8 +262,8 @@ def _left(report: BenchmarkReport) -> Chart | None:
         return None
     said = "; ".join(map(_left_in_words, report.stages))
     words = (
-        f"There are {judged:,} relevant documents. {said}. The pale bar has those that the stage can put into its first "
-        "ten, the dark bar those that are there; what is lost at one stage, no later one can bring back."
+        f"There are {judged:,} relevant documents. {said}. The pale bar has those that the stage finds or is given, the "
+        "dark bar those in its first ten; what is lost at one stage, no later one can bring back."
     )
     return Chart("relevant-left", "Relevant documents that are left", words, _left_spec(report, judged))
 

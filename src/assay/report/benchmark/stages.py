@@ -183,7 +183,8 @@ _UNEARNED: dict[StageVerdict, str] = {
 def stage_sentences(report: BenchmarkReport) -> Iterator[str]:
     """What each stage that stands on others adds and takes, as a sentence or two."""
     for stage in filter(deciding_pair, report.stages):
-        yield " ".join([_added_in_words(report, stage), *_ceiling_in_words(stage), *_unjudged_in_words(report, stage)])
+        added, repaired = _added_in_words(report, stage), _repaired_in_words(stage)
+        yield " ".join([added, *repaired, *_ceiling_in_words(stage), *_unjudged_in_words(report, stage)])
 
 
 def _added_in_words(report: BenchmarkReport, stage: StageRecord) -> str:
@@ -217,6 +218,12 @@ def _amounts_in_words(stage: StageRecord) -> Iterator[str]:
         yield f"{_amount(stage.per_query.documents)} documents"
         yield f"{_amount(tokens)} tokens" if tokens else ""
         yield f"a cost of {_amount(stage.per_query.cost)}" if stage.per_query.cost else ""
+
+
+def _repaired_in_words(stage: StageRecord) -> Iterator[str]:
+    """How many answers of a language model had to be repaired, unless it is said already because they are most of them."""
+    if stage.work is not None and stage.work.repaired and not stage.order_from_repair:
+        yield f"{stage.work.repaired:,} of its {stage.work.windows:,} answers had to be repaired."
 
 
 def _ceiling_in_words(stage: StageRecord) -> Iterator[str]:
@@ -269,6 +276,8 @@ def stage_legend(report: BenchmarkReport) -> Iterator[str]:
         f"{MATTERS} the measure matters at this stage. {MARKS['better']} {MARKS['worse']} significantly better or worse "
         f"than the stage before (t test{over}, alpha 0.05); of several, the best by that measure."
     )
+    if tested > 1:
+        yield "Each 95% interval is for one comparison only; they are not corrected for the number of comparisons."
     yield f"ms, p95: median and 95th percentile per query, with the stages below; own ms: without them.{_work_in_words(report)}"
     if any(stage.ceiling for stage in report.stages):
         yield (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from assay.errors import show_id
-from assay.records.benchmark import BenchmarkReport, ModeResult, SegmentChoice, StageRecord
+from assay.records.benchmark import BenchmarkReport, ModeResult, ModeTiming, SegmentChoice, StageRecord
 from assay.report.drawing.words import NONE
 from assay.words import number_of
 
@@ -84,21 +84,22 @@ def _marked(verdict: str) -> str:
 
 
 def _time_rows(report: BenchmarkReport) -> Iterator[TableRow]:
-    timings = [report.timing.get(mode.name) for mode in report.modes]
-    yield _time_row(report, TIME_ROW, [None if timing is None else timing.milliseconds for timing in timings])
-    yield _time_row(report, SLOW_ROW, [None if timing is None else timing.p95 for timing in timings])
+    timing = {mode.name: report.timing[mode.name] for mode in report.modes if mode.name in report.timing}
+    whole = {name: each for name, each in timing.items() if not each.unknown}
+    lowest = min((each.p95 for each in whole.values()), default=None)
+    medians = {name: each.milliseconds for name, each in timing.items()}
+    first, *near = _fastest(whole) or [""]
+    yield _time_row(report, TIME_ROW, medians, [] if near else [first])
+    slow = {name: each.p95 for name, each in timing.items()}
+    yield _time_row(report, SLOW_ROW, slow, [name for name, each in whole.items() if each.p95 == lowest])
 
 
-def _time_row(report: BenchmarkReport, name: str, times: Sequence[float | None]) -> TableRow:
-    known = [time for time in times if time is not None]
-    fastest = min(known, default=None)
-    several = len(report.modes) > 1
+def _time_row(report: BenchmarkReport, name: str, times: Mapping[str, float], best: Collection[str]) -> TableRow:
+    names = [mode.name for mode in report.modes]
     cells = tuple(
-        Cell(NONE if time is None else milliseconds(time), several and time is not None and time == fastest)
-        for time in times
+        Cell(milliseconds(times[mode]) if mode in times else NONE, len(names) > 1 and mode in best) for mode in names
     )
-    names = [show_id(mode.name) for mode, time in zip(report.modes, times, strict=True) if time == fastest is not None]
-    return TableRow(name, cells, ", ".join(names) or NONE)
+    return TableRow(name, cells, ", ".join(show_id(mode) for mode in names if mode in best) or NONE)
 
 
 def mode_name(mode: ModeResult | StageRecord) -> str:
@@ -164,12 +165,23 @@ def _fastest_in_words(report: BenchmarkReport, equal: Sequence[str]) -> str:
     times = {mode: report.timing[mode] for mode in equal if mode in report.timing and not report.timing[mode].unknown}
     if len(times) < 2:
         return ""
-    mode = min(times, key=lambda mode: times[mode].milliseconds)
-    others = [each for name, each in times.items() if name != mode]
-    if not all(max(times[mode].passes) < min(each.passes) for each in others):
+    mode, *near = _fastest(times)
+    if near:
         return " No difference in speed goes beyond the noise of the measurement."
+    took = f"{milliseconds(times[mode].milliseconds)} ms per query"
+    if any(each.once or len(each.passes) < 2 for each in times.values()):
+        return f" {show_id(mode)} took the least time, {took}, but not all were timed twice, so this may be noise."
     word = "faster" if len(times) == 2 else "the fastest"
-    return f" {show_id(mode)} is {word}: {milliseconds(times[mode].milliseconds)} ms per query."
+    return f" {show_id(mode)} is {word}: {took}."
+
+
+def _fastest(times: Mapping[str, ModeTiming]) -> list[str]:
+    """The mode with the lowest median, then those whose difference from it is noise: their passes overlap."""
+    first = min(times, key=lambda mode: times[mode].milliseconds, default=None)
+    if first is None:
+        return []
+    slowest = max(times[first].passes)
+    return [first, *(mode for mode, each in times.items() if mode != first and min(each.passes) <= slowest)]
 
 
 # Segmentation -> what is counted, singular and plural.

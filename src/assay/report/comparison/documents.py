@@ -9,6 +9,7 @@ from msgspec import to_builtins
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
+from assay.comparison.pairs import PairResult
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report.comparison import words
@@ -40,7 +41,7 @@ def render_json(comparison: Comparison) -> str:
             }
             for measure, test in zip(comparison.scores.measures, comparison.tests, strict=True)
         ],
-        "pairs": [to_builtins(pair) for pair in comparison.pairs],
+        "pairs": [_pair(pair) for pair in comparison.pairs],
         "segments": [_segments(found, comparison) for found in comparison.segments],
         "moves": [
             {
@@ -55,6 +56,11 @@ def render_json(comparison: Comparison) -> str:
         "notes": list(comparison.notes),
     }
     return json_text(document)
+
+
+def _pair(pair: PairResult) -> dict[str, Any]:
+    """A pair, with its weighted difference if there is one."""
+    return {name: value for name, value in to_builtins(pair).items() if name != "weighted" or value is not None}
 
 
 def _segments(found: SegmentComparison, comparison: Comparison) -> dict[str, Any]:
@@ -72,7 +78,7 @@ def _segments(found: SegmentComparison, comparison: Comparison) -> dict[str, Any
                 "tested": segment.tested,
                 "best": {measure: list(segment.best(measure)) for measure in comparison.scores.measures},
                 "means": [to_builtins(mean) for mean in segment.means],
-                "pairs": [to_builtins(pair) for pair in segment.pairs],
+                "pairs": [_pair(pair) for pair in segment.pairs],
             }
             for segment in found.segments
         ],
@@ -120,7 +126,9 @@ def _marked(mark: words.Mark) -> str:
 
 def _pairs(comparison: Comparison) -> list[str]:
     rows = [list(map(markdown.escape, words.cells_of(pair, comparison))) for pair in comparison.pairs]
-    return [_table(words.head_of(comparison), rows)]
+    weighted = [list(map(markdown.escape, words.weighted_cells_of(pair))) for pair in comparison.pairs if pair.weighted]
+    tables = [_table(words.head_of(comparison), rows)]
+    return [*tables, "### Weighted", _table(words.WEIGHTED_HEAD, weighted)] if weighted else tables
 
 
 def _segment_tables(found: SegmentComparison, comparison: Comparison) -> list[str]:
@@ -194,8 +202,28 @@ def render_latex(comparison: Comparison) -> str:
         *rows,
         r"\bottomrule",
         r"\end{tabular}",
+        *_latex_weighted(comparison),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _latex_weighted(comparison: Comparison) -> list[str]:
+    """A second tabular with the weighted differences, if there are any."""
+    rows = [words.weighted_cells_of(pair) for pair in comparison.pairs if pair.weighted]
+    if not rows:
+        return []
+    columns = "".join("l" if name in words.NAMES else "r" for name in words.WEIGHTED_HEAD)
+    return [
+        "",
+        "% Weighted means and differences",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        " & ".join(latex.escape(name.capitalize()) for name in words.WEIGHTED_HEAD) + r" \\",
+        r"\midrule",
+        *(" & ".join(map(latex.escape, row)) + r" \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
 
 
 def _latex_mark(mark: words.Mark) -> str:

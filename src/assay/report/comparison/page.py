@@ -62,6 +62,8 @@ class ComparisonPage(Struct, frozen=True):
     meaning: str
     pair_head: tuple[str, ...]
     pairs: tuple[Cells, ...]
+    weighted_head: tuple[str, ...]
+    weighted: tuple[Cells, ...]  # empty without weights
     segments: tuple[SegmentTable, ...]
     move_head: tuple[str, ...]
     moves: tuple[ShownMoves, ...]
@@ -92,6 +94,8 @@ def page_of(comparison: Comparison) -> ComparisonPage:
         meaning=words.meaning_of_marks(comparison),
         pair_head=tuple(words.head_of(comparison)),
         pairs=tuple(_pair_row(pair, comparison) for pair in comparison.pairs),
+        weighted_head=words.WEIGHTED_HEAD,
+        weighted=tuple(_weighted_row(pair) for pair in comparison.pairs if pair.weighted is not None),
         segments=tuple(_segment_table(found, comparison) for found in comparison.segments),
         move_head=("Change", "Rank", "Grade", "Document", *(["Text"] if comparison.documents else [])),
         moves=tuple(_moves(comparison)),
@@ -117,7 +121,7 @@ def lede_of(comparison: Comparison) -> str:
         return (
             f"By {show_id(pair.measure)}, {show_id(pair.system)} against {show_id(pair.baseline)}: {pair.verdict} "
             f"({words.signed(pair.difference)}, 95% interval {words.interval_of(pair.interval)}, "
-            f"corrected p {words.p_of(pair.p_corrected)}, {pair.queries:,} queries)."
+            f"corrected p {words.p_of(pair.p_corrected)}, {pair.queries:,} queries).{_weighted_lede(pair)}"
         )
     counts = {verdict: sum(pair.verdict == verdict for pair in pairs) for verdict in ("better", "worse")}
     return (
@@ -126,8 +130,23 @@ def lede_of(comparison: Comparison) -> str:
     )
 
 
+def _weighted_lede(pair: PairResult) -> str:
+    found = pair.weighted
+    if found is None:
+        return ""
+    return (
+        f" Weighted: {found.verdict} ({words.signed(found.difference)}, 95% interval {words.interval_of(found.interval)}, "
+        f"corrected p {words.p_of(found.p_corrected)})."
+    )
+
+
 def _pair_row(pair: PairResult, comparison: Comparison) -> Cells:
     *cells, verdict = words.cells_of(pair, comparison)
+    return (*cells, _toned(verdict))
+
+
+def _weighted_row(pair: PairResult) -> Cells:
+    *cells, verdict = words.weighted_cells_of(pair)
     return (*cells, _toned(verdict))
 
 

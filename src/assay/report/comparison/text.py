@@ -90,6 +90,11 @@ def _pairs(comparison: Comparison, width: int) -> Iterator[str]:
         title = f"{measure} against {show_id(baseline)} ({words.value_of(pairs[0].baseline_mean)})"
         rows = [words.cells_of(pair, comparison)[2:] for pair in pairs]
         yield _title(title, width) + _fitting(words.head_of(comparison)[2:], rows, width) + "\n"
+        weighted = pairs[0].weighted
+        if weighted is not None:
+            title = f"{measure} against {show_id(baseline)}, weighted ({words.value_of(weighted.baseline_mean)})"
+            rows = [words.weighted_cells_of(pair)[2:] for pair in pairs]
+            yield _title(title, width) + _fitting(words.WEIGHTED_HEAD[2:], rows, width) + "\n"
 
 
 def _segments(found: SegmentComparison, comparison: Comparison, width: int) -> Iterator[str]:

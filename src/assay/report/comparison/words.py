@@ -15,7 +15,7 @@ from assay.comparison.moves import Move, Moves, Place
 from assay.comparison.paired import Significance
 from assay.comparison.pairs import PairResult, Study, higher_is_better
 from assay.comparison.segments import Interaction, Paradox, SegmentComparison
-from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words
+from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words, weights_in_words
 from assay.errors import show_id, some_of
 from assay.words import noun_for, plural, sentence, show_p
 
@@ -74,6 +74,27 @@ def cells_of(pair: PairResult, comparison: Comparison) -> list[str]:
     ]
 
 
+WEIGHTED_HEAD = ("measure", "baseline", "system", "mean", "difference", "95% interval", "p", "corrected", "verdict")
+
+
+def weighted_cells_of(pair: PairResult) -> list[str]:
+    """The cells of a pair's weighted difference, in the order of `WEIGHTED_HEAD`; empty without weights."""
+    found = pair.weighted
+    if found is None:
+        return []
+    return [
+        pair.measure,
+        show_id(pair.baseline),
+        show_id(pair.system),
+        value_of(found.system_mean),
+        signed(found.difference),
+        interval_of(found.interval),
+        p_of(found.p),
+        p_of(found.p_corrected),
+        _short(found.verdict),
+    ]
+
+
 def by_baseline(pairs: Sequence[PairResult]) -> dict[tuple[str, str], list[PairResult]]:
     """Pairs grouped by measure and baseline."""
     found: dict[tuple[str, str], list[PairResult]] = {}
@@ -84,7 +105,11 @@ def by_baseline(pairs: Sequence[PairResult]) -> dict[tuple[str, str], list[PairR
 
 def verdict_of(pair: PairResult) -> str:
     """The verdict, short enough for a column."""
-    return "not signif." if pair.verdict.startswith("no ") else pair.verdict
+    return _short(pair.verdict)
+
+
+def _short(verdict: str) -> str:
+    return "not signif." if verdict.startswith("no ") else verdict
 
 
 def value_of(value: float | None) -> str:
@@ -207,7 +232,29 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         ends = dict.fromkeys((f"{min(needed):,}", f"{max(needed):,}"))
         yield f"Detecting a difference of {study.plan:g} with 80% power takes {' to '.join(ends)} queries."
     yield from comparison.notes
+    yield from _weights(comparison, correction)
     yield from _conditions(comparison)
+
+
+def _weights(comparison: Comparison, correction: str) -> Iterator[str]:
+    """How the weighted differences come about."""
+    weights = comparison.query_weights
+    if weights is None:
+        return
+    yield from weights_in_words(weights, comparison.scores.queries, _judged(comparison))
+    yield (
+        "Weighted differences are tested by t, with the standard error of the weighted mean; their p values are "
+        f"{correction}{'' if correction.startswith('not') else ' as a family of their own'}."
+    )
+    if any(pair.weighted is not None and pair.weighted.error == 0 and not pair.constant for pair in comparison.pairs):
+        yield "Every query of the log is in the sample: the weighted differences are exact for this log, not for others."
+    if comparison.segments:
+        yield "Segments are not weighted."
+
+
+def _judged(comparison: Comparison) -> list[str]:
+    """Judged queries that a run lacks."""
+    return [query for evaluation in comparison.evaluations for query in evaluation.coverage.missing]
 
 
 def _overall(comparison: Comparison) -> Iterator[str]:

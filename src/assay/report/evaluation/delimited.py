@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from assay.formats.spreadsheets import as_text
-from assay.report.evaluation.table import ResultTable, Row
+from assay.report.evaluation.table import ALL, ResultTable, Row
+
+WEIGHTED = (f"{ALL} low", f"{ALL} high", "weighted", "weighted low", "weighted high")  # in place of a query id
 
 
 def render_csv(table: ResultTable) -> str:
@@ -29,6 +31,7 @@ def for_spreadsheet(table: ResultTable) -> ResultTable:
         table,
         rows=tuple(map(_named_for_spreadsheet, table.rows)),
         query_rows=tuple(map(_named_for_spreadsheet, table.query_rows)),
+        weighted=tuple(replace(row, run=as_text(row.run)) for row in table.weighted),
     )
 
 
@@ -46,7 +49,25 @@ def _render(table: ResultTable, delimiter: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow(["run", "query", *table.labels])
-    for row in table.all_rows():
+    for row in (*table.all_rows(), *_weighted_rows(table)):
         values = ["" if math.isnan(value) else repr(value) for value in row.values]
         writer.writerow([row.run, row.query, *values])
     return out.getvalue()
+
+
+def _weighted_rows(table: ResultTable) -> Iterator[Row]:
+    """With weights, five more rows for each run: the ends of the interval, and the weighted mean with its own."""
+    if not table.weighted:
+        return
+    nothing = (math.nan, math.nan)
+    by_run = {
+        total.run: {row.request.label: row for row in table.weighted if row.run == total.run} for total in table.rows
+    }
+    for run, rows in by_run.items():
+        found = {
+            label: (*(row.interval or nothing), row.weighted.mean, *(row.weighted.interval or nothing))
+            for label, row in rows.items()
+        }
+        for place, name in enumerate(WEIGHTED):
+            values = tuple(found[label][place] if label in found else math.nan for label in table.labels)
+            yield Row(run, name, values, (False,) * len(values))

@@ -59,18 +59,21 @@ def _head(report: EvaluationReport, sheet: EvaluationSheet) -> Iterator[str]:
 def _measures(sheet: EvaluationSheet) -> Iterator[str]:
     yield "## Measures"
     targets = ["status", "target"] if sheet.targets else []
-    head = ["measure", "mean", sheet.interval_name, *targets, "notes"]
+    weighted = ["weighted", sheet.interval_name] if sheet.weights else []
+    head = ["measure", "mean", sheet.interval_name, *weighted, *targets, "notes"]
     rows = [
         [
             plain(row.name),
             f"**{row.mean}**",
             row.interval,
+            *([f"**{row.weighted}**", row.weighted_interval] if sheet.weights else []),
             *([row.status, plain(row.target)] if sheet.targets else []),
             plain("; ".join(part for part in (row.levels, *row.notes) if part)),
         ]
         for row in sheet.measures
     ]
-    yield table(head, rows, numbers=(1, 2))
+    yield table(head, rows, numbers=range(1, 3 + len(weighted)))
+    yield from map(plain, sheet.weights)
 
 
 def _findings(sheet: EvaluationSheet) -> Iterator[str]:

@@ -12,6 +12,7 @@ from assay.report.evaluation.table import ResultTable, Row
 
 if TYPE_CHECKING:
     from assay.records.targets import TargetOutcome
+    from assay.weighting.estimating import WeightedMean
 
 SCHEMA = "assay/evaluation/1"
 
@@ -28,6 +29,8 @@ def render_json(table: ResultTable) -> str:
         "measures": [{"name": request.label, "canonical": str(request.measure)} for request in table.requests],
         "runs": [_run(row, table, by_run[row.run]) for row in table.rows],
     }
+    if table.weighted:
+        document["weight_notes"] = list(table.weight_notes)
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
@@ -36,9 +39,17 @@ def _run(row: Row, table: ResultTable, queries: dict[str, Any]) -> dict[str, Any
     run = {"name": row.run, "tag": table.tags[row.run], "mean": _values(row, table), "coverage": coverage}
     if table.tie_bounds[row.run]:
         run["tie_bounds"] = {label: list(ends) for label, ends in table.tie_bounds[row.run].items()}
+    if table.weighted:
+        weighted = [each for each in table.weighted if each.run == row.run]
+        run["intervals"] = {each.request.label: each.interval for each in weighted}
+        run["weighted"] = {each.request.label: _weighted(each.weighted) for each in weighted}
     if row.run in table.targets:
         run["targets"] = _targets(table.targets[row.run])
     return run | ({"queries": queries} if table.per_query else {})
+
+
+def _weighted(found: WeightedMean) -> dict[str, Any]:
+    return {**to_builtins(found), "mean": None if math.isnan(found.mean) else found.mean}
 
 
 def _targets(outcome: TargetOutcome) -> dict[str, Any]:

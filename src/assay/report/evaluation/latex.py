@@ -19,8 +19,25 @@ def render_latex(table: ResultTable) -> str:
         *(_line(_cells(row, table)) for row in table.all_rows()),
         r"\bottomrule",
         r"\end{tabular}",
+        *(_weighted(table) if table.weighted else ()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _weighted(table: ResultTable) -> list[str]:
+    """A second tabular with plain and weighted means."""
+    head = table.weighted_head
+    columns = "".join("l" if name in {"run", "measure"} else "r" for name in head)
+    return [
+        "",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        _line([escape(name.capitalize()) for name in head]),
+        r"\midrule",
+        *(_line(list(map(escape, cells))) for cells in table.weighted_cells()),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
 
 
 def _cells(row: Row, table: ResultTable) -> list[str]:

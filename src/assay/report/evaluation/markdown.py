@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from assay.errors import show_id
 from assay.report.drawing.markdown import escape
 from assay.report.evaluation.table import ResultTable, Row, four_decimals
@@ -13,8 +15,16 @@ def render_markdown(table: ResultTable) -> str:
     head = [*names, *map(escape, table.labels)]
     rule = [*("---" for _ in names), *("---:" for _ in table.labels)]
     rows = [head, rule, *(_cells(row, table) for row in table.all_rows())]
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines = _lines(rows)
+    if table.weighted:
+        head = list(map(escape, table.weighted_head))
+        rule = [":---:" if "interval" in name else "---" if name in {"run", "measure"} else "---:" for name in head]
+        lines += ["", *_lines([head, rule, *(list(map(escape, cells)) for cells in table.weighted_cells())])]
     return "\n".join([*lines, "", *(f"{escape(note)}  " for note in table.notes())]) + "\n"
+
+
+def _lines(rows: Iterable[Sequence[str]]) -> list[str]:
+    return ["| " + " | ".join(row) + " |" for row in rows]
 
 
 def _cells(row: Row, table: ResultTable) -> list[str]:

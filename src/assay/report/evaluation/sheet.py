@@ -38,6 +38,8 @@ class MeasureRow(Struct, frozen=True):
     levels: str  # target levels not reached yet, and the typical range
     notes: tuple[str, ...]
     whisker: Whisker | None
+    weighted: str = ""  # empty without weights
+    weighted_interval: str = ""
 
 
 class FindingGroup(Struct, frozen=True):
@@ -67,6 +69,7 @@ class EvaluationSheet(Struct, frozen=True):
     findings: tuple[FindingGroup, ...]
     identity: tuple[tuple[str, Facts], ...]
     experiment: Facts
+    weights: tuple[str, ...]  # how the weighted means come about; empty without weights
 
 
 def sheet_of(report: EvaluationReport) -> EvaluationSheet:
@@ -90,6 +93,7 @@ def sheet_of(report: EvaluationReport) -> EvaluationSheet:
         findings=_groups(report.findings),
         identity=(("Run", _identity(report.run, report.tag)), ("Judgments", _identity(report.qrels))),
         experiment=_experiment(report),
+        weights=tuple(show_id(words, 1000) for words in report.weights),
     )
 
 
@@ -112,7 +116,16 @@ def _lede(report: EvaluationReport) -> str:
     if measure.interval is None:
         return f"{found}."
     low, high = (show_value(end, measure) for end in measure.interval)
-    return f"{found}; {_percent(measure.confidence)} interval {low} to {high}."
+    weighted = ""
+    if measure.weighted is not None:
+        weighted = f" Weighted: {show_value(measure.weighted.mean, measure)}, interval {_weighted_interval(measure)}."
+    return f"{found}; {_percent(measure.confidence)} interval {low} to {high}.{weighted}"
+
+
+def _weighted_interval(measure: MeasureResult) -> str:
+    if measure.weighted is None or measure.weighted.interval is None:
+        return NONE
+    return " to ".join(show_value(end, measure) for end in measure.weighted.interval)
 
 
 def _moment(created: str) -> str:
@@ -151,6 +164,8 @@ def _measure_row(measure: MeasureResult, *, say_confidence: bool) -> MeasureRow:
         levels=_levels(measure, measure.target) if measure.target else "",
         notes=tuple(_notes(measure)),
         whisker=_whisker(measure),
+        weighted=NONE if measure.weighted is None else show_value(measure.weighted.mean, measure),
+        weighted_interval=_weighted_interval(measure),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words
+from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words, weights_in_words
 from assay.errors import show_id
 from assay.evaluation import Coverage, Evaluation
 from assay.judges import Agreement
@@ -18,6 +18,7 @@ from assay.words import noun_for, sentence
 
 if TYPE_CHECKING:  # not needed at run time without targets
     from assay.records.targets import TargetOutcome
+    from assay.weighting.estimating import WeightedMean
 
 ALL = "all"  # in place of a query id, in the row with a run's means
 
@@ -29,6 +30,16 @@ class Row(Struct, frozen=True):
     query: str
     values: tuple[float, ...]
     best: tuple[bool, ...]  # whether no other run has a better value
+
+
+class WeightedRow(Struct, frozen=True):
+    """The plain and the weighted mean of one run by one measure, each with its interval."""
+
+    run: str
+    request: Request
+    mean: float
+    interval: tuple[float, float] | None
+    weighted: WeightedMean
 
 
 class ResultTable(Struct, frozen=True):
@@ -47,6 +58,8 @@ class ResultTable(Struct, frozen=True):
     per_query: bool
     doubt: str = ""  # why some measures may not mean what they say
     targets: Mapping[str, TargetOutcome] = field(default_factory=dict)  # by run; empty without targets
+    weighted: tuple[WeightedRow, ...] = ()  # empty without weights
+    weight_notes: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -74,6 +87,19 @@ class ResultTable(Struct, frozen=True):
         yield from self.query_rows
         yield from self.rows
 
+    @property
+    def weighted_head(self) -> list[str]:
+        """The columns of the weighted means."""
+        names = ["run"] if self.several else []
+        return [*names, "measure", "mean", "95% interval", "weighted", "95% interval"]
+
+    def weighted_cells(self) -> Iterator[list[str]]:
+        """The weighted means, in the order of `weighted_head`."""
+        for row in self.weighted:
+            means = four_decimals(row.mean, row.request), _ends(row.interval)
+            weighted = four_decimals(row.weighted.mean, row.request), _ends(row.weighted.interval)
+            yield [*([show_id(row.run)] if self.several else []), row.request.label, *means, *weighted]
+
     def status_of(self, run: str, label: str) -> str:
         """The status of a mean's target; empty without a target."""
         found = self.targets[run].results.get(label) if run in self.targets else None
@@ -90,6 +116,7 @@ class ResultTable(Struct, frozen=True):
     def notes(self) -> list[str]:
         """The targets, conventions and coverage in words."""
         lines = [f"{show_id(run)}: {targets_in_words(outcome)}" for run, outcome in self.targets.items()]
+        lines += self.weight_notes
         lines.append(conventions_in_words(self.rules, self.like))
         lines += [f"Judges: {agreement_in_words(found)}" for found in self._agreements()]
         lines += filter(None, [sentence(self.doubt)])
@@ -132,7 +159,35 @@ def tabulate(
         per_query=per_query,
         doubt=first.doubt,
         targets=targets or {},
+        weighted=tuple(row for evaluation in evaluations for row in _weighted_rows(evaluation)),
+        weight_notes=tuple(_weight_notes(first)),
     )
+
+
+def _weighted_rows(evaluation: Evaluation) -> Iterator[WeightedRow]:
+    if evaluation.query_weights is None:
+        return
+    from assay.comparison.intervals import mean_interval
+
+    means, weighted = evaluation.mean(), evaluation.weighted()
+    for request, column in zip(evaluation.requests, evaluation.values.T, strict=True):
+        if request.label in weighted:
+            interval = mean_interval(column)
+            yield WeightedRow(evaluation.run, request, means[request.label], interval, weighted[request.label])
+
+
+def _weight_notes(evaluation: Evaluation) -> Iterator[str]:
+    weights = evaluation.query_weights
+    if weights is None:
+        return
+    yield from weights_in_words(weights, evaluation.queries, evaluation.coverage.missing)
+    others = [request.label for request in evaluation.requests if request.measure.definition.total != "mean"]
+    if others:
+        yield f"{', '.join(others)}: no mean over queries, so there is no weighted one."
+
+
+def _ends(interval: tuple[float, float] | None) -> str:
+    return "-" if interval is None else f"{interval[0]:.4f} {interval[1]:.4f}"
 
 
 def targets_in_words(outcome: TargetOutcome) -> str:

@@ -30,6 +30,9 @@ def render_text(table: ResultTable) -> str:
     parts = [_drawn(cells, width)]
     if any(any(row.best) for row in table.rows):
         parts.append(f"{BEST} best of its {'row' if turned else 'column'}\n")
+    if table.weighted:
+        rows = [table.weighted_head, *table.weighted_cells()]
+        parts += ["\n", _drawn([list(map(Text, row)) for row in rows], width)]
     parts += [_wrapped(note, width) for note in table.notes()]
     return Drawn("".join(parts))
 

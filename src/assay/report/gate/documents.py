@@ -21,6 +21,7 @@ from assay.report.gate.words import HEAD, TEXTS, RuleReason, cells_of, headline,
 
 SCHEMA = "assay/gate/1"
 _GITHUB_LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning"}
+_OF_WEIGHTS = ("plain_difference", "effective")  # only with weights
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -39,6 +40,7 @@ def render_json(gate: Gate) -> str:
         "rules": [_decision_object(decision) for decision in gate.decisions],
         "profile": None if gate.profile is None else shown(gate.profile),
         "targets": [{**to_builtins(target), "words": shown(target.words)} for target in gate.targets],
+        **({"weights": list(map(shown, gate.weights))} if gate.weights else {}),
         "warnings": [{"kind": caution.kind, "words": shown(caution.words)} for caution in gate.cautions],
     }
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
@@ -57,7 +59,9 @@ def _side_object(side: Side) -> dict[str, Any]:
 
 def _decision_object(decision: Decision) -> dict[str, Any]:
     rule = decision.rule
-    own = {name: value for name, value in to_builtins(decision).items() if name != "rule"}
+    own = {name: value for name, value in to_builtins(decision).items() if name not in {"rule", *_OF_WEIGHTS}}
+    if decision.effective is not None:
+        own |= {name: getattr(decision, name) for name in _OF_WEIGHTS}
     return {
         "rule": shown(str(rule)),
         "measure": shown(rule.label),

@@ -29,6 +29,7 @@ def headline(gate: Gate) -> str:
     numbers = {decision.queries for decision in gate.decisions}
     queries = max(numbers, default=0)
     over = f", {queries} {noun_for(queries, 'query')}" if len(numbers) == 1 else ""
+    over += ", weighted" if gate.weights else ""
     return f"Gate: {gate.status} ({words}): {show_id(gate.candidate.name)} against {show_id(gate.baseline.name)}{over}"
 
 
@@ -40,6 +41,10 @@ def notes_of(gate: Gate) -> Iterator[str]:
             f"Difference = candidate - baseline, query by query. Each bound is one-sided at {percent} (t), not corrected for "
             f"the number of rules; all rules must pass."
         )
+        yield from gate.weights
+        if gate.weights:
+            plain = [f"{_number(each.plain_difference, '+.4f')} ({each.rule.label})" for each in gate.decisions]
+            yield f"Means, differences and bounds are weighted. Without weights, the differences are {', '.join(plain)}."
     yield gate.conventions
 
 

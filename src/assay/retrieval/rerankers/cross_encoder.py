@@ -23,7 +23,7 @@ from assay.errors import RetrievalError, show_id
 from assay.inputs.documents import Document
 from assay.retrieval.base import Progress, reranker
 from assay.retrieval.caches import Recent
-from assay.retrieval.model_use import check_model, check_whole, fetch_model, installed_model
+from assay.retrieval.model_use import check_model, check_whole, fetch_model, installed_model, overridden
 from assay.retrieval.models import ModelFiles
 from assay.retrieval.onnx_models import OnnxModel, library_versions, processors
 from assay.retrieval.reranking import Reranked, Work, by_score
@@ -96,6 +96,7 @@ class CrossEncoder(Struct, frozen=True):
             "max_length": truncation.max_length,
             "truncation": _STRATEGIES[truncation.strategy],
             "batch": self.batch,
+            **overridden({"max_length": self.max_length}, {"max_length": self.own_length(files)}),
             **library_versions(_USE.lower()),
         }
 
@@ -106,8 +107,11 @@ class CrossEncoder(Struct, frozen=True):
     def truncation(self, files: ModelFiles) -> Truncation:
         """How pairs are shortened: at the given length, or else that of the model, or else that of its tokenizer."""
         own = _tokenizer_file(files.tokenizer).truncation or Truncation()
-        length = self.max_length or files.settings.max_length or own.max_length
-        return Truncation(length, own.strategy, own.direction)
+        return Truncation(self.max_length or self.own_length(files), own.strategy, own.direction)
+
+    def own_length(self, files: ModelFiles) -> int:
+        """The longest pair, in tokens, as the model or else its tokenizer says."""
+        return files.settings.max_length or (_tokenizer_file(files.tokenizer).truncation or Truncation()).max_length
 
     @contextmanager
     def open(self) -> Iterator[OpenCrossEncoder]:
@@ -146,7 +150,7 @@ class OpenCrossEncoder(Struct, frozen=True):
     def scores(self, query: str, texts: Sequence[str]) -> Floats:
         """The score of each text. Several batches are computed in parallel."""
         pairs = self._encoded(query, texts)
-        batches = by_length([len(pair.ids) for pair in pairs], self.batch)
+        batches = by_length([len(pair) for pair in pairs], self.batch)
         scores = np.empty(len(texts))
         for places, found in zip(batches, self.pool.map(lambda some: self._scored(pairs, some), batches), strict=True):
             scores[places] = found
@@ -164,9 +168,9 @@ class OpenCrossEncoder(Struct, frozen=True):
 
     def _scored(self, pairs: Sequence[Encoding], places: Sequence[int]) -> Floats:
         batch = [pairs[place] for place in places]
-        longest = max(len(pair.ids) for pair in batch)
+        longest = max(map(len, batch))
         own = self.padding
-        for pair in batch:
+        for pair in (each for each in batch if len(each) < longest):
             pair.pad(longest, pad_id=own.pad_id, pad_type_id=own.pad_type_id, pad_token=own.pad_token)
         return score_of_logits(self.model.run(self.output, batch))
 

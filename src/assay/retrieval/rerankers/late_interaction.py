@@ -21,7 +21,7 @@ from assay.retrieval.caches import Recent
 from assay.retrieval.embedding import Vectors
 from assay.retrieval.model_kinds import outputs_of
 from assay.retrieval.model_settings import DEFAULT_LENGTH
-from assay.retrieval.model_use import check_model, check_whole, fetch_model, installed_model
+from assay.retrieval.model_use import check_model, check_whole, fetch_model, installed_model, overridden
 from assay.retrieval.models import DEFAULT_MODEL, ModelFiles
 from assay.retrieval.onnx_graphs import read_graph
 from assay.retrieval.onnx_models import OnnxModel, library_versions, processors
@@ -29,6 +29,11 @@ from assay.retrieval.reranking import Reranked, Work, by_score
 from assay.words import writable_text
 
 _USE = "Late interaction"
+_OF_THE_MODEL = {
+    "max_length": DEFAULT_LENGTH,
+    "query_prefix": "",
+    "document_prefix": "",
+}  # unless a recipe says otherwise
 _KEPT = 256 * 2**20  # bytes of token vectors kept for other queries
 
 
@@ -64,14 +69,19 @@ class LateInteraction(Struct, frozen=True):
             "model": self.model,
             "digest": files.digest,
             **self.use(files),
+            **overridden(
+                {name: getattr(self, name) for name in _OF_THE_MODEL},
+                {name: getattr(files.settings, name) for name in _OF_THE_MODEL},
+            ),
             "lower_case": files.settings.lower_case,
             **library_versions(_USE.lower()),
         }
 
     def use(self, files: ModelFiles) -> dict[str, Any]:
         """How the model is used: the given settings, or else those of the model, or else the defaults."""
-        defaults = {"max_length": DEFAULT_LENGTH, "query_prefix": "", "document_prefix": ""}
-        found = {name: (getattr(self, name), getattr(files.settings, name), least) for name, least in defaults.items()}
+        found = {
+            name: (getattr(self, name), getattr(files.settings, name), least) for name, least in _OF_THE_MODEL.items()
+        }
         return {name: next(value for value in values if value is not None) for name, values in found.items()}
 
     def prepare(self, progress: Progress | None = None) -> None:

@@ -13,8 +13,8 @@ SECTION = "Files"
     "runs",
     cls=CommandFolder,
     package=__name__,
-    short_help="Validate, inspect, convert, fuse and collapse runs.",
+    short_help="Validate, convert, diff, fuse and collapse runs.",
     epilog="Example: assay runs validate bm25.run.gz --qrels qrels.txt",
 )
 def command() -> None:
-    """Validate, inspect and convert runs, fuse several into one, or turn runs of chunks into runs of documents."""
+    """Validate, inspect, convert and diff runs, fuse several into one, or turn runs of chunks into runs of documents."""

@@ -25,6 +25,7 @@ from assay.fetching.systems import REPEATS, Repeats, System
 from assay.files import refuse_overwrite
 from assay.formats.sources import stem
 from assay.formats.writing import OUTPUT_FORMATS, output_format
+from assay.words import number_of
 
 if TYPE_CHECKING:
     from assay.records.model import Digest
@@ -277,15 +278,19 @@ def _write(
 def _header(fetched: Fetched, system: System, asked: _Asked, pace: _Pace, tag: str | None) -> str:
     """Where the run came from, as comment lines: nothing that differs from one fetch to the next."""
     from assay._version import __version__
-    from assay.formats.ir_metadata import render_metadata
+    from assay.formats.ir_metadata import INCOMPLETE, render_metadata
 
     queries = {"path": show_id(asked.shown, 300), **({"sha256": asked.digest.sha256} if asked.digest else {})}
-    lack = {} if fetched.is_complete else {"failed": sorted(fetched.failed)}
-    fetch = {**system.identity, "top_k": pace.top_k, "queries": queries, "complete": fetched.is_complete, **lack}
-    return render_metadata(
+    fetch = {**system.identity, "top_k": pace.top_k, "queries": queries, "complete": fetched.is_complete}
+    header = render_metadata(
         {
             "tag": tag or fetched.run.name,
             "implementation": {"software": f"assay {__version__}"},
             "method": {"automatic": True, "fetch": fetch},
         }
     )
+    if fetched.is_complete:
+        return header
+    named = " ".join(show_id(query) for query in fetched.failed)
+    count = number_of(len(fetched.failed), "query")
+    return f"{INCOMPLETE.decode()} {count} of {fetched.queries:,} failed: {named}\n{header}"

@@ -1,0 +1,64 @@
+"""The page of what changed between two runs: its texts and charts, and hostile names stay data."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.comparison.diffing import diff_runs
+from assay.report.difference import render_html
+from assay.report.difference.charts import charts_of
+from assay.report.difference.page import page_of
+from report.pages import Page
+from report.samples import HOSTILE
+
+
+def changed(query: str = "q", doc: str = "d", count: int = 24, **options):
+    """In every third query, the first document is another one."""
+    before = {f"{query}{n}": {f"{doc}1": 2.0, f"{doc}2": 1.0} for n in range(count)}
+    after = {f"{query}{n}": {f"{doc}1" if n % 3 else f"{doc}3": 2.0, f"{doc}2": 1.0} for n in range(count)}
+    return diff_runs(before, after, qrels={each: {f"{doc}1": 1} for each in before}, measures=["RR"], **options)
+
+
+def test_the_page_says_what_changed_first():
+    found = page_of(changed(), 3)
+
+    assert "A → B" == found.title
+    assert found.lede.startswith(
+        "8 of 24 queries changed in the first 10 documents, with other documents. Worst: q0 (RR"
+    )
+    assert found.answer[0].startswith(
+        "RR: 0.3333 lost (95% interval 0.1300 to 0.5367), from 1.0000 to 0.6667; 8 queries"
+    )
+    assert ("q0", "1.0000", "0.5000", "0.5000") == found.queries[0][:4]
+    assert ("entered", ">100 → 1", "unjudged", "d3") == found.documents[0].rows[0]
+    assert ("left", "1 → >100", "grade 1", "d1") == found.documents[0].rows[1]
+    assert (3, "Showing 3 of 8 changed queries; --worst shows more, --format json has all.") == (
+        len(found.queries),
+        found.not_shown,
+    )
+
+
+def test_the_charts_have_their_numbers_in_words():
+    charts = {chart.name: chart.words for chart in charts_of(changed())}
+
+    assert ["overlap-10", "overlap-100", "rbo", "lost"] == list(charts)
+    assert "mean 0.8333, median 1.0000; 5% of the queries have 0.5000 or less" in charts["overlap-10"]
+    assert "RR of B minus A in each query of both runs: 0 higher, 8 lower." == charts["lost"]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_identical_runs_have_a_page_too(count):
+    run = {f"q{n}": {"a": 1.0} for n in range(count)}
+    page = Page(render_html(diff_runs(run, run), 10))
+
+    assert "identical in the first 100 documents. So are their scores." in " ".join(page.texts)
+    assert 3 == len(charts_of(diff_runs(run, run)))
+
+
+@pytest.mark.parametrize("name", sorted(set(HOSTILE) - {"lone"}))  # no input may have half a character
+def test_hostile_ids_are_data(name):
+    usual, hostile = Page(render_html(changed(), 10)), Page(render_html(changed(HOSTILE[name], HOSTILE[name]), 10))
+
+    assert {tag[0] for tag in hostile.tags} <= {tag[0] for tag in usual.tags}
+    assert [] == hostile.comments
+    assert not any(attribute.startswith("on") for _, attribute, _ in hostile.attributes)
