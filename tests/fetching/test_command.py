@@ -77,6 +77,8 @@ def test_a_run_with_failures_says_so_everywhere(folder):
 
     with serving(answering) as server:
         done = fetch(folder, "--endpoint", server.address, "--queries", "few.tsv", "-o", "live.run")
+        (folder / "qrels.txt").write_text("q1 0 d271 1\nq2 0 d071 1\n")
+        evaluated = assay("evaluate", "qrels.txt", "live.run", "-m", "RR", cwd=folder)
         validated = assay("runs", "validate", "live.run", "--strict", cwd=folder)
         again = fetch(folder, "--endpoint", server.address, "--queries", "few.tsv", "-o", "live.run")
 
@@ -91,6 +93,8 @@ def test_a_run_with_failures_says_so_everywhere(folder):
     report = json.loads((folder / "live.run.fetch.json").read_text())
     assert (False, {"q2": "status 400, 'boom'"}) == (report["complete"], report["failed"])
     assert "RUN027" in validated.stdout
+    note = "Note: live.run is incomplete: 1 query of 2 failed: q2. Run `assay runs fetch` again to complete it.\n"
+    assert (0, note) == (evaluated.returncode, evaluated.stderr)
     assert {"q1": 1, "q2": 2} == Counter(asked.json["queries"][0]["query_id"] for asked in server.asked)
 
 

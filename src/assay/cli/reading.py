@@ -9,8 +9,10 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from assay.errors import InputError
+from assay.cli import note
+from assay.errors import InputError, show_id
 from assay.formats import INPUT_FORMATS, as_qrels, as_run, parse_grades
+from assay.formats.ir_metadata import INCOMPLETE
 from assay.formats.names import ROLES, Kind
 from assay.formats.readings import AUTO, Queries, Reading, Readings
 from assay.marking import OpenedRun
@@ -18,6 +20,7 @@ from assay.rules import RULES_IN_WORDS
 from assay.tables import Qrels, Run
 
 READING_OPTIONS = ("input_format", "qrels_format", "run_format", "grades", "columns", "queries")
+_SHOWN = 200  # bytes of the comment that names failed queries
 Command = TypeVar("Command", bound=Callable[..., Any])
 AnyRun = TypeVar("AnyRun", bound=OpenedRun)
 
@@ -186,7 +189,21 @@ def named_runs(arguments: tuple[str, ...], read: Callable[[str, str | None], Any
                 f"two runs are called {run.name!r} ({first} and {path}); give them different names: a={first} b={path}"
             )
         seen[run.name] = path
+        _note_incomplete(path)
         yield run
+
+
+def _note_incomplete(path: str) -> None:
+    """Say so if a run lacks queries that failed when it was fetched: they would count as if nothing was found."""
+    if not os.path.isfile(path):
+        return
+    with open(path, "rb") as file:
+        first = file.readline(_SHOWN)
+    if first.startswith(INCOMPLETE):
+        said = first.removeprefix(INCOMPLETE).decode("utf-8", "replace").strip()
+        note(
+            f"{show_id(path, 200)} is incomplete: {show_id(said, _SHOWN)}. Run `assay runs fetch` again to complete it."
+        )
 
 
 def refuse_second_stdin(qrels: str, runs: tuple[str, ...]) -> None:
