@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Lock, Thread
+from http.server import BaseHTTPRequestHandler
+from threading import Event, Lock
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from msgspec import Struct
 
-CORPUS = {f"d{number:03}": number for number in range(300)}
+from local_server import listening
 
 
 def ranking(query: str, size: int) -> list[tuple[str, float]]:
@@ -65,7 +64,6 @@ class Server:
         self.lock = Lock()
         self.closing = Event()
         self.at_once = self.most_at_once = 0
-        self.answered: Counter[str] = Counter()  # queries that `retrieve` answered
         self.times: list[float] = []
         self.address = ""
 
@@ -82,19 +80,8 @@ def serving(answering: Answering | Reply) -> Iterator[Server]:
     """A server on a free port of this machine until the block ends."""
     same = answering
     server = Server((lambda asked, before: same) if isinstance(same, Reply) else same)
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(server))
-    http.daemon_threads = True
-    http.block_on_close = False
-    server.address = f"http://127.0.0.1:{http.server_address[1]}"
-    thread = Thread(target=http.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with listening(_handler(server), server.closing) as server.address:
         yield server
-    finally:
-        server.closing.set()
-        http.shutdown()
-        http.server_close()
-        thread.join()
 
 
 def _handler(server: Server) -> type[BaseHTTPRequestHandler]:

@@ -7,11 +7,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Lock, Thread
+from http.server import BaseHTTPRequestHandler
+from threading import Event, Lock
 from typing import Any
 
 from msgspec import Struct
+
+from local_server import listening
 
 
 class Reply(Struct, frozen=True):
@@ -64,19 +66,9 @@ def serving(answering: Answering | Reply) -> Iterator[FakeServer]:
     """A server that answers every prompt in the same way, or as the function says."""
     same = answering
     fake = FakeServer((lambda prompt, before: same) if isinstance(same, Reply) else same)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(fake))
-    server.daemon_threads = True
-    server.block_on_close = False
-    fake.address = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with listening(_handler(fake), fake.closing) as address:
+        fake.address = f"{address}/v1"
         yield fake
-    finally:
-        fake.closing.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
