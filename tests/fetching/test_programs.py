@@ -180,7 +180,7 @@ def test_a_function_goes_on_where_it_stopped(tmp_path):
 
     assert sorted([*queries.values(), "d2"]) == sorted(calls)
     assert list(queries.values()) == found.run.doc.tolist()
-    assert found.kept in {2, 3}  # what was under way could finish
+    assert found.kept >= 2  # what was under way could finish
 
 
 @pytest.mark.parametrize("wrong", [3, None, "http://localhost"])
