@@ -12,7 +12,6 @@ import click
 from assay.cli import note
 from assay.errors import InputError, show_id
 from assay.formats import INPUT_FORMATS, as_qrels, as_run, parse_grades
-from assay.formats.ir_metadata import INCOMPLETE
 from assay.formats.names import ROLES, Kind
 from assay.formats.readings import AUTO, Queries, Reading, Readings
 from assay.marking import OpenedRun
@@ -199,6 +198,10 @@ def _note_incomplete(path: str) -> None:
         return
     with open(path, "rb") as file:
         first = file.readline(_SHOWN)
+    if not first.startswith(b"#"):
+        return
+    from assay.formats.ir_metadata import INCOMPLETE  # most runs have no comments
+
     if first.startswith(INCOMPLETE):
         said = first.removeprefix(INCOMPLETE).decode("utf-8", "replace").strip()
         note(
