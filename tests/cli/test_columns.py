@@ -12,7 +12,7 @@ from cli.test_commands import all_commands
 
 READS = {
     *(("evaluate",), ("compare",), ("gate",), ("diagnose",), ("conventions",), ("reproduce",)),
-    *(("runs", name) for name in ("validate", "info", "convert", "fuse", "collapse")),
+    *(("runs", name) for name in ("validate", "info", "convert", "fuse", "collapse", "diff")),
     *(("qrels", name) for name in ("validate", "info", "convert", "sample")),
     *(("collections", "check"), ("benchmark", "run"), ("queries", "sample")),
 }

@@ -59,7 +59,7 @@ def test_a_command_is_a_module_of_its_folder():
     folder = CommandFolder("some", package="assay.cli.commands.runs")
     context = click.Context(folder)
 
-    assert ["collapse", "convert", "diff", "fuse", "info", "validate"] == folder.list_commands(context)
+    assert ["collapse", "convert", "diff", "fetch", "fuse", "info", "validate"] == folder.list_commands(context)
     assert "info" == folder.get_command(context, "info").name
     assert [None] * 4 == [folder.get_command(context, name) for name in ("nothing", "info.x", "", "__init__")]
 

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from assay import cli
-from assay.report import comparison, diagnosis, evaluation, gate, validation
+from assay.report import comparison, diagnosis, difference, evaluation, gate, validation
 from benchmark.collection import write_collection
 from cli.command import assay, on_terminal
 from cli.test_commands import all_commands
@@ -145,6 +145,9 @@ COMMANDS = [
     ("qrels", "sample", "qrels.txt", "--share", "0.5", "-o", f"{NAME}dev.csv"),
     ("queries", "sample", "table.csv", "--columns", "query=query", "--size", "6", "-o", f"{NAME}sample.tsv"),
     ("evaluate", "qrels.txt", ONE, "--query-weights", "table.csv"),
+    *formats(difference.RENDERERS, "runs", "diff", ONE, TWO, "--exact", TWO, "--qrels", "qrels.txt"),
+    ("runs", "fetch", "--command", f"echo {TYPED}", "--queries", "queries.tsv", "--to", "csv", "-o", "-"),
+    ("runs", "fetch", "--command", f"false {TYPED}", "--queries", "queries.tsv", "-o", f"{NAME}live.run"),
     ("runs", "fuse", ONE, TWO, "--to", "trec", "-o", "-"),
     ("runs", "collapse", ONE, "--map", "map.tsv", "--to", "csv", "-o", "-"),
     ("conventions", "qrels.txt", ONE, "-m", "nDCG@3"),

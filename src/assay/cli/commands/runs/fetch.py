@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
-from assay.cli import say, write
+from assay.cli import note, say, write
 from assay.cli.bars import progress_bars
-from assay.cli.options import metadata_option
+from assay.cli.options import metadata_option, spreadsheet_option
 from assay.cli.run_files import FETCH_REPORT
 from assay.errors import show_id
 from assay.fetching.apis import api_names
@@ -57,12 +57,23 @@ class _Pace(Struct, frozen=True):
     rate: float | None
 
 
+class _Written(Struct, frozen=True):
+    """How to write the run."""
+
+    path: str
+    to: str
+    tag: str | None
+    metadata: bool
+    spreadsheet: bool
+
+
 @click.command("fetch", short_help="Fetch a run from a system that is in use.", epilog=EXAMPLES)
 @click.option("--endpoint", metavar="URL", help="Address of the server to ask.")
 @click.option("--command", "program", metavar="COMMAND", help="Or a program to run for each query; no shell is used.")
 @click.option(
     "--queries",
     required=True,
+    type=click.Path(),
     metavar="FILE|COLLECTION",
     help="Queries: id and text in TSV, JSONL and others; or a collection.",
 )
@@ -110,6 +121,7 @@ class _Pace(Struct, frozen=True):
     help="A document that comes twice in an answer: the query has failed, or the first place counts.",
 )
 @click.option("--tag", help="Run tag to write; by default, the name of the file.")
+@spreadsheet_option
 @metadata_option("a TREC file")
 def command(
     endpoint: str | None,
@@ -124,6 +136,7 @@ def command(
     rate: float | None,
     tag: str | None,
     metadata: bool,
+    spreadsheet: bool,
     **given: Any,
 ) -> None:
     """Ask a search system for all queries, and write its results as a run.
@@ -160,7 +173,8 @@ def command(
     for mode, path in outputs.items():
         system = _system(endpoint, program, mode, given)
         fetched = _fetched(system, asked.texts, path, pace)
-        _write(fetched, system, asked, pace, path, target, tag, metadata)
+        written = _Written(path, target, tag, metadata, spreadsheet)
+        _write(fetched, system, asked, pace, written)
         complete = complete and fetched.is_complete
     sys.exit(0 if complete else 1)
 
@@ -234,16 +248,7 @@ def _name(path: str) -> str:
     return "run" if path == _STDOUT else stem(path) or "run"
 
 
-def _write(
-    fetched: Fetched,
-    system: System,
-    asked: _Asked,
-    pace: _Pace,
-    path: str,
-    to: str,
-    tag: str | None,
-    metadata: bool,
-) -> None:
+def _write(fetched: Fetched, system: System, asked: _Asked, pace: _Pace, written: _Written) -> None:
     """Write the run and its report; then the answers that were kept are no longer needed, unless some lack."""
     from assay.formats.writing import packed, run_as_bytes
     from assay.records.building import timestamp
@@ -252,27 +257,29 @@ def _write(
     from assay.records.identity import digest_of
     from assay.report.fetching import fetch_lines
 
-    data, left_out = run_as_bytes(fetched.run, to, tag=tag)
-    if metadata and to == "trec":
-        data = _header(fetched, system, asked, pace, tag).encode("utf-8", "surrogateescape") + data
-    data = data if path == _STDOUT else packed(data, path)
-    write(data, None if path == _STDOUT else path)
-    shown = "standard output" if path == _STDOUT else path
+    path, is_stdout = written.path, written.path == _STDOUT
+    data, left_out = run_as_bytes(fetched.run, written.to, tag=written.tag, spreadsheet=written.spreadsheet)
+    if written.metadata and written.to == "trec":
+        data = _header(fetched, system, asked, pace, written.tag).encode("utf-8", "surrogateescape") + data
+    data = data if is_stdout else packed(data, path)
+    write(data, None if is_stdout else path)
     report = fetch_report(
         fetched,
         created=timestamp(),
-        run=digest_of(shown, data),
+        run=digest_of("standard output" if is_stdout else path, data),
         system=system.identity,
         top_k=pace.top_k,
         concurrency=pace.concurrency,
         queries=asked.digest,
     )
-    if path != _STDOUT:
+    if not is_stdout:
         write(encode_record(report), f"{path}{FETCH_REPORT}")
         if fetched.is_complete:
             _journal(path).unlink(missing_ok=True)
-    for line in (*fetch_lines(report, len(fetched.run)), *left_out):
+    for line in fetch_lines(report, len(fetched.run)):
         say(line)
+    for text in left_out:
+        note(text)
 
 
 def _header(fetched: Fetched, system: System, asked: _Asked, pace: _Pace, tag: str | None) -> str:
