@@ -45,6 +45,7 @@ def folder(tmp_path: Path) -> Path:
     queries = dict.fromkeys(line.split()[0] for line in (tmp_path / "qrels.txt").read_text().splitlines())
     (tmp_path / "kinds.csv").write_text("query,kind\n" + "".join(f"{query},{len(query)}\n" for query in queries))
     (tmp_path / "queries.tsv").write_text("".join(f"{query}\twhat is {query}\n" for query in queries))
+    (tmp_path / "searches.txt").write_text("".join(f"what is {place % 7}\n" for place in range(99)))
     embedded = Path(collections.__file__).parent / "embedded" / "insurance"
     shutil.copytree(embedded, tmp_path / "my-collection")
     return tmp_path

@@ -13,7 +13,7 @@ SECTION = "Files"
     "runs",
     cls=CommandFolder,
     package=__name__,
-    short_help="Validate, convert, diff, fuse and collapse runs.",
+    short_help="Fetch, validate, convert, diff and fuse runs.",
     epilog="Example: assay runs validate bm25.run.gz --qrels qrels.txt",
 )
 def command() -> None:
