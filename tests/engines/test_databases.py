@@ -345,6 +345,8 @@ def test_refusals_are_in_plain_words_and_without_the_password(postgres, tmp_path
         f"postgresql://{servers.USER}:Wirsing-9920@[::1/search": "is not the address of a PostgreSQL server. It looks",
         postgres + "?options=-cx": "has a parameter that is not supported",
         f"host=x password=Wirsing-9920 user={servers.USER}": "is not the address of a PostgreSQL server",
+        f"postgresql://{servers.USER}:12@Wirsing/9920@{host}/search": "has an @ after the host. Write special characters",
+        f"postgresql://{servers.USER}:12/Wirsing@{host}/search": "has an @ after the host. Write special characters",
         "postgresql://zoe-Wirsing-9920:Wirsing-9920@127.0.0.1:1/search": "does not answer",
     }
     for address, words in cases.items():
@@ -418,7 +420,12 @@ def test_an_address_is_decoded_and_never_shown_whole():
     address = parse_address("postgresql://an%40n:p%2Fw%40d@db.example.org:6000/se%20arch")
 
     assert ("an@n", "p/w@d", 6000, "se arch") == (address.user, address.password, address.port, address.database)
+
     assert "p/w" not in repr(address) + str(address) + address.shown
+
+
+def test_a_user_whose_database_has_the_same_name_is_not_shown():
+    assert "db.example.org:5432" == parse_address("postgresql://ann:secret@db.example.org").shown
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ class Address(Struct, frozen=True):
 
     host: str  # or the folder of a socket
     port: int
-    database: str
+    database: str  # empty for the one that is named like the user
     user: str
     password: str
     parameters: tuple[tuple[str, str], ...] = ()
@@ -66,7 +66,7 @@ class Address(Struct, frozen=True):
     def shown(self) -> str:
         """The address without user and password."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}/{self.database}"
+        return f"{host}:{self.port}/{self.database}".rstrip("/")
 
     @property
     def is_local(self) -> bool:
@@ -93,6 +93,10 @@ def parse_address(text: str) -> Address:
         parts, port, host = SplitResult("", "", "", "", ""), None, ""
     if parts.scheme not in _SCHEMES or parts.fragment:  # not shown: it may hold a password
         raise MissingServerError(f"{VARIABLE} is not the address of a PostgreSQL server. It looks like {_EXAMPLE}.")
+    if "@" in parts.path:  # the end of a password would be taken for the host and the database, and shown
+        raise MissingServerError(
+            f"{VARIABLE} has an @ after the host. Write special characters of a password such as @ and / as %40 and %2F."
+        )
     given: dict[str, str] = dict(parse_qsl(parts.query, keep_blank_values=True))
     for name in given:
         if name not in _PARAMETERS:
@@ -103,7 +107,7 @@ def parse_address(text: str) -> Address:
     host = given.pop("host", "") or host or "localhost"
     database = unquote(parts.path.lstrip("/"))
     user = unquote(parts.username or "") or _own_name()
-    found = Address(host, port or _PORT, database or user, user, unquote(parts.password or ""))
+    found = Address(host, port or _PORT, database, user, unquote(parts.password or ""))
     if "sslmode" not in given and not found.is_local:  # otherwise libpq would also accept a connection in the clear
         given["sslmode"] = "require"
     return msgspec.structs.replace(found, parameters=tuple(given.items()))
@@ -135,7 +139,7 @@ def connected(address: Address, *, prepare: Callable[[Connection], object] | Non
             connection = psycopg.connect(
                 host=address.host,
                 port=address.port,
-                dbname=address.database,
+                dbname=address.database or address.user,
                 user=address.user,
                 password=address.password or None,
                 autocommit=True,
