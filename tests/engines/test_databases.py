@@ -358,6 +358,26 @@ def test_refusals_are_in_plain_words_and_without_the_password(postgres, tmp_path
         assert servers.PASSWORD not in said
 
 
+def test_a_user_without_the_rights_is_told_before_anything_is_searched(postgres, tmp_path):
+    import psycopg
+
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE ROLE reader LOGIN PASSWORD 'Wirsing-9920'")
+    reader = postgres.replace(f"{servers.USER}:{servers.PASSWORD}", "reader:Wirsing-9920")
+    try:
+        refused = run_with(tmp_path, "postgres-lexical", ASSAY_POSTGRES_URL=reader)
+        others = run_with(
+            tmp_path, "postgres-lexical", "--allow-missing", "--repeats", "1", ASSAY_POSTGRES_URL=reader
+        )
+    finally:
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute("DROP ROLE reader")
+
+    assert refused.stderr.startswith("Error: a mode of this benchmark cannot run. postgres-lexical: the PostgreSQL server")
+    assert "does not give this user the right to create a schema in the database" in refused.stderr
+    assert (0, True) == (others.returncode, "does not give this user the right" in " ".join(others.stdout.split()))
+
+
 def test_variables_of_libpq_do_not_count(postgres, tmp_path):
     pretenders = {"PGPASSWORD": "x", "PGHOST": "203.0.113.1", "PGSERVICE": "none", "PGOPTIONS": "-c nonsense=1"}
     done = run_with(tmp_path, "postgres-lexical", "--repeats", "1", ASSAY_POSTGRES_URL=postgres, **pretenders)
@@ -420,7 +440,6 @@ def test_an_address_is_decoded_and_never_shown_whole():
     address = parse_address("postgresql://an%40n:p%2Fw%40d@db.example.org:6000/se%20arch")
 
     assert ("an@n", "p/w@d", 6000, "se arch") == (address.user, address.password, address.port, address.database)
-
     assert "p/w" not in repr(address) + str(address) + address.shown
 
 

@@ -182,8 +182,7 @@ _REASONS = {  # by SQLSTATE: the problem, then the fix
     "characters such as @ and / as %40 and %2F.",
     "28000": "does not let this user in. Check the user in {variable} and the server's pg_hba.conf.",
     "3D000": "has no such database. Create it, or name another one in {variable}.",
-    "42501": "does not give this user the rights that are needed: to create a schema in the database (GRANT CREATE ON "
-    "DATABASE) and, in some, temporary tables.",
+    "42501": "does not give this user the right to create a schema in the database: GRANT CREATE ON DATABASE.",
     "53300": "has no connection left. Close others, or raise max_connections.",
     "53100": "has no space left on its disk.",
     "54000": "cannot hold a text: one of the documents has more than 1 MB of different words, the most that PostgreSQL's "
@@ -257,6 +256,8 @@ def facts_of(address: Address) -> Facts:
             raise MissingServerError(
                 f"the database {address.shown} stores text as {encoding}. Use one that was created with ENCODING 'UTF8'."
             )
+        if not _one(connection, "SELECT pg_catalog.has_database_privilege(current_database(), 'CREATE')"):
+            raise MissingServerError(f"the PostgreSQL server at {address.shown} {_REASONS['42501']}")
         version = str(_one(connection, "SHOW server_version")).split()[0]
         found = connection.execute(
             "SELECT e.extversion, n.nspname FROM pg_catalog.pg_extension e "
