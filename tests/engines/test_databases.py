@@ -20,7 +20,7 @@ from assay.inputs.documents import Document
 from assay.retrieval.databases import MARKER, Marker, is_abandoned, new_marker, read_marker, this_machine
 from assay.retrieval.modes import make_retriever
 from assay.retrieval.observing import observe
-from assay.retrieval.postgres import parse_address
+from assay.retrieval.postgres import connected, parse_address
 from assay.retrieval.retrievers.postgres_lexical import PostgresLexical
 from assay.retrieval.retrievers.sqlite import SQLite
 from benchmark.collection import write_kitchen
@@ -358,6 +358,36 @@ def test_refusals_are_in_plain_words_and_without_the_password(postgres, tmp_path
         assert servers.PASSWORD not in said
 
 
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("the database system is shutting down", "is starting, or shutting down. Wait until it runs."),
+        ("the database system is starting up", "is starting, or shutting down. Wait until it runs."),
+        ('too many connections for role "ann"', "has no connection left."),
+        ('too many connections for database "search"', "has no connection left."),
+        (
+            'permission denied for database "search"\nDETAIL:  User does not',
+            "does not let this user connect to the database",
+        ),
+        ('database "search" does not exist', "has no such database."),
+        ('role "ann" does not exist', "does not let this user in."),
+    ],
+)
+def test_each_refusal_of_a_connection_has_its_own_words(said, words, monkeypatch):
+    import psycopg
+
+    def refuse(**_):
+        raise psycopg.OperationalError(f'connection to server at "127.0.0.1", port 5432 failed: FATAL:  {said}')
+
+    monkeypatch.setattr(psycopg, "connect", refuse)
+    with (
+        pytest.raises(MissingServerError) as refusal,
+        connected(parse_address("postgresql://ann:secret@127.0.0.1/search")),
+    ):
+        pass
+    assert f"the PostgreSQL server at 127.0.0.1:5432/search {words}" in str(refusal.value)
+
+
 def test_a_user_without_the_rights_is_told_before_anything_is_searched(postgres, tmp_path):
     import psycopg
 
@@ -366,14 +396,14 @@ def test_a_user_without_the_rights_is_told_before_anything_is_searched(postgres,
     reader = postgres.replace(f"{servers.USER}:{servers.PASSWORD}", "reader:Wirsing-9920")
     try:
         refused = run_with(tmp_path, "postgres-lexical", ASSAY_POSTGRES_URL=reader)
-        others = run_with(
-            tmp_path, "postgres-lexical", "--allow-missing", "--repeats", "1", ASSAY_POSTGRES_URL=reader
-        )
+        others = run_with(tmp_path, "postgres-lexical", "--allow-missing", "--repeats", "1", ASSAY_POSTGRES_URL=reader)
     finally:
         with psycopg.connect(postgres, autocommit=True) as connection:
             connection.execute("DROP ROLE reader")
 
-    assert refused.stderr.startswith("Error: a mode of this benchmark cannot run. postgres-lexical: the PostgreSQL server")
+    assert refused.stderr.startswith(
+        "Error: a mode of this benchmark cannot run. postgres-lexical: the PostgreSQL server"
+    )
     assert "does not give this user the right to create a schema in the database" in refused.stderr
     assert (0, True) == (others.returncode, "does not give this user the right" in " ".join(others.stdout.split()))
 
@@ -418,6 +448,13 @@ def test_qdrant_wants_its_key_and_gets_it_over_an_unencrypted_line_only_on_this_
     monkeypatch.setattr("assay.retrieval.qdrant.backoff", lambda *_: 0)
     with pytest.raises(MissingServerError, match="cannot be asked: no connection"):
         retriever.prepare()
+
+
+def test_a_server_that_is_not_qdrant_is_one_sentence(postgres, monkeypatch):
+    monkeypatch.setenv("ASSAY_QDRANT_URL", f"http://{postgres.partition('@')[2].partition('/')[0]}")
+    monkeypatch.setattr("assay.retrieval.qdrant.backoff", lambda *_: 0)
+    with pytest.raises(MissingServerError, match=r"cannot be asked: [^.]*[^.]\. Check that it runs"):
+        make_retriever("qdrant").prepare()
 
 
 # Addresses and settings

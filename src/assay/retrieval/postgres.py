@@ -7,6 +7,7 @@ parameter, such as the name of a schema, is quoted by psycopg.sql.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -181,6 +182,7 @@ _REASONS = {  # by SQLSTATE: the problem, then the fix
     "28P01": "does not accept the user name and password in {variable}. Check both; in an address, write special "
     "characters such as @ and / as %40 and %2F.",
     "28000": "does not let this user in. Check the user in {variable} and the server's pg_hba.conf.",
+    "08004": "does not let this user connect to the database. Grant CONNECT, or name another one in {variable}.",
     "3D000": "has no such database. Create it, or name another one in {variable}.",
     "42501": "does not give this user the right to create a schema in the database: GRANT CREATE ON DATABASE.",
     "53300": "has no connection left. Close others, or raise max_connections.",
@@ -188,8 +190,11 @@ _REASONS = {  # by SQLSTATE: the problem, then the fix
     "54000": "cannot hold a text: one of the documents has more than 1 MB of different words, the most that PostgreSQL's "
     "full-text search takes. Split it into passages.",
     "57P01": "was shut down while it was asked.",
+    "57P03": "is starting, or shutting down. Wait until it runs.",
 }
-_MISSING = frozenset({"28P01", "28000", "3D000", "42501", "53300", "57P01", "57P03"})  # another day it may work
+_MISSING = frozenset(
+    {"08004", "28P01", "28000", "3D000", "42501", "53300", "57P01", "57P03"}
+)  # another day it may work
 
 
 def _explained(error: Any, address: Address) -> RetrievalError:
@@ -219,20 +224,21 @@ def _said(error: Any) -> str:
     return text.rpartition(" failed: ")[2]
 
 
+_REFUSALS = {  # what a server says while connecting -> SQLSTATE, which libpq does not give
+    r"password authentication failed|no password supplied": "28P01",
+    r'no pg_hba.conf entry|role ".*" (does not exist|is not permitted to log in)': "28000",
+    r'permission denied for database|database ".*" is not currently accepting connections': "08004",
+    r'database ".*" does not exist': "3D000",
+    r"too many (clients|connections)|remaining connection slots": "53300",
+    r"the database system is ": "57P03",
+}
+
+
 def _code_in(words: str) -> str | None:
-    """The SQLSTATE of an error while connecting, for which libpq gives only words."""
-    known = {
-        "password authentication failed": "28P01",
-        "no password supplied": "28P01",
-        "no pg_hba.conf entry": "28000",
-        "role ": "28000",
-        "too many clients": "53300",
-        "remaining connection slots": "53300",
-        "database ": "3D000",
-    }
+    """The SQLSTATE of an error while connecting."""
     if "FATAL" not in words and "no password supplied" not in words:
         return None
-    return next((code for phrase, code in known.items() if phrase in words), None)
+    return next((code for phrase, code in _REFUSALS.items() if re.search(phrase, words)), None)
 
 
 # What the server has
