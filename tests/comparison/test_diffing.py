@@ -154,6 +154,14 @@ def test_a_repeated_document_is_refused():
         ({"interval": "bca", "draws": 0}, "draws cannot be 0"),
         ({"interval": "bca", "seed": -1}, "seed cannot be -1"),
         ({"interval": "z"}, "interval cannot be 'z'; it takes t, percentile, bca"),
+        (
+            {"measures": ["AP", "GMAP"], "qrels": {"q1": {"a": 1}}},
+            "GMAP is a geometric mean over queries, but what was lost",
+        ),
+        (
+            {"measures": ["NumRet"], "qrels": {"q1": {"a": 1}}},
+            "NumRet is a sum over queries, but what was lost is a mean",
+        ),
         ({"measures": ["nDGC"], "qrels": {"q1": {"a": 1}}}, "no measure called 'nDGC'"),
     ],
 )

@@ -236,6 +236,8 @@ def diff_opened(
 ) -> RunDiff:
     """Find what changed between two runs that are open, with a prepared evaluator."""
     threads = checked_threads(threads)
+    if evaluator is not None:
+        _refuse_what_is_no_mean(evaluator)
     names = names_of(first, second)
     one, other = (heads_of(run, settings.depth, threads=threads) for run in (first, second))
     _refuse_no_query_in_common(one, other, names)
@@ -558,6 +560,16 @@ def _recalls(one: Heads, other: Heads, exact: Heads, settings: DiffSettings) -> 
             )
         )
     return tuple(found)
+
+
+def _refuse_what_is_no_mean(evaluator: Evaluator) -> None:
+    for request in evaluator.requests:
+        definition = request.measure.definition
+        if definition.total != "mean":
+            raise AssayError(
+                f"{show_id(request.label)} is {definition.over_queries}, but what was lost is a mean over queries; use a "
+                "measure such as AP."
+            )
 
 
 def _losses(
