@@ -104,7 +104,7 @@ def heads_of_table(run: Run, depth: int) -> Heads:
 def checked_depth(depth: int) -> int:
     """A depth, if it is one."""
     if type(depth) is not int or not 1 <= depth <= DEEPEST:
-        raise AssayError(f"a depth cannot be {depth!r}; it takes a whole number of documents, 1 or more.")
+        raise AssayError(f"a depth cannot be {depth!r}; it takes a whole number of documents, from 1 to {DEEPEST:,}.")
     return depth
 
 

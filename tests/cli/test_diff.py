@@ -73,6 +73,30 @@ def test_a_change_below_the_first_cutoff(files):
     )
 
 
+def test_cutoffs_may_be_repeated(files):
+    once = assay("runs", "diff", "before.run", "after.run", "-k", "1,6", cwd=files)
+    twice = assay("runs", "diff", "before.run", "after.run", "-k", "6", "-k", "1", cwd=files)
+
+    assert (once.stdout, "") == (twice.stdout, twice.stderr)
+
+
+@pytest.mark.parametrize("cutoffs", ["0", "1.5", "", "1,,2", "99999999999999999999", "9" * 5000])
+def test_cutoffs_that_are_none(files, cutoffs):
+    done = assay("runs", "diff", "before.run", "after.run", "-k", cutoffs, cwd=files)
+
+    assert 2 == done.returncode
+    assert "expected whole numbers of documents from 1 to 2,147,483,647, such as 10,100." in " ".join(
+        done.stderr.split()
+    )
+
+
+def test_other_documents_at_the_first_rank(files):
+    (files / "other.run").write_text("".join(lines(f"q{n}", "zabc") for n in range(20)))
+    done = assay("runs", "diff", "before.run", "other.run", "-k", "1", cwd=files)
+
+    assert done.stdout.startswith("The runs have no document in common in the first document of any query:")
+
+
 def test_what_was_lost_and_the_recall(files):
     """RR falls from 1 to 0 in q0 and to 1/2 in q1: 1.5 / 20 = 0.075."""
     options = ("--qrels", "qrels", "-m", "RR", "--exact", "exact=before.run", "-k", "1")

@@ -102,6 +102,15 @@ def test_what_is_refused(here, arguments, message):
 # Evaluating
 
 
+@pytest.mark.parametrize("weights", ["new.tsv", "./new.tsv", "link.tsv"])
+def test_queries_and_weights_are_two_files(here, weights):
+    (here / "link.tsv").symlink_to("new.tsv")
+    done = run(here, "queries", "sample", "log.tsv", "--size", "40", "-o", "new.tsv", "--weights", weights, status=2)
+
+    assert f"{weights}: queries and weights cannot be in one file; name another one: --weights WEIGHTS." in done.stderr
+    assert not (here / "new.tsv").exists()
+
+
 def test_evaluate_shows_both_means(here):
     done = run(
         here, "evaluate", "qrels.txt", "old.run", "new.run", "-m", "RR", "--query-weights", "queries.weights.tsv"

@@ -147,8 +147,21 @@ def test_a_repeated_document_is_refused():
         ({"cutoffs": []}, "at least one cutoff"),
         ({"cutoffs": [0]}, "a depth cannot be 0"),
         ({"cutoffs": [2.5]}, r"a depth cannot be 2\.5"),
+        ({"cutoffs": 10}, "cutoffs cannot be 10; it takes numbers of documents, such as \\[10, 100\\]"),
         ({"persistence": 1.0}, r"persistence cannot be 1\.0"),
+        ({"persistence": "high"}, "persistence cannot be 'high'"),
+        ({"interval": "bca", "draws": "many"}, "draws cannot be 'many'"),
+        ({"interval": "bca", "draws": 0}, "draws cannot be 0"),
+        ({"interval": "bca", "seed": -1}, "seed cannot be -1"),
         ({"interval": "z"}, "interval cannot be 'z'; it takes t, percentile, bca"),
+        (
+            {"measures": ["AP", "GMAP"], "qrels": {"q1": {"a": 1}}},
+            "GMAP is a geometric mean over queries, but what was lost",
+        ),
+        (
+            {"measures": ["NumRet"], "qrels": {"q1": {"a": 1}}},
+            "NumRet is a sum over queries, but what was lost is a mean",
+        ),
         ({"measures": ["nDGC"], "qrels": {"q1": {"a": 1}}}, "no measure called 'nDGC'"),
     ],
 )

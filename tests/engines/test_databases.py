@@ -20,7 +20,7 @@ from assay.inputs.documents import Document
 from assay.retrieval.databases import MARKER, Marker, is_abandoned, new_marker, read_marker, this_machine
 from assay.retrieval.modes import make_retriever
 from assay.retrieval.observing import observe
-from assay.retrieval.postgres import parse_address
+from assay.retrieval.postgres import connected, parse_address
 from assay.retrieval.retrievers.postgres_lexical import PostgresLexical
 from assay.retrieval.retrievers.sqlite import SQLite
 from benchmark.collection import write_kitchen
@@ -345,6 +345,8 @@ def test_refusals_are_in_plain_words_and_without_the_password(postgres, tmp_path
         f"postgresql://{servers.USER}:Wirsing-9920@[::1/search": "is not the address of a PostgreSQL server. It looks",
         postgres + "?options=-cx": "has a parameter that is not supported",
         f"host=x password=Wirsing-9920 user={servers.USER}": "is not the address of a PostgreSQL server",
+        f"postgresql://{servers.USER}:12@Wirsing/9920@{host}/search": "has an @ after the host. Write special characters",
+        f"postgresql://{servers.USER}:12/Wirsing@{host}/search": "has an @ after the host. Write special characters",
         "postgresql://zoe-Wirsing-9920:Wirsing-9920@127.0.0.1:1/search": "does not answer",
     }
     for address, words in cases.items():
@@ -354,6 +356,56 @@ def test_refusals_are_in_plain_words_and_without_the_password(postgres, tmp_path
         assert (2, True) == (done.returncode, words in said), said
         assert "Wirsing" not in said
         assert servers.PASSWORD not in said
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("the database system is shutting down", "is starting, or shutting down. Wait until it runs."),
+        ("the database system is starting up", "is starting, or shutting down. Wait until it runs."),
+        ('too many connections for role "ann"', "has no connection left."),
+        ('too many connections for database "search"', "has no connection left."),
+        (
+            'permission denied for database "search"\nDETAIL:  User does not',
+            "does not let this user connect to the database",
+        ),
+        ('database "search" does not exist', "has no such database."),
+        ('role "ann" does not exist', "does not let this user in."),
+    ],
+)
+def test_each_refusal_of_a_connection_has_its_own_words(said, words, monkeypatch):
+    import psycopg
+
+    def refuse(**_):
+        raise psycopg.OperationalError(f'connection to server at "127.0.0.1", port 5432 failed: FATAL:  {said}')
+
+    monkeypatch.setattr(psycopg, "connect", refuse)
+    with (
+        pytest.raises(MissingServerError) as refusal,
+        connected(parse_address("postgresql://ann:secret@127.0.0.1/search")),
+    ):
+        pass
+    assert f"the PostgreSQL server at 127.0.0.1:5432/search {words}" in str(refusal.value)
+
+
+def test_a_user_without_the_rights_is_told_before_anything_is_searched(postgres, tmp_path):
+    import psycopg
+
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE ROLE reader LOGIN PASSWORD 'Wirsing-9920'")
+    reader = postgres.replace(f"{servers.USER}:{servers.PASSWORD}", "reader:Wirsing-9920")
+    try:
+        refused = run_with(tmp_path, "postgres-lexical", ASSAY_POSTGRES_URL=reader)
+        others = run_with(tmp_path, "postgres-lexical", "--allow-missing", "--repeats", "1", ASSAY_POSTGRES_URL=reader)
+    finally:
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute("DROP ROLE reader")
+
+    assert refused.stderr.startswith(
+        "Error: a mode of this benchmark cannot run. postgres-lexical: the PostgreSQL server"
+    )
+    assert "does not give this user the right to create a schema in the database" in refused.stderr
+    assert (0, True) == (others.returncode, "does not give this user the right" in " ".join(others.stdout.split()))
 
 
 def test_variables_of_libpq_do_not_count(postgres, tmp_path):
@@ -398,6 +450,13 @@ def test_qdrant_wants_its_key_and_gets_it_over_an_unencrypted_line_only_on_this_
         retriever.prepare()
 
 
+def test_a_server_that_is_not_qdrant_is_one_sentence(postgres, monkeypatch):
+    monkeypatch.setenv("ASSAY_QDRANT_URL", f"http://{postgres.partition('@')[2].partition('/')[0]}")
+    monkeypatch.setattr("assay.retrieval.qdrant.backoff", lambda *_: 0)
+    with pytest.raises(MissingServerError, match=r"cannot be asked: [^.]*[^.]\. Check that it runs"):
+        make_retriever("qdrant").prepare()
+
+
 # Addresses and settings
 
 
@@ -419,6 +478,10 @@ def test_an_address_is_decoded_and_never_shown_whole():
 
     assert ("an@n", "p/w@d", 6000, "se arch") == (address.user, address.password, address.port, address.database)
     assert "p/w" not in repr(address) + str(address) + address.shown
+
+
+def test_a_user_whose_database_has_the_same_name_is_not_shown():
+    assert "db.example.org:5432" == parse_address("postgresql://ann:secret@db.example.org").shown
 
 
 @pytest.mark.parametrize(

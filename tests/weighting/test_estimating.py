@@ -249,3 +249,13 @@ def test_few_queries_that_dominate():
 
     assert 2 == skewed.dominant(named(20))
     assert 0 == even.dominant(named(20))
+
+
+@pytest.mark.parametrize("scale", [1e308, 1.0, 1e-300])
+def test_only_the_ratios_of_weights_count_however_large_they_are(scale):
+    weights = QueryWeights(tuple("abcdef"), np.array([1.0, 1, 0.5, 0.5, 0.5, 0.5]) * scale)
+
+    assert 16 / 3 == pytest.approx(weights.effective("abcdef"))
+    assert 4.0 == weights.effective("cdef")
+    assert 0.25 == weights.share_of("a")
+    assert 0 == weights.dominant("abcdef")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 
@@ -99,6 +100,27 @@ def test_uniform_weights_count_each_query_once():
 def test_what_cannot_be_drawn(given, message):
     with pytest.raises(InputError, match=re.escape(message)):
         sample_queries(LOG, **given)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ({}, "there are no queries to sample from."),
+        ({"tent": 2, "red shoes": 0}, "the count of 'red shoes' cannot be 0; it takes a number greater than 0"),
+        ({"tent": -1}, "the count of 'tent' cannot be -1; it takes"),
+        ({"tent": math.nan}, "the count of 'tent' cannot be nan; it takes"),
+        (
+            {"tent": 1e308, "rope": 1e308},
+            "the count of 'tent' cannot be 1e+308; it takes a number greater than 0 and at most",
+        ),
+        ({"tent": "many"}, "the count of 'tent' cannot be 'many'; it takes"),
+        ({1: 2}, "a query cannot be 1; it takes a text."),
+        (["tent", "rope"], "counts cannot be a list; it takes how often each query was asked: {'red shoes': 410}."),
+    ],
+)
+def test_counts_that_are_none(counts, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        sample_queries(counts, 3)
 
 
 counts_of_logs = st.lists(st.integers(1, 10_000), min_size=8, max_size=80)

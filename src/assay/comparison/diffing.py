@@ -16,6 +16,7 @@ from assay.asking import QueriesLike, query_texts
 from assay.comparison.agreement import PERSISTENCE, rank_biased_overlaps
 from assay.comparison.intervals import CONFIDENCE, DRAWS, Interval, bca_intervals, mean_interval, percentile_intervals
 from assay.comparison.moves import Place
+from assay.comparison.paired import check_draws
 from assay.comparison.pairs import IntervalKind, SystemScores, higher_is_better
 from assay.errors import AssayError, QuerySetError, show_id
 from assay.evaluation import Evaluator, Unmatched, checked_threads
@@ -48,12 +49,13 @@ class DiffSettings(Struct, frozen=True):
             raise AssayError("diffing needs at least one cutoff, such as 10.")
         for cutoff in self.cutoffs:
             checked_depth(cutoff)
-        if not 0 < self.persistence < 1:
+        if not isinstance(self.persistence, (int, float)) or not 0 < self.persistence < 1:
             raise AssayError(
                 f"persistence cannot be {self.persistence!r}; it takes a number between 0 and 1, such as 0.9."
             )
         if self.interval not in get_args(IntervalKind):
             raise AssayError(f"interval cannot be {self.interval!r}; it takes {', '.join(get_args(IntervalKind))}.")
+        check_draws(self.draws, self.seed, usual=DRAWS)
 
     @property
     def depth(self) -> int:
@@ -218,6 +220,8 @@ def diff_runs(
 
 
 def _ascending(cutoffs: Iterable[int]) -> tuple[int, ...]:
+    if not isinstance(cutoffs, Iterable):
+        raise AssayError(f"cutoffs cannot be {cutoffs!r}; it takes numbers of documents, such as [10, 100].")
     return tuple(sorted({checked_depth(cutoff) for cutoff in cutoffs}))
 
 
@@ -232,6 +236,8 @@ def diff_opened(
 ) -> RunDiff:
     """Find what changed between two runs that are open, with a prepared evaluator."""
     threads = checked_threads(threads)
+    if evaluator is not None:
+        _refuse_what_is_no_mean(evaluator)
     names = names_of(first, second)
     one, other = (heads_of(run, settings.depth, threads=threads) for run in (first, second))
     _refuse_no_query_in_common(one, other, names)
@@ -554,6 +560,16 @@ def _recalls(one: Heads, other: Heads, exact: Heads, settings: DiffSettings) -> 
             )
         )
     return tuple(found)
+
+
+def _refuse_what_is_no_mean(evaluator: Evaluator) -> None:
+    for request in evaluator.requests:
+        definition = request.measure.definition
+        if definition.total != "mean":
+            raise AssayError(
+                f"{show_id(request.label)} is {definition.over_queries}, but what was lost is a mean over queries; use a "
+                "measure such as AP."
+            )
 
 
 def _losses(

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from assay.comparison.paired import check_draws
 from assay.comparison.resampling import resampled_means
 from assay.errors import AssayError
 from assay.native.sums import exact_sum
@@ -101,8 +102,7 @@ def _bootstrap_intervals(
 ) -> list[Interval | None]:
     """The interval of each column, from `ends(values, means of resamples)`."""
     _check_confidence(confidence)
-    if draws < 1:
-        raise AssayError(f"draws cannot be {draws!r}; it takes a whole number, 1 or more, such as 10000.")
+    check_draws(draws, seed, usual=DRAWS)
     found: list[Interval | None] = [None] * columns.shape[1]
     for rows, numbers in _alike(~np.isnan(columns)):
         for start in range(0, len(numbers), _AT_ONCE):

@@ -44,12 +44,17 @@ class PairedOptions(Struct, frozen=True):
         if self.alternative not in get_args(Alternative):
             known = ", ".join(get_args(Alternative))
             raise AssayError(f"alternative cannot be {self.alternative!r}; it takes {known}.")
-        if self.draws is not None and (not _is_whole(self.draws) or self.draws < 1):
-            raise AssayError(f"draws cannot be {self.draws!r}; it takes a whole number, 1 or more, such as 100000.")
-        if not _is_whole(self.seed) or self.seed < 0:
-            raise AssayError(f"seed cannot be {self.seed!r}; it takes a whole number, 0 or more.")
+        check_draws(1 if self.draws is None else self.draws, self.seed, usual=100_000)
         if not 0 <= self.minimum < math.inf:
             raise AssayError(f"minimum cannot be {self.minimum!r}; it takes a number, 0 or more, such as 0.01.")
+
+
+def check_draws(draws: int, seed: int, *, usual: int) -> None:
+    """Raise unless these are a number of draws and a seed."""
+    if not _is_whole(draws) or draws < 1:
+        raise AssayError(f"draws cannot be {draws!r}; it takes a whole number, 1 or more, such as {usual}.")
+    if not _is_whole(seed) or seed < 0:
+        raise AssayError(f"seed cannot be {seed!r}; it takes a whole number, 0 or more.")
 
 
 def _is_whole(value: object) -> bool:

@@ -118,10 +118,9 @@ def _check_direction(text: str, rule: GateRule) -> None:
     """Reject rules that would not decide what they say."""
     definition = rule.measure.definition
     if definition.total != "mean":
-        how = "a geometric mean" if definition.total == "geometric" else "a sum"
         raise InputError(
-            f"{_called(text)} {rule.label} is {how} over queries, but a rule needs a mean over queries; use a measure "
-            f"such as AP."
+            f"{_called(text)} {rule.label} is {definition.over_queries}, but a rule needs a mean over queries; use a "
+            "measure such as AP."
         )
     if definition.name in _SAME_FOR_ALL:
         raise InputError(f"{_called(text)} {rule.label} is the same for every run, so the rule decides nothing.")

@@ -20,6 +20,7 @@ from assay.formats.numbers import no_number, number, real
 from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import BYTE_ORDER_MARK, NO_DATA, decoded, first_data_line, line_chunks, refuse_old_mac_lines
 from assay.inputs.fields import Columns, Fields, Flaw, Names, folded, is_table, scan_records
+from assay.weighting.sampling import LARGEST
 
 Normalise = Literal["case", "blanks", "none"]
 
@@ -27,7 +28,6 @@ QUERY_NAMES = ("query", "text", "q", "search", "search_term", "query_text", "key
 COUNT_NAMES = ("count", "counts", "frequency", "freq", "n", "hits", "searches", "volume")
 NAMES: Names = {"query": QUERY_NAMES, "count": COUNT_NAMES}
 _ALONE = ("query", "query_text", "search_term")  # the header of a single column; the others may be searches
-_LARGEST = 2.0**53  # beyond, adding one search changes nothing
 
 
 class QueryLog(Struct, frozen=True, eq=False):
@@ -184,7 +184,7 @@ def _count(given: Any, source: str, line: int | None, row: int | None = None) ->
     if isinstance(given, str) and given.isascii() and given.isdecimal() and len(given) < 16:  # nearly always
         return int(given)
     value = number(given) if isinstance(given, str) else real(given)
-    if value is not None and 0 <= value <= _LARGEST:
+    if value is not None and 0 <= value <= LARGEST:
         return value
     shown = f"'{show_id(str(given))}'"
     why = no_number(given) if value is None else f"{shown} is {'negative' if value < 0 else 'too large'}"

@@ -23,7 +23,7 @@ from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import NO_DATA, whole_text
 from assay.inputs.fields import Flaw, folded, is_table, json_lines, scan_records
 from assay.inputs.query_logs import COUNT_NAMES
-from assay.inputs.scores import delimited_rows
+from assay.inputs.scores import table_rows
 from assay.weighting.weights import QueryWeights
 
 # A file, {query: weight}, or a data frame with the columns query and weight, and optionally probability and stratum.
@@ -108,12 +108,7 @@ def _objects(text: str, source: str) -> Iterator[_Row]:
 
 def _table(text: str, source: str) -> tuple[list[str], Iterator[_Row]]:
     """Column names and rows; without a header, the columns are query and weight."""
-    first = next(line for line in text.split("\n") if line.strip())
-    separator = "\t" if "\t" in first else max(",;", key=first.count)
-    if separator in first:
-        split = list(delimited_rows(text, separator, source))
-    else:
-        split = [(number, line.split()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    split = table_rows(text, source)
     names = split[0][1]
     if len(names) == 2 and _column("weight", names) is None:
         names = ["query", "weight"]

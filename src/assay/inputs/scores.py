@@ -184,6 +184,19 @@ def delimited_rows(text: str, delimiter: str, source: str) -> Iterator[tuple[int
         raise InputError(NO_DATA, source=source)
 
 
+def table_rows(text: str, source: str) -> list[tuple[int, list[str]]]:
+    r"""The rows of a table and their lines; its first line shows whether tabs, commas, semicolons or blanks divide it.
+
+    >>> table_rows("q1 buy\nq2 know\n", "segments")
+    [(1, ['q1', 'buy']), (2, ['q2', 'know'])]
+    """
+    first = next(line for line in text.split("\n") if line.strip())
+    separator = "\t" if "\t" in first else max(",;", key=first.count)
+    if separator in first:
+        return list(delimited_rows(text, separator, source))
+    return [(number, line.split()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+
 def _value(text: str, system: str, source: str, line: int) -> float:
     if text.casefold() in _MISSING:
         return float("nan")

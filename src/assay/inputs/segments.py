@@ -16,7 +16,7 @@ from assay.errors import InputError, show_id
 from assay.formats.sources import Content, Source, open_source
 from assay.formats.text import NO_DATA, whole_text
 from assay.inputs.fields import json_lines
-from assay.inputs.scores import delimited_rows
+from assay.inputs.scores import table_rows
 
 # Names of the query id, without spaces, _ and -. If an object has several, `query` may be its text.
 ID_NAMES = ("queryid", "qid", "topicid", "id", "number", "topic", "query")
@@ -67,12 +67,7 @@ def segments_from_text(content: Content) -> dict[str, dict[str, str]]:
 
 
 def _table(text: str, source: str) -> tuple[list[str], Rows]:
-    first = next(line for line in text.split("\n") if line.strip())
-    separator = "\t" if "\t" in first else max(",;", key=first.count)
-    if separator in first:
-        split = list(delimited_rows(text, separator, source))
-    else:
-        split = [(number, line.split()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    split = table_rows(text, source)
     header = split[0][1]
     if _is_id(header[0]):
         return header[1:], iter(split[1:])

@@ -68,6 +68,11 @@ class Definition(Struct, frozen=True, eq=False, dict=True):
     cautions: Mapping[str, str]  # a name as written, not our own -> what another tool means by it
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
+    @property
+    def over_queries(self) -> str:
+        """How the values of queries become one, in words."""
+        return f"a {'geometric mean' if self.total == 'geometric' else self.total} over queries"
+
     @cached_property
     def signature(self) -> Mapping[str, inspect.Parameter]:
         """The keyword-only parameters of the function; inspected only on use."""

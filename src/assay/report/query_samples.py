@@ -43,7 +43,7 @@ def sampled_log_as_text(found: SampledLog) -> str:
         + "".join(f"{cell:>{width + 3}}" for cell, width in zip(row[1:], widths[1:], strict=True))
         for row in rows
     ]
-    lines += ["", f"by {sample.by}, seed {sample.seed}; always: so frequent that every sample has them"]
+    lines += ["", f"by {sample.by}, seed {sample.seed}; always: queries that every sample has"]
     if found.queries is not None and found.weights is not None:
         lines.append(f"{show_id(found.queries, 200)}: {number_of(len(sample.texts), 'query')}")
         lines.append(f"{show_id(found.weights, 200)}: their weights, for assay evaluate --query-weights")

@@ -7,6 +7,7 @@ parameter, such as the name of a schema, is quoted by psycopg.sql.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -54,7 +55,7 @@ class Address(Struct, frozen=True):
 
     host: str  # or the folder of a socket
     port: int
-    database: str
+    database: str  # empty for the one that is named like the user
     user: str
     password: str
     parameters: tuple[tuple[str, str], ...] = ()
@@ -66,7 +67,7 @@ class Address(Struct, frozen=True):
     def shown(self) -> str:
         """The address without user and password."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}/{self.database}"
+        return f"{host}:{self.port}/{self.database}".rstrip("/")
 
     @property
     def is_local(self) -> bool:
@@ -93,6 +94,10 @@ def parse_address(text: str) -> Address:
         parts, port, host = SplitResult("", "", "", "", ""), None, ""
     if parts.scheme not in _SCHEMES or parts.fragment:  # not shown: it may hold a password
         raise MissingServerError(f"{VARIABLE} is not the address of a PostgreSQL server. It looks like {_EXAMPLE}.")
+    if "@" in parts.path:  # the end of a password would be taken for the host and the database, and shown
+        raise MissingServerError(
+            f"{VARIABLE} has an @ after the host. Write special characters of a password such as @ and / as %40 and %2F."
+        )
     given: dict[str, str] = dict(parse_qsl(parts.query, keep_blank_values=True))
     for name in given:
         if name not in _PARAMETERS:
@@ -103,7 +108,7 @@ def parse_address(text: str) -> Address:
     host = given.pop("host", "") or host or "localhost"
     database = unquote(parts.path.lstrip("/"))
     user = unquote(parts.username or "") or _own_name()
-    found = Address(host, port or _PORT, database or user, user, unquote(parts.password or ""))
+    found = Address(host, port or _PORT, database, user, unquote(parts.password or ""))
     if "sslmode" not in given and not found.is_local:  # otherwise libpq would also accept a connection in the clear
         given["sslmode"] = "require"
     return msgspec.structs.replace(found, parameters=tuple(given.items()))
@@ -135,7 +140,7 @@ def connected(address: Address, *, prepare: Callable[[Connection], object] | Non
             connection = psycopg.connect(
                 host=address.host,
                 port=address.port,
-                dbname=address.database,
+                dbname=address.database or address.user,
                 user=address.user,
                 password=address.password or None,
                 autocommit=True,
@@ -177,16 +182,19 @@ _REASONS = {  # by SQLSTATE: the problem, then the fix
     "28P01": "does not accept the user name and password in {variable}. Check both; in an address, write special "
     "characters such as @ and / as %40 and %2F.",
     "28000": "does not let this user in. Check the user in {variable} and the server's pg_hba.conf.",
+    "08004": "does not let this user connect to the database. Grant CONNECT, or name another one in {variable}.",
     "3D000": "has no such database. Create it, or name another one in {variable}.",
-    "42501": "does not give this user the rights that are needed: to create a schema in the database (GRANT CREATE ON "
-    "DATABASE) and, in some, temporary tables.",
+    "42501": "does not give this user the right to create a schema in the database: GRANT CREATE ON DATABASE.",
     "53300": "has no connection left. Close others, or raise max_connections.",
     "53100": "has no space left on its disk.",
     "54000": "cannot hold a text: one of the documents has more than 1 MB of different words, the most that PostgreSQL's "
     "full-text search takes. Split it into passages.",
     "57P01": "was shut down while it was asked.",
+    "57P03": "is starting, or shutting down. Wait until it runs.",
 }
-_MISSING = frozenset({"28P01", "28000", "3D000", "42501", "53300", "57P01", "57P03"})  # another day it may work
+_MISSING = frozenset(
+    {"08004", "28P01", "28000", "3D000", "42501", "53300", "57P01", "57P03"}
+)  # another day it may work
 
 
 def _explained(error: Any, address: Address) -> RetrievalError:
@@ -216,20 +224,21 @@ def _said(error: Any) -> str:
     return text.rpartition(" failed: ")[2]
 
 
+_REFUSALS = {  # what a server says while connecting -> SQLSTATE, which libpq does not give
+    r"password authentication failed|no password supplied": "28P01",
+    r'no pg_hba.conf entry|role ".*" (does not exist|is not permitted to log in)': "28000",
+    r'permission denied for database|database ".*" is not currently accepting connections': "08004",
+    r'database ".*" does not exist': "3D000",
+    r"too many (clients|connections)|remaining connection slots": "53300",
+    r"the database system is ": "57P03",
+}
+
+
 def _code_in(words: str) -> str | None:
-    """The SQLSTATE of an error while connecting, for which libpq gives only words."""
-    known = {
-        "password authentication failed": "28P01",
-        "no password supplied": "28P01",
-        "no pg_hba.conf entry": "28000",
-        "role ": "28000",
-        "too many clients": "53300",
-        "remaining connection slots": "53300",
-        "database ": "3D000",
-    }
+    """The SQLSTATE of an error while connecting."""
     if "FATAL" not in words and "no password supplied" not in words:
         return None
-    return next((code for phrase, code in known.items() if phrase in words), None)
+    return next((code for phrase, code in _REFUSALS.items() if re.search(phrase, words)), None)
 
 
 # What the server has
@@ -253,6 +262,8 @@ def facts_of(address: Address) -> Facts:
             raise MissingServerError(
                 f"the database {address.shown} stores text as {encoding}. Use one that was created with ENCODING 'UTF8'."
             )
+        if not _one(connection, "SELECT pg_catalog.has_database_privilege(current_database(), 'CREATE')"):
+            raise MissingServerError(f"the PostgreSQL server at {address.shown} {_REASONS['42501']}")
         version = str(_one(connection, "SHOW server_version")).split()[0]
         found = connection.execute(
             "SELECT e.extversion, n.nspname FROM pg_catalog.pg_extension e "

@@ -100,16 +100,16 @@ class Qdrant:
         return answer.get("result", answer)
 
     def _explained(self, failure: Failure) -> RetrievalError:
-        server = f"the Qdrant server at {self._address.url}"
+        server, reason = f"the Qdrant server at {self._address.url}", failure.reason.rstrip(".")
         if failure.status in _REFUSED:
             return MissingServerError(
                 f"{server} does not accept the key, or wants one: put it into {KEY.variable}. It needs the right to make "
                 "collections."
             )
         if failure.status and not failure.again:
-            return RetrievalError(f"{server} refuses a request: {failure.reason}.")
+            return RetrievalError(f"{server} refuses a request: {reason}.")
         return MissingServerError(
-            f"{server} cannot be asked: {failure.reason}. Check that it runs, and the address in {VARIABLE}."
+            f"{server} cannot be asked: {reason}. Check that it runs, and the address in {VARIABLE}."
         )
 
 

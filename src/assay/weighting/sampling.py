@@ -15,7 +15,8 @@ from typing import Literal, get_args
 import numpy as np
 from msgspec import Struct
 
-from assay.errors import InputError
+from assay.errors import InputError, show_id
+from assay.formats.numbers import real
 from assay.native.sums import exact_sum
 from assay.tables import Booleans, Floats, Integers, as_bytes
 from assay.weighting.weights import QueryWeights
@@ -23,6 +24,7 @@ from assay.words import number_of
 
 By = Literal["traffic", "uniform"]
 HEAD, TORSO = 0.5, 0.8  # of the traffic; the tail is the rest
+LARGEST = 2.0**53  # count: beyond, adding one search changes nothing
 FEWEST = 2  # queries of each stratum, for which a variance can be estimated
 _NAMES = ("head", "torso", "tail")
 _ONE = "all"  # if all queries are equally frequent
@@ -104,8 +106,21 @@ def _check(counts: Mapping[str, float], size: int, by: str, seed: int) -> None:
         raise InputError(f"by cannot be {by!r}; it takes {' or '.join(get_args(By))}.")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed cannot be {seed!r}; it takes a whole number, 0 or more.")
+    if not isinstance(counts, Mapping):
+        raise InputError(
+            f"counts cannot be a {type(counts).__name__}; it takes how often each query was asked: {{'red shoes': 410}}."
+        )
     if not counts:
         raise InputError("there are no queries to sample from.")
+    for text, count in counts.items():
+        if not isinstance(text, str):
+            raise InputError(f"a query cannot be {text!r}; it takes a text.")
+        value = real(count)
+        if value is None or not 0 < value <= LARGEST:
+            raise InputError(
+                f"the count of '{show_id(text)}' cannot be {count!r}; it takes a number greater than 0 and at most "
+                f"{LARGEST:.0f}."
+            )
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise InputError(f"size cannot be {size!r}; it takes a whole number, such as 200.")
 

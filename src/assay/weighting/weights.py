@@ -89,7 +89,8 @@ class QueryWeights(Struct, frozen=True, eq=False, dict=True):
 
     def share_of(self, queries: Sequence[str]) -> float:
         """The share of all weight that these queries have."""
-        return float(self.weight[self.places(queries)].sum() / self.weight.sum())
+        shares = _shares(self.weight)
+        return float(shares[self.places(queries)].sum() / shares.sum())
 
     def effective(self, queries: Sequence[str]) -> float:
         """How many queries with equal weights would say as much as these: (sum of weights)^2 / sum of squares (Kish 1965).
@@ -97,8 +98,8 @@ class QueryWeights(Struct, frozen=True, eq=False, dict=True):
         >>> QueryWeights(("a", "b", "c"), np.array([2.0, 1, 1])).effective(["b", "c"])
         2.0
         """
-        weight = self.weight[self.places(queries)]
-        return float(weight.sum() ** 2 / (weight**2).sum()) if len(weight) else 0.0
+        shares = _shares(self.weight[self.places(queries)])
+        return float(shares.sum() ** 2 / (shares**2).sum()) if len(shares) else 0.0
 
     def dominant(self, queries: Sequence[str]) -> int:
         """How many of these queries have half of their weight, if they are less than a fifth of them; else 0.
@@ -106,8 +107,13 @@ class QueryWeights(Struct, frozen=True, eq=False, dict=True):
         >>> QueryWeights(tuple("abcdef"), np.array([9.0, 1, 1, 1, 1, 1])).dominant("abcdef")
         1
         """
-        falling = np.sort(self.weight[self.places(queries)])[::-1]
+        falling = np.sort(_shares(self.weight[self.places(queries)]))[::-1]
         if not len(falling):
             return 0
         half = int(np.searchsorted(np.cumsum(falling), falling.sum() / 2)) + 1
         return half if DOMINANT * half < len(falling) else 0
+
+
+def _shares(weight: Floats) -> Floats:
+    """The weights as shares of the largest, so that neither sums nor squares leave the range of floats."""
+    return weight / weight.max() if len(weight) else weight

@@ -68,7 +68,7 @@ def _what_changed(diff: RunDiff) -> Iterator[str]:
     if diff.strangers is not None:
         one, other = names_of(diff)
         yield (
-            f"The runs have no document in common in the first {deepest.cutoff:,} of any query: {one} has "
+            f"The runs have no document in common in the {first_documents(deepest.cutoff)} of any query: {one} has "
             f"{show_id(diff.strangers[0])!r}, {other} has {show_id(diff.strangers[1])!r}. Do both use the same ids?"
         )
         return

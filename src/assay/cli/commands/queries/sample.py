@@ -105,7 +105,10 @@ def _place_of_weights(log: str, output: str | None, weights: str | None) -> str 
         return None
     weights = weights or _beside(output)
     refuse_overwrite(weights, [log])
-    refuse_overwrite(output, [weights])
+    if os.path.realpath(output) == os.path.realpath(weights):
+        raise InputError(
+            "queries and weights cannot be in one file; name another one: --weights WEIGHTS.", source=weights
+        )
     for path in (output, weights):
         if not os.path.isdir(os.path.dirname(path) or "."):
             raise InputError("cannot be written: the folder does not exist.", source=path)

@@ -13,10 +13,11 @@ from assay.comparison.agreement import PERSISTENCE
 from assay.comparison.diffing import CUTOFFS, MEASURES, DiffSettings, diff_opened
 from assay.comparison.intervals import DRAWS
 from assay.comparison.pairs import IntervalKind
-from assay.errors import InputError
+from assay.errors import InputError, show_id
 from assay.evaluation import Evaluator, Unmatched
 from assay.formats.readings import Reading, Readings
 from assay.formats.unread import open_run
+from assay.heads import DEEPEST
 from assay.marking import OpenedRun
 from assay.report.difference import RENDERERS
 
@@ -27,10 +28,13 @@ Example: assay runs diff old/bm25.run new/bm25.run -k 10,100 --qrels qrels.txt -
 Example: assay runs diff hnsw-32.run hnsw-16.run --exact exact.run"""
 
 
-def _cutoffs(context: click.Context, option: click.Parameter, text: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
-        raise InputError(f"-k {text}: expected whole numbers of documents, 1 or more, such as 10,100.")
+def _cutoffs(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[int, ...]:
+    parts = [part.strip() for text in texts for part in text.split(",")]
+    for part in parts:
+        if not (part.isascii() and part.isdigit() and len(part) <= len(str(DEEPEST)) and 1 <= int(part) <= DEEPEST):
+            raise InputError(
+                f"-k {show_id(','.join(texts), 60)}: expected whole numbers of documents from 1 to {DEEPEST:,}, such as 10,100."
+            )
     return tuple(sorted({int(part) for part in parts}))
 
 
@@ -41,10 +45,11 @@ def _cutoffs(context: click.Context, option: click.Parameter, text: str) -> tupl
     "-k",
     "--cutoffs",
     metavar="K,K,...",
-    default=",".join(map(str, CUTOFFS)),
+    multiple=True,
+    default=[",".join(map(str, CUTOFFS))],
     show_default=True,
     callback=_cutoffs,
-    help="Numbers of documents to compare.",
+    help="Numbers of documents to compare; repeatable.",
 )
 @click.option("--exact", metavar="RUN", help="Run of exact search: also report the recall of A and B against it.")
 @click.option("--qrels", metavar="FILE", help="Judgments: also report what the change cost, in nDCG or other measures.")
