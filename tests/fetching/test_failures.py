@@ -26,10 +26,10 @@ def system_of(endpoint: str, **given) -> HttpSystem:
     return HttpSystem(endpoint, make_api("retrieve", Settings(), None), "retrieve", **given)
 
 
-def fetched_from(answering, queries=QUERIES, *, retries=3, timeout=0.5, **given):
+def fetched_from(answering, queries=QUERIES, *, retries=3, timeout=0.5, batch=1, **given):
     with serving(answering) as server:
         return server, fetch_answers(
-            system_of(server.address, timeout=timeout), queries, name="live", retries=retries, **given
+            system_of(server.address, timeout=timeout, batch=batch), queries, name="live", retries=retries, **given
         )
 
 
@@ -43,7 +43,6 @@ FAULTS = {
     "cut off": Reply({"results": []}, cut=5),
     "broken JSON": Reply(b'{"results": [{"query_id"'),
     "no answer in time": Reply(hangs=True),
-    "closed": Reply(closes=True),
     "no answer for the query": Reply({"results": []}),
 }
 
@@ -121,6 +120,30 @@ def test_a_server_that_drips_is_late():
     }
 
 
+@pytest.mark.parametrize("drips", [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1"])
+def test_a_server_that_drips_headers_is_late(drips):
+    def answering(asked, before):
+        return Reply(drips=drips) if asked_id(asked) == "q2" else retrieve(asked)
+
+    start = time.monotonic()
+    _, fetched = fetched_from(answering, {"q1": "a", "q2": "b"}, retries=0, timeout=0.5)
+
+    assert "no answer after 0.5 seconds (time-out)" == fetched.failed["q2"].reason
+    assert time.monotonic() - start < 10
+
+
+def test_a_connection_that_the_server_has_closed_is_no_failure():
+    """It answers one request on each connection, and closes the connection when the next one comes."""
+
+    def answering(asked, before):
+        return Reply(closes=True) if asked.before else retrieve(asked)
+
+    _, fetched = fetched_from(answering, concurrency=2, retries=0)
+
+    assert fetched.is_complete
+    assert {1} == {len(each) for each in fetched.requests.values()}
+
+
 def test_a_server_says_when_to_come_back():
     """All threads leave it alone for so long."""
 
@@ -158,7 +181,7 @@ def test_a_server_that_dies_ends_the_fetch_and_keeps_what_came():
 
     assert (10, 90) == (len(fetched.answers), len(fetched.failed))
     assert 85 == sum(each.reason == "not asked" for each in fetched.failed.values())
-    assert 20 == len(server.asked)
+    assert 21 == len(server.asked)  # once on the connection that was kept open
 
 
 @pytest.mark.parametrize("status", [401, 403])

@@ -107,6 +107,7 @@ class HttpSystem(Struct, frozen=True, dict=True):
             key=key,
             timeout=self.timeout,
             largest=LARGEST,
+            resends=True,
             needs=("fetching runs from a server", "live"),
         )
         asker = _HttpAsker(self, connection)
