@@ -7,10 +7,11 @@ import time
 import pytest
 
 from assay.errors import InputError, ServerError
-from assay.fetching.fetching import fetch_answers
+from assay.fetching.fetching import Kept, fetch_answers
 from assay.fetching.server import HttpSystem
 from assay.fetching.settings import Settings, make_api
 from assay.http import waiting
+from assay.journal import Journal
 from fetching.serving import Reply, ranking, retrieve, serving
 
 QUERIES = {f"q{number}": f"query {number}" for number in range(1, 7)}
@@ -208,6 +209,15 @@ def test_a_wrong_address_ends_the_fetch_at_once(status):
         assert f"Give the address it leads to ({other.address}) if you trust it." in str(refusal.value)
 
 
+def test_a_query_that_always_fails_does_not_stop_the_others_even_if_it_comes_first():
+    def answering(asked, before):
+        return Reply({"error": "boom"}, status=500) if asked_id(asked) == "q1" else retrieve(asked)
+
+    _, fetched = fetched_from(answering, retries=1)
+
+    assert (["q1"], 5) == (list(fetched.failed), len(fetched.answers))
+
+
 def test_a_missing_page_is_a_failure_of_its_query_once_others_were_answered():
     def answering(asked, before):
         return Reply(status=404) if asked_id(asked) == "q3" else retrieve(asked)
@@ -276,6 +286,17 @@ def test_another_question_is_asked_anew(change, tmp_path):
             fetch_answers(system, {"q1": text}, name="live", top_k=top_k, journal=tmp_path / "answers")
 
         assert 2 == len(server.asked)
+
+
+def test_two_processes_do_not_write_one_journal(tmp_path):
+    with Journal(tmp_path / "answers", Kept), pytest.raises(InputError, match="another process is writing this file"):
+        fetch_answers(system_of("http://127.0.0.1:9"), QUERIES, name="live", journal=tmp_path / "answers")
+
+
+def test_an_id_that_is_no_utf8_is_matched_as_it_was_sent():
+    _, fetched = fetched_from(retrieve, {"q\udce9": "a", "q2": "b"}, batch=2)
+
+    assert {"q\udce9", "q2"} == set(fetched.run.queries)
 
 
 def test_a_damaged_journal_is_named(tmp_path):
