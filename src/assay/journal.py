@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import IO, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +19,7 @@ Kept = TypeVar("Kept", bound=Struct)
 class Journal(Generic[Kept]):
     """Values by key in one file, a line each. What a killed process could not finish is left out when it is read.
 
-    Several threads may add at once. Each value is on disk before `add` returns.
+    Several threads may add at once, but one process at a time. Each value is on disk before `add` returns.
     """
 
     def __init__(self, file: Path, kind: type[Kept]) -> None:
@@ -29,6 +29,7 @@ class Journal(Generic[Kept]):
             file.parent.mkdir(parents=True, exist_ok=True)
             self._file = file.open("a+b", buffering=0)
         try:
+            _lock(self._file)
             self._values = self._read()
         except InputError:
             self._file.close()
@@ -71,6 +72,21 @@ class Journal(Generic[Kept]):
                 raise InputError("is damaged. Delete it to begin again.", source=self._file.name) from None
             found[key] = value
         return found
+
+
+def _lock(file: IO[bytes]) -> None:
+    """Keep other processes out until the file is closed, if the system supports it: they would do the work again."""
+    try:
+        import fcntl
+
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(
+            "another process is writing this file. Wait until it has finished, or choose another output.",
+            source=file.name,
+        ) from None
+    except (ImportError, OSError):  # Windows, or a file system without locks
+        return
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

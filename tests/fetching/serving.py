@@ -33,6 +33,7 @@ class Asked(Struct, frozen=True):
     parameters: dict[str, str]
     headers: dict[str, str]
     body: bytes
+    before: int = 0  # requests on the same connection
 
     @property
     def json(self) -> Any:
@@ -50,6 +51,7 @@ class Reply(Struct, frozen=True):
     closes: bool = False
     cut: int | None = None  # sends only so many bytes of the body
     endless: bytes = b""  # sends this again and again
+    drips: bytes = b""  # sends this and then headers without end, a byte at a time
 
 
 Answering = Callable[[Asked, int], Reply]  # from a request and the number of requests before it
@@ -87,6 +89,7 @@ def serving(answering: Answering | Reply) -> Iterator[Server]:
 def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        before = 0
 
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
@@ -96,7 +99,9 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 server.at_once += 1
                 server.most_at_once = max(server.most_at_once, server.at_once)
             try:
-                self.send(server.reply(Asked(self.command, parts.path, parameters, dict(self.headers), body)))
+                asked = Asked(self.command, parts.path, parameters, dict(self.headers), body, self.before)
+                self.before += 1
+                self.send(server.reply(asked))
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True
             finally:
@@ -113,6 +118,9 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return
             server.closing.wait(reply.seconds)
+            self.wfile.write(reply.drips)
+            while reply.drips and not server.closing.wait(0.05):
+                self.wfile.write(b"X")
             content = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
             self.send_response(reply.status)
             for name, value in reply.headers.items():

@@ -148,6 +148,61 @@ def test_wrong_usage(arguments, message, folder):
     assert not (folder / "live.run").exists()
 
 
+@pytest.mark.parametrize(
+    ("queries", "arguments", "message"),
+    [
+        ("q 1\tmouse\n", (), "query id 'q 1' contains whitespace"),
+        ("q1\tmouse\n", ("--tag", "a b"), "the tag 'a b' contains whitespace"),
+    ],
+)
+def test_what_the_format_cannot_hold_is_found_before_the_asking(queries, arguments, message, folder):
+    (folder / "few.tsv").write_text(queries)
+    with serving(retrieve) as server:
+        done = fetch(folder, "--endpoint", server.address, "--queries", "few.tsv", "-o", "live.run", *arguments)
+
+    assert (2, []) == (done.returncode, server.asked)
+    assert message in done.stderr
+
+
+def test_documents_that_the_format_cannot_hold_are_kept(folder):
+    def answering(asked, before):
+        query = asked.json["queries"][0]["query_id"]
+        return Reply({"results": [{"query_id": query, "segments": [{"segment_id": "a b"}]}]})
+
+    with serving(answering) as server:
+        given = ("--endpoint", server.address, "--queries", "few.tsv", "-o", "live.run")
+        refused = fetch(folder, *given)
+        done = fetch(folder, *given, "--to", "jsonl")
+
+    assert (2, 0, 2) == (refused.returncode, done.returncode, len(server.asked))
+    assert "run the same command with another --to, and nothing is asked again." in refused.stderr
+
+
+def test_nothing_is_written_beside_a_device(folder):
+    (folder / "null").symlink_to("/dev/null")
+    with serving(retrieve) as server:
+        done = fetch(folder, "--endpoint", server.address, "--queries", "few.tsv", "-o", "null", "--to", "trec")
+
+    assert 0 == done.returncode
+    assert {"queries.tsv", "few.tsv", "null"} == {path.name for path in folder.iterdir()}
+
+
+def test_queries_in_the_place_of_the_report_are_never_overwritten(folder):
+    (folder / "live.run.fetch.json").write_text('{"q1": "mouse"}')
+    done = fetch(folder, "--command", "y", "--queries", "live.run.fetch.json", "-o", "live.run")
+
+    assert (2, '{"q1": "mouse"}') == (done.returncode, (folder / "live.run.fetch.json").read_text())
+
+
+def test_ids_that_are_no_utf8_are_written(folder):
+    (folder / "few.tsv").write_bytes(b"q\xe9\tcaf\xe9\n")
+    with serving(retrieve) as server:
+        done = fetch(folder, "--endpoint", server.address, "--queries", "few.tsv", "-o", "live.run", "--top-k", 1)
+
+    assert 0 == done.returncode, done.stderr
+    assert b"q\xe9 Q0 " in (folder / "live.run").read_bytes()
+
+
 def test_the_queries_are_never_overwritten(folder):
     done = fetch(folder, "--command", "y {query}", "--queries", "few.tsv", "-o", "few.tsv")
 

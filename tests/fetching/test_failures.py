@@ -7,10 +7,11 @@ import time
 import pytest
 
 from assay.errors import InputError, ServerError
-from assay.fetching.fetching import fetch_answers
+from assay.fetching.fetching import Kept, fetch_answers
 from assay.fetching.server import HttpSystem
 from assay.fetching.settings import Settings, make_api
 from assay.http import waiting
+from assay.journal import Journal
 from fetching.serving import Reply, ranking, retrieve, serving
 
 QUERIES = {f"q{number}": f"query {number}" for number in range(1, 7)}
@@ -26,10 +27,10 @@ def system_of(endpoint: str, **given) -> HttpSystem:
     return HttpSystem(endpoint, make_api("retrieve", Settings(), None), "retrieve", **given)
 
 
-def fetched_from(answering, queries=QUERIES, *, retries=3, timeout=0.5, **given):
+def fetched_from(answering, queries=QUERIES, *, retries=3, timeout=0.5, batch=1, **given):
     with serving(answering) as server:
         return server, fetch_answers(
-            system_of(server.address, timeout=timeout), queries, name="live", retries=retries, **given
+            system_of(server.address, timeout=timeout, batch=batch), queries, name="live", retries=retries, **given
         )
 
 
@@ -43,7 +44,6 @@ FAULTS = {
     "cut off": Reply({"results": []}, cut=5),
     "broken JSON": Reply(b'{"results": [{"query_id"'),
     "no answer in time": Reply(hangs=True),
-    "closed": Reply(closes=True),
     "no answer for the query": Reply({"results": []}),
 }
 
@@ -121,6 +121,30 @@ def test_a_server_that_drips_is_late():
     }
 
 
+@pytest.mark.parametrize("drips", [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1"])
+def test_a_server_that_drips_headers_is_late(drips):
+    def answering(asked, before):
+        return Reply(drips=drips) if asked_id(asked) == "q2" else retrieve(asked)
+
+    start = time.monotonic()
+    _, fetched = fetched_from(answering, {"q1": "a", "q2": "b"}, retries=0, timeout=0.5)
+
+    assert "no answer after 0.5 seconds (time-out)" == fetched.failed["q2"].reason
+    assert time.monotonic() - start < 10
+
+
+def test_a_connection_that_the_server_has_closed_is_no_failure():
+    """It answers one request on each connection, and closes the connection when the next one comes."""
+
+    def answering(asked, before):
+        return Reply(closes=True) if asked.before else retrieve(asked)
+
+    _, fetched = fetched_from(answering, concurrency=2, retries=0)
+
+    assert fetched.is_complete
+    assert {1} == {len(each) for each in fetched.requests.values()}
+
+
 def test_a_server_says_when_to_come_back():
     """All threads leave it alone for so long."""
 
@@ -158,7 +182,7 @@ def test_a_server_that_dies_ends_the_fetch_and_keeps_what_came():
 
     assert (10, 90) == (len(fetched.answers), len(fetched.failed))
     assert 85 == sum(each.reason == "not asked" for each in fetched.failed.values())
-    assert 20 == len(server.asked)
+    assert 21 == len(server.asked)  # once on the connection that was kept open
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -183,6 +207,15 @@ def test_a_wrong_address_ends_the_fetch_at_once(status):
     assert f"no query was answered: status {status}" in str(refusal.value)
     if status < 400:
         assert f"Give the address it leads to ({other.address}) if you trust it." in str(refusal.value)
+
+
+def test_a_query_that_always_fails_does_not_stop_the_others_even_if_it_comes_first():
+    def answering(asked, before):
+        return Reply({"error": "boom"}, status=500) if asked_id(asked) == "q1" else retrieve(asked)
+
+    _, fetched = fetched_from(answering, retries=1)
+
+    assert (["q1"], 5) == (list(fetched.failed), len(fetched.answers))
 
 
 def test_a_missing_page_is_a_failure_of_its_query_once_others_were_answered():
@@ -253,6 +286,17 @@ def test_another_question_is_asked_anew(change, tmp_path):
             fetch_answers(system, {"q1": text}, name="live", top_k=top_k, journal=tmp_path / "answers")
 
         assert 2 == len(server.asked)
+
+
+def test_two_processes_do_not_write_one_journal(tmp_path):
+    with Journal(tmp_path / "answers", Kept), pytest.raises(InputError, match="another process is writing this file"):
+        fetch_answers(system_of("http://127.0.0.1:9"), QUERIES, name="live", journal=tmp_path / "answers")
+
+
+def test_an_id_that_is_no_utf8_is_matched_as_it_was_sent():
+    _, fetched = fetched_from(retrieve, {"q\udce9": "a", "q2": "b"}, batch=2)
+
+    assert {"q\udce9", "q2"} == set(fetched.run.queries)
 
 
 def test_a_damaged_journal_is_named(tmp_path):

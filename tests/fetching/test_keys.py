@@ -57,6 +57,38 @@ def test_the_key_is_in_one_header_and_in_no_file_or_output(tmp_path, monkeypatch
     assert not [form for form in FORMS if form in everything]
 
 
+PADDED = "x" * 35 + KEY  # a message that quotes it would cut it, and show the first half of the key
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"query_id": "q2", "segments": [{"segment_id": f"d-{KEY}"}]},
+        {"query_id": "q2", "segments": [{"segment_id": "a", "score": PADDED}]},
+        {"query_id": PADDED, "segments": []},
+    ],
+)
+def test_an_answer_that_repeats_the_key_is_a_failure(answer, monkeypatch):
+    """It would be in the run."""
+    monkeypatch.setenv("ASSAY_API_KEY", KEY)
+
+    def answering(asked, before):
+        return Reply({"results": [answer]}) if before else retrieve(asked)
+
+    with serving(answering) as server:
+        fetched = fetch_answers(system_of(server.address), {"q1": "a", "q2": "b"}, name="live")
+
+    assert "the answer repeats the key" == fetched.failed["q2"].reason
+
+
+def test_a_proxy_that_is_none_is_named_without_its_password(monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", "odd://ann:planted-password@proxy")
+    with pytest.raises(ServerError, match="the proxy that the environment names cannot be used") as refusal:
+        fetch_answers(system_of("https://search.example.org"), {"q1": "a"}, name="live")
+
+    assert "planted" not in str(refusal.value)
+
+
 def test_settings_name_another_header_and_variable(tmp_path):
     (tmp_path / "queries.tsv").write_text("q1\ta\n")
     (tmp_path / "key.toml").write_text('header = "Authorization"\nvariable = "SEARCH_KEY"\nprefix = "Bearer "\n')

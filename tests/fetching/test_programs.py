@@ -123,6 +123,23 @@ def test_nul_cannot_be_an_argument(tmp_path):
     assert "the query has a NUL character, which no command line can hold" == found.failed["q2"].reason
 
 
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("print('wrong:', a[1], file=sys.stderr); sys.exit(3)", "exit status 3, 'wrong: ***'"),
+        ("print('d-' + a[1])", "it printed a key or password of its command line"),
+    ],
+)
+def test_a_key_in_the_command_is_hidden_even_if_the_program_repeats_it(code, reason, tmp_path):
+    asked = program(
+        tmp_path, f"if a[2] == 'good': print('d0'); sys.exit()\n{code}", "--api-key planted-7f3a91c2 {query}"
+    )
+    found = fetched(asked, {"q1": "good", "q2": "bad"})
+
+    assert reason == found.failed["q2"].reason
+    assert "planted" not in f"{asked.place} {asked.identity}"
+
+
 # Functions
 
 
@@ -187,6 +204,32 @@ def test_a_function_goes_on_where_it_stopped(tmp_path):
 def test_what_cannot_be_asked(wrong):
     with pytest.raises(FetchError, match="expected a function from the text of a query"):
         assay.fetch({"q1": "x"}, wrong)
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        (["green tea"], "a list has no ids and texts: pass the queries as a dict {id: text}, or a file."),
+        ({"q1": None}, "query q1: the text cannot be a value of type NoneType."),
+        ({"q1": [0.5]}, "query q1: the text cannot be a value of type list."),
+        ({1: "a", "1": "b"}, "two queries have the same id: a number and its digits as text are one."),
+    ],
+)
+def test_queries_that_cannot_be_asked(queries, message):
+    with pytest.raises(FetchError) as refusal:
+        assay.fetch(queries, lambda text: ["a"])
+
+    assert message == str(refusal.value)
+
+
+def test_the_password_in_the_message_of_a_function_is_hidden():
+    def search(text: str):
+        raise OSError("cannot reach https://ann:planted-pw@db.example.org")
+
+    with pytest.raises(ServerError, match=r"OSError: cannot reach https://\*\*\*@db") as refusal:
+        assay.fetch({"q1": "x"}, search)
+
+    assert "planted" not in str(refusal.value)
 
 
 def test_no_queries():

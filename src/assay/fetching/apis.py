@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.errors import FetchError, did_you_mean
+from assay.errors import FetchError, did_you_mean, show_id
 from assay.fetching.paths import checked_path
 from assay.fetching.templates import PLACES, check_places
 from assay.inputs.toml import parse_toml
@@ -57,10 +57,20 @@ class Api(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         if self.score is not None:
             checked_path(self.score, "score")
         check_places([self.body, self.parameters, self.always], source)
+        if self.path and not self.path.startswith("/"):
+            raise FetchError(f"{source}: path cannot be {show_id(self.path)!r}; it begins with a slash.")
+        if self.body is not None and not isinstance(self.body, dict):
+            raise FetchError(f"{source}: body takes a JSON object, the body of a request.")
         if self.batch is not None:
             check_places([self.batch.query, *self.batch.lines], source, (*PLACES, BODY))
             check_places(self.batch.body, source, (QUERIES, "top_k", "mode"))
         return self
+
+    @property
+    def requests(self) -> list[Any]:
+        """All that may have places."""
+        several = [] if self.batch is None else [self.batch.body, self.batch.query, *self.batch.lines]
+        return [self.body, self.always, self.parameters, *several]
 
     @property
     def is_batched(self) -> bool:

@@ -35,7 +35,7 @@ from assay.words import number_of, writable_text
 DEFAULT_TOP = 100
 DEFAULT_RETRIES = 5  # of a server; programs and functions are asked once
 GRACE = 10.0  # seconds that requests under way get to finish after Ctrl-C
-_GIVES_UP = 5  # queries that fail one after the other before the rest is not asked; one, if none was ever answered
+_GIVES_UP = 5  # queries that fail one after the other before the rest is not asked; one, if nobody was ever there
 _PLACE_OR_KEY = frozenset({401, 403})  # statuses that every query would get
 _PLACE = frozenset({404, 405, *range(300, 400)})  # the same, if no query has been answered
 
@@ -130,7 +130,7 @@ def fetch(
     >>> fetched.run.doc.tolist(), fetched.empty, fetched.is_complete
     (['a', 'b'], ('q2',), True)
     """
-    texts = query_texts(queries)
+    texts = _texts(queries)
     if not hasattr(system, "identity"):
         if not callable(system):
             raise FetchError("expected a function from the text of a query to its documents, best first.")
@@ -138,7 +138,7 @@ def fetch(
     asked = cast("System", system)
     fetched = fetch_answers(
         asked,
-        {str(query): text for query, text in texts.items()},
+        texts,
         name=name or (asked.name if isinstance(asked, Function) else "run"),
         top_k=top_k,
         concurrency=concurrency,
@@ -149,6 +149,19 @@ def fetch(
     if fetched.failed:
         warnings.warn(failures_in_words(fetched), IncompleteWarning, stacklevel=2)
     return fetched
+
+
+def _texts(queries: QueriesLike) -> Mapping[str, str]:
+    """The text of each query."""
+    if isinstance(queries, list | tuple):
+        raise FetchError("a list has no ids and texts: pass the queries as a dict {id: text}, or a file.")
+    texts = query_texts(queries)
+    if isinstance(queries, Mapping) and len(texts) < len(queries):
+        raise FetchError("two queries have the same id: a number and its digits as text are one.")
+    for query, text in texts.items():
+        if not isinstance(text, str):
+            raise FetchError(f"query {show_id(query)}: the text cannot be a value of type {type(text).__name__}.")
+    return texts
 
 
 def failures_in_words(fetched: Fetched) -> str:
@@ -303,7 +316,8 @@ class _Work:
                 status = failure.status
                 if status in _PLACE_OR_KEY or (status in _PLACE and not self._answered_any):
                     self.ending = self.ending or failure
-                if self.ending is not None or self._failures >= (_GIVES_UP if self._answered_any else 1):
+                nobody = failure.is_unreachable and not self._answered_any
+                if self.ending is not None or nobody or self._failures >= _GIVES_UP:
                     self._stopped.set()
         self._tell(len(queries))
 

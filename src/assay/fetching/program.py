@@ -86,6 +86,8 @@ class _Programs:
 
     def __init__(self, settings: Program) -> None:
         self._settings = settings
+        self._secrets = Secrets()
+        self._secrets.hide(settings.command)  # learns what the program must not repeat
         self._lock, self._closed = threading.Lock(), False
         self._running: set[subprocess.Popen[bytes]] = set()
 
@@ -98,7 +100,10 @@ class _Programs:
 
     def ask(self, queries: Sequence[Query], top_k: int) -> Outcomes:
         (query,) = queries
-        return {query.id: _documents(self._printed(query, top_k), top_k, self._settings.repeats)}
+        printed = self._printed(query, top_k).decode("utf-8", "surrogateescape")
+        if self._secrets.hide_known(printed) != printed:
+            raise Failure("it printed a key or password of its command line")
+        return {query.id: _documents(printed, top_k, self._settings.repeats)}
 
     def _printed(self, query: Query, top_k: int) -> bytes:
         """What the program prints for a query; raises Failure if it fails."""
@@ -134,8 +139,14 @@ class _Programs:
         if late.is_set():
             raise Failure(f"no answer after {self._settings.timeout:g} seconds (time-out)", again=True)
         if status != 0:
-            raise Failure(f"{_status(status)}{_said(b''.join(complaints))}", again=True)
+            raise Failure(f"{_status(status)}{self._said(b''.join(complaints))}", again=True)
         return printed
+
+    def _said(self, complaint: bytes) -> str:
+        """The last line that a program printed about an error."""
+        lines = complaint.decode("utf-8", "replace").strip().splitlines()
+        shown = show_id(self._secrets.hide(lines[-1].strip()), _SHOWN) if lines else ""
+        return f", '{shown}'" if shown else ""
 
     def _started(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
         if any("\0" in argument for argument in arguments):
@@ -211,17 +222,10 @@ def _status(status: int) -> str:
     return f"exit status {status}"
 
 
-def _said(complaint: bytes) -> str:
-    """The last line that a program printed about an error."""
-    lines = complaint.decode("utf-8", "replace").strip().splitlines()
-    shown = show_id(Secrets().hide(lines[-1].strip()), _SHOWN) if lines else ""
-    return f", '{shown}'" if shown else ""
-
-
-def _documents(printed: bytes, top_k: int, repeats: Repeats) -> Answered | Failure:
+def _documents(printed: str, top_k: int, repeats: Repeats) -> Answered | Failure:
     """The documents in the lines of a program."""
     docs, scores = [], []
-    for count, line in enumerate(printed.decode("utf-8", "surrogateescape").split("\n"), 1):
+    for count, line in enumerate(printed.split("\n"), 1):
         doc, tab, score = line.rstrip("\r").partition("\t")
         if not doc.strip():
             if score.strip():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -27,6 +28,8 @@ KEY_VARIABLE, KEY_HEADER = "ASSAY_API_KEY", "X-API-Key"
 LARGEST = 32 << 20  # bytes of an answer
 _EXAMPLE = "https://search.example.org/retrieve"
 _JSON, _LINES = "application/json", "application/x-ndjson"
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE = re.compile(r"|[!-~](?:[ \t!-~]*[!-~])?")
 _SPARE = 10_000  # repeated documents that are looked at beyond the number asked for
 
 
@@ -66,12 +69,27 @@ class HttpSystem(Struct, frozen=True, dict=True):
         checked_number(self.timeout, "timeout", 0.001)
         checked_number(self.batch, "batch", 1, whole=True)
         self.address  # noqa: B018  (raises unless it is one)
-        for name, value in (*self.api.headers.items(), *self.api.parameters.items()):
-            if is_secret_name(name, value) or Secrets().hide(value) != value:
+        self._check_secrets()
+        for name, value in self.api.headers.items():
+            if not _HEADER.fullmatch(name) or not _VALUE.fullmatch(value):
                 raise ServerError(
-                    f"{show_id(name)} looks like a key. Put it into an environment variable, and name that and the header "
-                    'in the settings: variable = "MY_KEY" and header = "Authorization".'
+                    f"the header {show_id(name)!r} cannot be sent: headers are lines of ASCII characters."
                 )
+        if self.mode is not None and "mode" not in places_in(self.api.requests):
+            raise ServerError(
+                f"the request of the API {self.api_name!r} has no place for a mode. Write {{{{mode}}}} into a template, or "
+                "leave out `mode=`."
+            )
+
+    def _check_secrets(self) -> None:
+        """Refuse a key in the settings: they are meant to be shared."""
+        named = (*self.api.headers.items(), *self.api.parameters.items())
+        secret = [name for name, value in named if is_secret_name(name, value) or Secrets().hide(value) != value]
+        if secret or Secrets().hide(self.api.path) != self.api.path:
+            raise ServerError(
+                f"{show_id(secret[0]) if secret else 'path'} looks like a key. Put it into an environment variable, and name that "
+                'and the header in the settings: variable = "MY_KEY" and header = "Authorization".'
+            )
 
     @cached_property
     def address(self) -> Address:
@@ -107,6 +125,7 @@ class HttpSystem(Struct, frozen=True, dict=True):
             key=key,
             timeout=self.timeout,
             largest=LARGEST,
+            resends=True,
             needs=("fetching runs from a server", "live"),
         )
         asker = _HttpAsker(self, connection)
@@ -164,10 +183,13 @@ class _HttpAsker(Struct, frozen=True):
             if len(answers) != len(queries):
                 raise Failure(f"{len(answers):,} answers came for {len(queries):,} queries", again=True)
             return {query.id: self._documents(each, top_k) for query, each in zip(queries, answers, strict=True)}
-        found: dict[str, list[Any]] = {query.id: [] for query in queries}
+        sent = {query.id: writable_text(query.id) for query in queries}  # ids as the server knows them
+        found: dict[str, list[Any]] = {id: [] for id in sent.values()}
         strange: list[str] = []
         for each in answers:
             id = find(each, batch.answer_query)
+            if self._has_key([id]):
+                raise Failure("the answer repeats the key")
             where = found.get(str(id)) if isinstance(id, str | int) else None
             if where is None:
                 strange.append(
@@ -176,7 +198,7 @@ class _HttpAsker(Struct, frozen=True):
             else:
                 where.append(each)
         others = f"; an answer came {strange[0]}" if strange else ""
-        return {query: self._single(given, others, top_k) for query, given in found.items()}
+        return {query: self._single(found[id], others, top_k) for query, id in sent.items()}
 
     def _single(self, given: list[Any], others: str, top_k: int) -> Answered | Failure:
         if len(given) != 1:
@@ -216,13 +238,23 @@ class _HttpAsker(Struct, frozen=True):
         hits = find(answer, api.hits)
         if not isinstance(hits, list):
             return self._refusal(answer, f"the answer has no list at {api.hits}")
+        if _says_error(answer):
+            return self._refusal(answer, "the answer says that there was an error")
         for path in api.partial:
-            if (value := find(answer, path)) is True or (type(value) is int and value > 0):
-                return Failure(f"only a part was searched ({path}: {str(value).lower()})", again=True)
+            if _is_so(value := find(answer, path)):
+                said = self.connection.shown(str(value).lower())
+                return Failure(f"only a part was searched ({path}: {said})", again=True)
         docs = [find(hit, api.id) for hit in hits[: top_k + _SPARE]]
         if NOTHING in docs:
             return Failure(f"document {docs.index(NOTHING) + 1} has no id at {api.id}")
-        return answered(docs, self._scores(hits[: len(docs)]), top_k, self.system.repeats)
+        scores = self._scores(hits[: len(docs)])
+        if self._has_key(docs) or self._has_key(scores or []):  # here, since messages cut what they quote
+            return Failure("the answer repeats the key")
+        return answered(docs, scores, top_k, self.system.repeats)
+
+    def _has_key(self, values: list[Any]) -> bool:
+        text = "\n".join(map(str, values))
+        return self.connection.without_key(text) != text
 
     def _scores(self, hits: list[Any]) -> list[Any] | None:
         path = self.system.api.score
@@ -247,6 +279,19 @@ def _under(url: str, path: str, api: Api) -> str:
     base = base.rstrip("/")
     ends = [each for each in (api.path, api.batch.path if api.batch else "") if each and base.endswith(each)]
     return f"{base.removesuffix(max(ends, key=len, default=''))}{path}{mark}{parameters}" if path else url
+
+
+def _says_error(answer: Any) -> bool:
+    """Whether an answer has an error, beside documents or instead of them."""
+    error = answer.get("error") if isinstance(answer, dict) else None
+    return error is True or (isinstance(error, str | dict | list) and bool(error))
+
+
+def _is_so(value: Any) -> bool:
+    """Whether a value says yes: true, a number above 0, or a word such as Solr's "omitted"."""
+    if isinstance(value, str):
+        return value.casefold() not in ("", "false", "0")
+    return value is True or (type(value) is int and value > 0)
 
 
 def _json(body: bytes) -> Any:

@@ -11,7 +11,7 @@ from msgspec.structs import fields
 from assay.errors import FetchError, did_you_mean
 from assay.fetching.apis import TEMPLATE, Api, find_api, without_batch
 from assay.fetching.server import KeySettings
-from assay.fetching.templates import parse_template
+from assay.fetching.templates import parse_template, places_in
 from assay.formats.sources import open_source
 from assay.formats.text import whole_text
 from assay.inputs.toml import parse_toml
@@ -48,18 +48,20 @@ def make_api(name: str, settings: Settings, template: str | None) -> Api:
         changes["body"] = parse_template(changes["body"], f"{source}: body")
     if template is not None:
         changes["body"], source = parse_template(_text(template), template), template
-        if not isinstance(changes["body"], dict):
-            raise FetchError(f"{template}: expected a JSON object, the body of a request.")
     if name == TEMPLATE and "hits" not in changes:
         raise FetchError(
             'the API \'template\' needs to know where the documents are: write hits = "data.items" and id = "id" into '
             "a TOML file, and give it with `settings=`."
         )
     made = api.but(changes, source).checked(source)
-    if made.body is None and not made.parameters and not made.is_batched:
-        raise FetchError("the request has no place for the query: give its body as a JSON file with `template=`.")
-    # The request of several queries has a form of its own, which a body of one query does not change.
-    return without_batch(made) if "body" in changes and made.is_batched else made
+    if "body" in changes and made.is_batched:
+        made = without_batch(made)  # the request of several queries has a form of its own, which a body does not change
+    if "query" not in places_in(made.requests):
+        raise FetchError(
+            f"{source}: the request has no place for the query: write {{{{query}}}} into its body, a JSON file that "
+            "`template=` names."
+        )
+    return made
 
 
 def _text(path: str) -> str:

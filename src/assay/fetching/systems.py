@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
@@ -14,6 +15,7 @@ from assay.formats.columns import as_id
 from assay.formats.shapes import documents_of
 from assay.http.connection import Failure
 from assay.inputs.queries import Query
+from assay.secrets import Secrets
 
 Repeats: TypeAlias = Literal["error", "first"]
 REPEATS: tuple[Repeats, ...] = get_args(Repeats)
@@ -92,9 +94,8 @@ class _FunctionAsker(Struct, frozen=True):
             if hasattr(found, "__next__"):
                 found = list(found)  # what is computed on demand can fail too
         except Exception as error:
-            raise Failure(
-                f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, again=True
-            ) from error
+            said = Secrets().hide_in_message(str(error))
+            raise Failure(f"{type(error).__name__}: {said}" if said else type(error).__name__, again=True) from error
         return {query.id: _listed(found, query.id, top_k)}
 
     def close(self) -> None:
@@ -116,7 +117,12 @@ def _listed(found: Any, query: str, top_k: int) -> Answered | Failure:
 
 def is_number(value: object) -> bool:
     """Whether a value is a finite number."""
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool | np.complexfloating):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 def answered(

@@ -10,6 +10,7 @@ import numpy as np
 
 from assay.fetching.fetching import Fetched
 from assay.records.model import Digest, Record
+from assay.words import writable_text
 
 FETCH_SCHEMA: Literal["assay/fetch/1"] = "assay/fetch/1"
 
@@ -79,14 +80,14 @@ def fetch_report(
         asked=fetched.queries,
         complete=fetched.is_complete,
         answered=len(fetched.answers),
-        empty=fetched.empty,
-        failed={query: each.reason for query, each in fetched.failed.items()},
+        empty=tuple(map(writable_text, fetched.empty)),
+        failed={writable_text(query): each.reason for query, each in fetched.failed.items()},
         kept=fetched.kept,
         problems=dict(Counter(each.problem for requests in asked.values() for each in requests if each.problem)),
         latency=latency_of(list(fetched.milliseconds.values())),
         notes=fetched.notes,
         per_query={
-            query: QueryRecord(
+            writable_text(query): QueryRecord(
                 documents=len(fetched.answers[query].answered.docs) if query in fetched.answers else None,
                 milliseconds=tuple(each.milliseconds for each in requests),
                 problems=tuple(each.problem for each in requests if each.problem),

@@ -15,7 +15,7 @@ from assay.errors import FetchError, some_of
 from assay.fetching.fetching import DEFAULT_RETRIES, Fetched, fetch_answers
 from assay.fetching.server import HttpSystem
 from assay.fetching.settings import Settings, make_api, read_settings
-from assay.fetching.systems import REPEATS, Repeats
+from assay.fetching.systems import REPEATS, Repeats, checked_number
 from assay.retrieval.base import Progress
 from assay.retrieval.nodes import Made, Task
 from assay.words import number_of
@@ -52,6 +52,12 @@ class HttpMode(Struct, frozen=True, dict=True):
             value = getattr(self, name)
             if not isinstance(value, str) and (value is not None or name in ("endpoint", "api")):
                 raise FetchError(f"{name} cannot be {value!r}; it takes a text.")
+        if not isinstance(self.allow_http, bool):
+            raise FetchError(f"allow_http cannot be {self.allow_http!r}; it takes true or false.")
+        checked_number(self.concurrency, "concurrency", 1, whole=True)
+        checked_number(self.retries, "retries", 0, whole=True)
+        if self.rate is not None:
+            checked_number(self.rate, "rate", 0.001)
         if self.duplicates not in REPEATS:
             raise FetchError(f"duplicates cannot be {self.duplicates!r}; it takes {' or '.join(REPEATS)}.")
         self.system  # noqa: B018  (raises if a setting is wrong)

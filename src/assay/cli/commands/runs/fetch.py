@@ -15,7 +15,7 @@ from assay.cli import note, say, write
 from assay.cli.bars import progress_bars
 from assay.cli.options import metadata_option, spreadsheet_option
 from assay.cli.run_files import FETCH_REPORT
-from assay.errors import show_id
+from assay.errors import InputError, show_id
 from assay.fetching.apis import api_names
 from assay.fetching.fetching import DEFAULT_RETRIES, DEFAULT_TOP, Fetched, fetch_answers
 from assay.fetching.program import Program
@@ -160,9 +160,12 @@ def command(
     outputs = {mode: output.replace(_MODE, mode or "") for mode in names}
     files = [queries, *(path for path in (given["template"], given["settings"]) if path)]
     for path in outputs.values():
-        refuse_overwrite(path, files)
+        for file in (path, *([] if _is_stream(path) else [f"{path}{FETCH_REPORT}", str(_journal(path))])):
+            refuse_overwrite(file, files)
     target = output_format(output, to)
     asked = _queries(queries)
+    for path in outputs.values():
+        _check_names(asked.texts, path, target, tag)
     pace = _Pace(
         top_k,
         concurrency or (AT_ONCE if endpoint else 1),
@@ -173,10 +176,26 @@ def command(
     for mode, path in outputs.items():
         system = _system(endpoint, program, mode, given)
         fetched = _fetched(system, asked.texts, path, pace)
-        written = _Written(path, target, tag, metadata, spreadsheet)
-        _write(fetched, system, asked, pace, written)
+        _write(fetched, system, asked, pace, _Written(path, target, tag, metadata, spreadsheet))
         complete = complete and fetched.is_complete
     sys.exit(0 if complete else 1)
+
+
+def _is_stream(path: str) -> bool:
+    """Whether nothing can be kept beside it: standard output, a pipe or a device."""
+    return path == _STDOUT or (os.path.exists(path) and not os.path.isfile(path))
+
+
+def _check_names(texts: Mapping[str, str], path: str, to: str, tag: str | None) -> None:
+    """Raise for ids of queries and a tag that the format cannot hold, before any query is asked."""
+    from assay.formats.writing import run_as_bytes
+    from assay.tables import Run
+
+    name = _name(path)
+    ids = list(texts)
+    run_as_bytes(
+        Run.from_columns(ids, ["d"] * len(ids), [0.0] * len(ids), name=name, tag=name, source=name), to, tag=tag
+    )
 
 
 def _queries(place: str) -> _Asked:
@@ -219,7 +238,7 @@ def _system(endpoint: str | None, program: str | None, mode: str | None, given: 
 
 
 def _fetched(system: System, texts: Mapping[str, str], path: str, pace: _Pace) -> Fetched:
-    journal = None if path == _STDOUT else _journal(path)
+    journal = None if _is_stream(path) else _journal(path)
     try:
         with progress_bars() as progress:
             return fetch_answers(
@@ -258,7 +277,12 @@ def _write(fetched: Fetched, system: System, asked: _Asked, pace: _Pace, written
     from assay.report.fetching import fetch_lines
 
     path, is_stdout = written.path, written.path == _STDOUT
-    data, left_out = run_as_bytes(fetched.run, written.to, tag=written.tag, spreadsheet=written.spreadsheet)
+    try:
+        data, left_out = run_as_bytes(fetched.run, written.to, tag=written.tag, spreadsheet=written.spreadsheet)
+    except InputError:
+        if not _is_stream(path):
+            say("The answers are kept: run the same command with another --to, and nothing is asked again.")
+        raise
     if written.metadata and written.to == "trec":
         data = _header(fetched, system, asked, pace, written.tag).encode("utf-8", "surrogateescape") + data
     data = data if is_stdout else packed(data, path)
@@ -272,7 +296,7 @@ def _write(fetched: Fetched, system: System, asked: _Asked, pace: _Pace, written
         concurrency=pace.concurrency,
         queries=asked.digest,
     )
-    if not is_stdout:
+    if not _is_stream(path):
         write(encode_record(report), f"{path}{FETCH_REPORT}")
         if fetched.is_complete:
             _journal(path).unlink(missing_ok=True)
