@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("assay", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("coverage", settings.get_profile("assay"), max_examples=15)  # more run the same lines again
 settings.load_profile("assay")
 
 ROOT = Path(__file__).parents[1]

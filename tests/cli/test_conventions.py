@@ -6,11 +6,12 @@ import json
 
 import pytest
 
+from assay.errors import MeasureError
 from assay.example import QRELS, RUNS
 from assay.measures import parse_measure
 from assay.measures.conventions import CONVENTIONS
 from assay.measures.guide import propose
-from assay.measures.presets import PRESETS
+from assay.measures.presets import PRESETS, preset
 from cli.command import assay
 
 KEYWORD, HYBRID = RUNS
@@ -90,6 +91,13 @@ def test_presets_are_measures(name):
     assert ["run", "query", *PRESETS[name].measures, "P@1"] == out.splitlines()[0].split(",")
     assert all(parse_measure(measure) for measure in PRESETS[name].measures)
     assert name in assay("measures", "presets").stdout
+
+
+def test_a_preset_that_is_not_there():
+    with pytest.raises(MeasureError, match=r"no preset called 'bier'; did you mean 'beir'\?"):
+        preset("bier")
+    with pytest.raises(MeasureError, match=f"no preset called 'x'; there are {', '.join(PRESETS)}\\."):
+        preset("x")
 
 
 def test_choose_asks_three_questions():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,11 +17,14 @@ import pytest
 
 from assay.collections import open_collection
 from assay.errors import MissingServerError, RetrievalError
+from assay.http import addresses
 from assay.inputs.documents import Document
 from assay.retrieval.databases import MARKER, Marker, is_abandoned, new_marker, read_marker, this_machine
 from assay.retrieval.modes import make_retriever
 from assay.retrieval.observing import observe
-from assay.retrieval.postgres import connected, parse_address
+from assay.retrieval.pgvector import require_iteration
+from assay.retrieval.postgres import Facts, connected, parse_address
+from assay.retrieval.qdrant import version_of
 from assay.retrieval.retrievers.postgres_lexical import PostgresLexical
 from assay.retrieval.retrievers.sqlite import SQLite
 from benchmark.collection import write_kitchen
@@ -455,6 +459,31 @@ def test_a_server_that_is_not_qdrant_is_one_sentence(postgres, monkeypatch):
     monkeypatch.setattr("assay.retrieval.qdrant.backoff", lambda *_: 0)
     with pytest.raises(MissingServerError, match=r"cannot be asked: [^.]*[^.]\. Check that it runs"):
         make_retriever("qdrant").prepare()
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (
+            {"title": "a web server", "version": "1.16.3"},
+            "is not a Qdrant server. Check the address in ASSAY_QDRANT_URL",
+        ),
+        ({"title": "qdrant - vector search engine"}, "is not a Qdrant server"),
+        (None, "is not a Qdrant server"),
+        ({"title": "qdrant - vector search engine", "version": "1.9.4"}, "is version 1.9.4, and 1.16 is the oldest"),
+    ],
+)
+def test_only_a_qdrant_that_is_new_enough_is_used(said, words, monkeypatch):
+    monkeypatch.setattr("assay.retrieval.qdrant.Qdrant.ask", lambda *_: said)
+    with pytest.raises(MissingServerError, match=re.escape(words)):
+        version_of(addresses.parse_address("http://127.0.0.1:1"))
+
+
+@pytest.mark.parametrize("version", ["0.7.4", "0.5.0"])
+def test_a_graph_needs_a_pgvector_that_searches_on(version):
+    with pytest.raises(MissingServerError, match=f"needs pgvector 0.8 or newer, and the server has {version}"):
+        require_iteration(Facts("16.4", version, "public", True))
+    require_iteration(Facts("16.4", "0.8.0", "public", True))
 
 
 # Addresses and settings

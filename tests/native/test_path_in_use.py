@@ -30,6 +30,8 @@ def test_the_version_says_which_path_is_in_use() -> None:
 
 
 def test_a_kernel_that_is_not_built_is_no_error() -> None:
+    with patch.object(native, "import_module", side_effect=ImportError):
+        assert native._load() is None
     with patch.object(native, "kernel", None):
         assert "NumPy, kernel not built" == native.path_in_use()
         assert not native.enabled()

@@ -152,6 +152,8 @@ def test_f_weighs_recall_by_beta():
     assert 5 * 0.5 * 1.0 / (4 * 0.5 + 1.0) == pytest.approx(value("F(beta=2)@2", [1, 0]))
     assert value("SetF(beta=2)", [1, 0]) == pytest.approx(value("SetF(beta2=4)", [1, 0]))
     assert 0.0 == value("F@2", [0, 0], [1])
+    with pytest.raises(ParameterError, match="SetF is given both beta and beta2; keep one"):
+        value("SetF(beta=2, beta2=4)", [1, 0])
 
 
 def test_judged_only_leaves_unjudged_documents_out():
