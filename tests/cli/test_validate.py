@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+from assay.cli.validation import progress_bar
+from assay.validation.validating import validate_run
 from cli.command import assay
 from docs.schema import problems
 from validation.cases import GOOD_QRELS, GOOD_RUN, QRELS_CASES, RUN_CASES
@@ -278,3 +280,21 @@ def test_hostile_ids_are_data(write, output_format):
         )
     if output_format in ("json", "sarif"):
         json.loads(done.stdout)
+
+
+def test_a_large_file_has_a_bar_where_somebody_watches(tmp_path, monkeypatch):
+    """The bar is full when the whole file has been read; elsewhere there is none."""
+    path = tmp_path / "large.run"
+    path.write_text("".join(f"q{number} Q0 a 1 1 t\n" for number in range(1000)))
+    advanced = []
+    monkeypatch.setattr("rich.progress.Progress.advance", lambda self, task, more: advanced.append(more))
+    with progress_bar(str(path)) as progress:
+        assert progress is None
+    monkeypatch.setattr("assay.cli.validation.is_watched", lambda: True)
+    with progress_bar(str(path)) as progress:
+        assert progress is None  # too small for one
+    monkeypatch.setattr("assay.cli.validation.WORTH_A_BAR", 1)
+    with progress_bar(str(path)) as progress:
+        validate_run(path, progress=progress)
+
+    assert path.stat().st_size == sum(advanced)

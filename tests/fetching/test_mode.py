@@ -89,6 +89,7 @@ def test_a_server_is_a_mode_beside_others(documents, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ("endpoint = 5", "endpoint cannot be 5; it takes a text."),
         ('endpoint = "search"', "endpoint cannot be 'search'; it takes an address"),
         ('endpoint = "http://ann:planted@localhost"', "endpoint contains a user name, a password or a key."),
         ('endpoint = "http://localhost"\napi = "elastic"', "no API is called 'elastic'; did you mean 'elasticsearch'?"),

@@ -7,6 +7,7 @@ import pytest
 from assay.comparison.diffing import diff_runs
 from assay.report.difference import render_html
 from assay.report.difference.charts import charts_of
+from assay.report.difference.documents import render_markdown
 from assay.report.difference.page import page_of
 from report.pages import Page
 from report.samples import HOSTILE
@@ -17,6 +18,14 @@ def changed(query: str = "q", doc: str = "d", count: int = 24, **options):
     before = {f"{query}{n}": {f"{doc}1": 2.0, f"{doc}2": 1.0} for n in range(count)}
     after = {f"{query}{n}": {f"{doc}1" if n % 3 else f"{doc}3": 2.0, f"{doc}2": 1.0} for n in range(count)}
     return diff_runs(before, after, qrels={each: {f"{doc}1": 1} for each in before}, measures=["RR"], **options)
+
+
+def test_identical_runs_have_an_answer_and_no_table():
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    written = render_markdown(diff_runs(run, run), 3)
+
+    assert written.startswith("The only query is identical in the first 100 documents. So are their scores.\n")
+    assert "|" not in written
 
 
 def test_the_page_says_what_changed_first():
