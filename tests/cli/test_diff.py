@@ -225,3 +225,12 @@ def test_no_page_on_a_terminal(files):
 
     assert 2 == status
     assert b"write it to a file: -o diff.html" in screen
+
+
+def test_only_queries_that_lost_are_the_worst(files):
+    """q0 loses its relevant document, q1 has it one rank lower; the other way round, nothing is lost."""
+    one = assay("runs", "diff", "before.run", "after.run", "--qrels", "qrels", "-m", "RR", cwd=files)
+    other = assay("runs", "diff", "after.run", "before.run", "--qrels", "qrels", "-m", "RR", cwd=files)
+
+    assert "Worst: q0 (RR lost 1.00), q1 (RR lost 0.50).\n" in one.stdout.replace("\n(", " (")
+    assert "Worst: " not in other.stdout

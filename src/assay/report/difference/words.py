@@ -108,9 +108,17 @@ def _kinds(found: CutoffDiff, total: int) -> str:
 
 def _worst(diff: RunDiff, place: int) -> str:
     cutoff = diff.cutoffs[place].cutoff
-    worst = [query for query in diff.queries if query.moved[place] > 0][:NAMED]
+    changed = [query for query in diff.queries if query.moved[place] > 0]
+    worst = [query for query in changed if not diff.losses or _is_worse(query, diff)][:NAMED]
+    if not worst:
+        return "."
     named = [f"{show_id(query.query)} ({_how_bad(query, diff, place)})" for query in worst]
     return f". Worst{'' if place == 0 else f' at {cutoff:,}'}: {', '.join(named)}."
+
+
+def _is_worse(query: QueryDiff, diff: RunDiff) -> bool:
+    lost = query.lost[0] if query.lost else None
+    return bool(lost) and ((lost or 0) > 0) == higher_is_better(diff.losses[0].measure)
 
 
 def _how_bad(query: QueryDiff, diff: RunDiff, place: int) -> str:
