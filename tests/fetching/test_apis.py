@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from assay.errors import AssayError, FetchError, ServerError
+from assay.errors import AssayError, FetchError, InputError, ServerError
 from assay.fetching.apis import api_names, known_apis
 from assay.fetching.fetching import fetch_answers
 from assay.fetching.server import HttpSystem
@@ -173,6 +173,14 @@ def test_settings_that_cannot_be_used(settings, message, tmp_path):
         make_api("template", read_settings(str(file)), None)
 
     assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize("read", [read_settings, lambda path: make_api("solr", Settings(), path)])
+def test_a_file_that_is_not_utf_8(read, tmp_path):
+    file = tmp_path / "api"
+    file.write_bytes(b'{"q": "\xff{{query}}"}')
+    with pytest.raises(InputError, match=r"api: is not UTF-8 text\. Save it as UTF-8\."):
+        read(str(file))
 
 
 def test_a_template_that_is_no_json(tmp_path):

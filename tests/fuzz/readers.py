@@ -12,6 +12,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +26,21 @@ from assay.benchmark.recipe import read_recipe
 from assay.collections import check_collection, open_collection
 from assay.collections.columns import parse_collection_columns, parse_files
 from assay.compat import pytrec_eval, trec_eval
-from assay.errors import AssayError
+from assay.errors import AssayError, FetchError
 from assay.evaluation import Coverage
+from assay.fetching.apis import api_names, known_apis
+from assay.fetching.server import HttpSystem
+from assay.fetching.settings import Settings, make_api, read_settings
+from assay.fetching.templates import fill
 from assay.formats.numbers import parse_grades
 from assay.formats.readings import Reading
 from assay.formats.unread import open_run, read_judgments
 from assay.gate.baselines import open_report, side_of_report
 from assay.gate.grammar import parse_rule
+from assay.http.connection import Failure, Response
 from assay.inputs.chunks import read_chunks
 from assay.inputs.documents import read_documents
-from assay.inputs.queries import read_queries
+from assay.inputs.queries import Query, read_queries
 from assay.inputs.query_logs import read_query_log
 from assay.inputs.query_weights import read_query_weights
 from assay.inputs.scores import read_scores
@@ -478,6 +484,46 @@ def _path_reader(
     return Reader(name, act, 1, also, tokens)
 
 
+def _api_settings(desk: Desk, data: bytes, way: int) -> Any:
+    """Settings in TOML, or a template in JSON, and the requests that they make."""
+    name = api_names()[way % len(api_names())]
+    path = str(desk.file("input", data))
+
+    def made() -> str:
+        is_settings = way < len(api_names())
+        api = make_api(name, read_settings(path) if is_settings else Settings(), None if is_settings else path)
+        system = HttpSystem("http://127.0.0.1:9", api, name)
+        return (
+            str(fill([api.body, api.parameters], {"query": '"{{', "query_id": "q", "top_k": 3, "mode": None}))
+            + system.place
+        )
+
+    return outcome(made)
+
+
+def _answers(desk: Desk, data: bytes, way: int) -> Any:
+    """What a server answers to one query, or to two."""
+    names = list(known_apis())
+    name = names[way % len(names)]
+    asker = desk.remember(name, lambda: ExitStack().enter_context(_system(name).open()))
+    asker.connection.send = lambda *_, **__: Response(200, {}, data)
+
+    def asked() -> list[str]:
+        try:
+            found = asker.ask(
+                [Query("q1", "x"), Query("q2", "y")][: min(1 + way // len(names), _system(name).most_at_once)], 3
+            )
+        except Failure as failure:
+            raise FetchError(failure.reason) from None
+        return [str(each) for each in found.values()]
+
+    return outcome(asked)
+
+
+def _system(name: str) -> HttpSystem:
+    return HttpSystem("http://127.0.0.1:9", make_api(name, Settings(), None), name, batch=2)
+
+
 def _recorded(desk: Desk) -> Path:
     """A folder with a report, made by the command."""
 
@@ -653,6 +699,34 @@ def _layout_is_complete() -> None:
 
 
 _layout_is_complete()
+_API_TOKENS = (
+    *(
+        b"hits",
+        b"hits.hits",
+        b"_id",
+        b"_score",
+        b"results",
+        b"segments",
+        b"segment_id",
+        b"query_id",
+        b"responses",
+        b"docs",
+    ),
+    *(
+        b"response",
+        b"error",
+        b"status",
+        b"timed_out",
+        b"_shards",
+        b"{{query}}",
+        b"{{top_k}}",
+        b"$",
+        b"[0]",
+        b"body",
+        b"id",
+    ),
+    *(b"parameters", b"headers", b"method", b"variable", b"prefix", b"score", b"path"),
+)
 
 READERS = {
     reader.name: reader
@@ -677,6 +751,8 @@ READERS = {
         Reader("grammars", _text, 7, (), _GRAMMAR_TOKENS),
         _path_reader("recipe", read_recipe, _TOML_TOKENS),
         _path_reader("targets", read_targets, _TOML_TOKENS),
+        Reader("api_settings", _api_settings, 2 * len(api_names()), ("targets", "json"), (*_TOML_TOKENS, *_API_TOKENS)),
+        Reader("answers", _answers, 2 * len(known_apis()), ("json",), (*_JSON_TOKENS, *_API_TOKENS)),
         Reader("records", _records, 4, (), _JSON_TOKENS, _record_seeds),
         Reader("collection", _collection, 6, ("documents", "queries", "tsv"), _DOCUMENT_TOKENS),
         _path_reader("documents", _documents, _DOCUMENT_TOKENS, ("json", "csv")),

@@ -8,12 +8,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import fields
 
-from assay.errors import FetchError, did_you_mean
+from assay.errors import FetchError, InputError, did_you_mean
 from assay.fetching.apis import TEMPLATE, Api, find_api, without_batch
 from assay.fetching.server import KeySettings
 from assay.fetching.templates import parse_template, places_in
-from assay.formats.sources import open_source
-from assay.formats.text import whole_text
+from assay.formats.sources import read_small
 from assay.inputs.toml import parse_toml
 
 _KEY = {each.name for each in fields(KeySettings)}
@@ -65,5 +64,9 @@ def make_api(name: str, settings: Settings, template: str | None) -> Api:
 
 
 def _text(path: str) -> str:
-    with open_source(path) as content:
-        return whole_text(content)
+    try:
+        return read_small(path).decode("utf-8-sig")  # some editors write a byte order mark
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}.", source=path) from None
+    except UnicodeDecodeError:
+        raise InputError("is not UTF-8 text. Save it as UTF-8.", source=path) from None
