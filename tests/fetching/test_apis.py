@@ -131,6 +131,18 @@ def test_any_other_api_is_a_file(tmp_path):
     assert "/find" == server.asked[0].path
 
 
+def test_a_parameter_may_have_any_name(tmp_path):
+    settings = tmp_path / "api.toml"
+    settings.write_text(
+        'parameters = { kind = "{{query}}", url = "u", body = "b", method = "m" }\nhits = "$"\nid = "$"\n'
+    )
+    with serving(Reply(["a"])) as server:
+        system = system_of("template", server.address, settings=read_settings(str(settings)))
+        fetch_answers(system, {"q1": "x"}, name="live")
+
+    assert {"kind": "x", "url": "u", "body": "b", "method": "m"} == server.asked[0].parameters
+
+
 def test_a_list_of_ids_is_a_ranking(tmp_path):
     settings = tmp_path / "api.toml"
     settings.write_text('body = \'{"q": "{{query}}", "k": {{top_k}}}\'\nhits = "ids[0]"\nid = "$"\n')

@@ -218,7 +218,7 @@ class _HttpAsker(Struct, frozen=True):
             {name: str(value) for name, value in fill(api.parameters, given).items()} if given else api.parameters
         )
         url = _under(self.system.address.url, path, api)
-        response = self.connection.send(api.method, url, content, kind, **parameters)
+        response = self.connection.send(api.method, url, content, kind, parameters)
         if not 200 <= response.status < 300:
             raise self._failure(response)
         return _json(response.body)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from threading import Lock, local
 from time import monotonic
+from types import MappingProxyType
 from typing import Any
 from weakref import WeakSet
 
@@ -105,9 +106,14 @@ class Connection:
         self._client.close()
 
     def send(
-        self, method: str, url: str, body: bytes | None = None, kind: str = "application/json", **parameters: str
+        self,
+        method: str,
+        url: str,
+        body: bytes | None = None,
+        kind: str = "application/json",
+        parameters: Mapping[str, str] = MappingProxyType({}),
     ) -> Response:
-        """The response, whatever its status; raises Failure if there is none."""
+        """The response, whatever its status; raises Failure if there is none. `parameters` are added to the address."""
         self._request.deadline = monotonic() + self._timeout
         while True:
             try:
