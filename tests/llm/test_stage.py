@@ -117,11 +117,15 @@ def test_ctrl_c_does_not_wait_for_a_server_that_never_answers(tmp_path):
     with serving(Reply(hangs=True)) as fake:
         program = [sys.executable, "-m", "assay", "benchmark", "run", str(kitchen(tmp_path, fake)), "--output", "out"]
         process = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while not fake.requests and process.poll() is None:
-            time.sleep(0.005)
-        process.send_signal(signal.SIGINT)
+        try:
+            while not fake.requests and process.poll() is None:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGINT)
 
-        assert 130 == process.wait(timeout=60)  # the time-out of a request is 120 seconds
+            assert 130 == process.wait(timeout=60)  # the time-out of a request is 120 seconds
+        finally:
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
@@ -30,6 +30,7 @@ from assay.http.waiting import LONGEST_ASKED, backoff
 from assay.inputs.queries import Query
 from assay.journal import Journal
 from assay.tables import Run
+from assay.waiting import as_they_end
 from assay.words import number_of, writable_text
 
 DEFAULT_TOP = 100
@@ -248,7 +249,7 @@ class _Work:
         under_way: list[Future[None]] = []
         try:
             under_way = [pool.submit(self._ask, asker, batch) for batch in batches]
-            for each in as_completed(under_way):
+            for each in as_they_end(under_way):
                 each.result()
         except BaseException:
             self._stop()

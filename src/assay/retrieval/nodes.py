@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -37,6 +37,7 @@ from assay.retrieval.reranking import OpenReranker, Reranked, Reranker, Work, fa
 from assay.retrieval.texts import Texts
 from assay.rules import Rules
 from assay.tables import Floats, Run
+from assay.waiting import as_they_end
 
 DEFAULT_TOP = 100  # documents that a reranker reads for each query
 _JOURNAL = "answers.jsonl"
@@ -334,7 +335,7 @@ def _each(work: Callable[[str], None], queries: Sequence[str], at_once: int) -> 
     """
     pool, waits = ThreadPoolExecutor(max(at_once, 1), thread_name_prefix="rerank"), True
     try:
-        for finished in as_completed([pool.submit(work, query) for query in queries]):
+        for finished in as_they_end([pool.submit(work, query) for query in queries]):
             yield finished.result()
     except KeyboardInterrupt:
         waits = False
