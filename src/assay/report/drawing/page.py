@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from assay.errors import show_id
+from assay.errors import for_terminal, show_id
 from assay.report.drawing.charts import Drawings
 from assay.report.drawing.vega import COLOURS
 
@@ -44,9 +44,9 @@ def render_page(template: str, drawings: Drawings, *, script: str = "", data: An
     """
     from markupsafe import Markup
 
-    style, code = _style(), _template(script) if script else ""
+    style, code = style_sheet(), template_text(script) if script else ""
     return (
-        _environment()
+        environment()
         .get_template(template)
         .render(
             drawings={name: Markup(svg) for name, svg in drawings.svgs.items()},
@@ -54,15 +54,17 @@ def render_page(template: str, drawings: Drawings, *, script: str = "", data: An
             policy=Markup(_policy(code, style)),
             style=Markup(style),
             script=Markup(code),
-            data=Markup(_json(data)),
+            data=Markup(script_json(data)),
             **context,
         )
     )
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates; whatever they print is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup, escape
 
     environment = Environment(
         loader=PackageLoader("assay.report", "templates"),
@@ -73,6 +75,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["id"] = lambda text: show_id(text, ID)
+    environment.filters["as_json"] = lambda data: Markup(script_json(data))
+    environment.filters["whole"] = lambda text: escape(for_terminal(text))  # lines to be copied or edited: never cut
     return environment
 
 
@@ -82,19 +86,20 @@ def _shown(value: Any) -> Any:
 
 
 @cache
-def _template(name: str) -> str:
+def template_text(name: str) -> str:
+    """A file beside the templates."""
     return files("assay.report").joinpath("templates", name).read_text("utf-8")
 
 
 @cache
-def _style() -> str:
+def style_sheet() -> str:
     """The style sheet, with rules that map chart colours to its variables, so charts follow light and dark mode."""
     rules = [
         f'.chart [{attribute}="{colour}"] {{ {attribute}: var(--{name}); }}'
         for name, colour in COLOURS.items()
         for attribute in ("fill", "stroke")
     ]
-    return "\n".join([_template("report.css"), *rules, ""])
+    return "\n".join([template_text("report.css"), *rules, ""])
 
 
 def _policy(script: str, style: str) -> str:
@@ -107,6 +112,6 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _json(data: Any) -> str:
+def script_json(data: Any) -> str:
     """JSON that is safe inside a script element."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).translate(_JSON_ESCAPES)

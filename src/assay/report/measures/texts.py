@@ -26,7 +26,7 @@ def list_as_text(pages: Sequence[Page]) -> str:
     """All measures, family by family."""
     width = max(len(page.name) for page in pages) + 2
     lines: list[str] = []
-    for family, members in _by_family(pages):
+    for family, members in by_family(pages):
         lines += [family, ""]
         for page in members:
             names = ", ".join(f"{tool}: {name}" for tool, name in page.names if tool in ("here also", "trec_eval"))
@@ -35,7 +35,8 @@ def list_as_text(pages: Sequence[Page]) -> str:
     return "\n".join(lines) + "For details: assay measures explain NAME\n"
 
 
-def _by_family(pages: Sequence[Page]) -> Iterable[tuple[str, list[Page]]]:
+def by_family(pages: Sequence[Page]) -> Iterable[tuple[str, list[Page]]]:
+    """The pages of each family, with its name."""
     order = list(FAMILIES)
     ranked = sorted(pages, key=lambda page: order.index(page.family) if page.family in FAMILIES else len(order))
     for family, members in groupby(ranked, key=lambda page: page.family):
@@ -71,7 +72,7 @@ def page_as_text(page: Page) -> str:
 def list_as_markdown(pages: Sequence[Page]) -> str:
     """The reference page of all measures."""
     parts = [f"All examples use {example_in_words(topics=True)}.\n"]
-    for family, members in _by_family(pages):
+    for family, members in by_family(pages):
         parts.append(f"## {family}\n")
         parts += [page_as_markdown(page) for page in members]
     return "\n".join(parts)
