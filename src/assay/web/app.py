@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from assay.errors import AssayError, for_terminal
+from assay.errors import for_terminal
 from assay.web.assets import Assets
 from assay.web.charts import TASKS, Bundle
 from assay.web.data_folder import DataFolder
@@ -50,13 +50,13 @@ def make_app(
         return answers.answer(request, error)
 
     app = Starlette(
-        routes=[*Bundle(workers).routes(), *assets.routes(), *routes],
+        routes=[*Bundle(workers, settings.read_only).routes(), *assets.routes(), *routes],
         middleware=[
             Middleware(SafeHeaders),
             Middleware(Errors, answers),
             Middleware(Guard, settings, door),
         ],
-        exception_handlers={HTTPException: answer, AssayError: answer},
+        exception_handlers={HTTPException: answer},  # otherwise Starlette answers them in its own words
     )
     app.state.settings, app.state.door, app.state.assets = settings, door, assets
     app.state.data_folder = DataFolder(settings.data, settings.read_only)

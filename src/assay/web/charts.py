@@ -1,7 +1,8 @@
 """The script that draws charts in a browser: made from the drawing package when it is first needed, and kept.
 
 It is the bundle of Vega, Vega-Lite and Vega-Embed that the package holds, so nothing is downloaded. Making it takes a
-second and a process that runs V8. It is kept in the user's cache folder, or in memory where that cannot be written.
+second and a process that runs V8. It is kept in the user's cache folder; only in memory with --read-only, or where that cannot
+be written.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from assay.web.workers import Workers
 
 TASK = "bundle of charts"
 TASKS = {TASK: "assay.web.charts:make_bundle"}
-SNIPPET = "window.assayCharts = { embed: vegaEmbed, loader: vega.loader };"  # what `static/charts.js` uses
+SNIPPET = "window.assayCharts = { embed: vegaEmbed };"  # what `static/charts.js` uses
 _PACKAGE = "vl-convert-python"
 
 
@@ -56,8 +57,8 @@ def make_bundle() -> bytes:
 class Bundle:
     """The bundle, once somebody has asked for it."""
 
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
+    def __init__(self, workers: Workers, read_only: bool) -> None:
+        self._workers, self._read_only = workers, read_only
         self._making: asyncio.Task[bytes] | None = None
 
     def routes(self) -> list[BaseRoute]:
@@ -82,7 +83,8 @@ class Bundle:
         if importlib.util.find_spec("vl_convert") is None:
             raise HTTPException(404, "drawing charts needs one more package: pip install 'assay-ir[web]'")
         packed: bytes = await self._workers.do(TASK)
-        await asyncio.to_thread(_keep, file, packed)
+        if not self._read_only:
+            await asyncio.to_thread(_keep, file, packed)
         return packed
 
 

@@ -18,12 +18,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from assay.web.errors import plain_page
-from assay.web.safety import SafeHeaders, with_safe_headers
+from assay.web.safety import SafeHeaders, too_long, too_much, with_safe_headers
 from assay.web.settings import Limits
 
 SPARE = 16  # connections that never work, so that there is always one to say that all others do
 _PROGRESS = 64 << 10  # bytes that a client reads in time
-_HEADERS = 32 << 10  # bytes
 _BUSY = "the workbench is busy: too many requests at the same time. Try again in a moment."
 _LINE = re.compile(rb"[^\r\n]*")
 
@@ -124,9 +123,9 @@ class Connection(H11Protocol):
         unread, _ = self.conn.trailing_data
         line = _LINE.match(unread)
         if line is not None and line.end() > self._limits.address:
-            self._refuse(414, f"the address is longer than {self._limits.address >> 10} KB.")
-        elif len(unread) > self._limits.address:
-            self._refuse(431, f"the headers of the request are longer than {_HEADERS >> 10} KB.")
+            self._refuse(414, too_long(self._limits).detail)
+        elif len(unread) > self._limits.head:
+            self._refuse(431, too_much(self._limits).detail)
         else:
             self._refuse(400, "this is not a request of HTTP/1.1, or lacks its Host.")
 
@@ -147,7 +146,8 @@ class Connection(H11Protocol):
         headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
         headers.append((b"connection", b"close"))
         answer = h11.Response(status_code=status, headers=with_safe_headers(headers))
-        for event in (answer, h11.Data(data=body), h11.EndOfMessage()):
+        is_head = self.conn.our_state is h11.SEND_RESPONSE and self.scope["method"] == "HEAD"
+        for event in (answer, h11.Data(data=b"" if is_head else body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
         if self.cycle is not None:
@@ -184,7 +184,7 @@ class Connection(H11Protocol):
         if self._state == "reading" and self._unread - left >= _PROGRESS:
             self._unread = left
             self._timer = self.loop.call_later(self._limits.reading, self._expired)
-        elif self._state == "arriving" and self._served | bool(self.conn.trailing_data[0]):
+        elif self._state == "arriving" and (self._served or self.conn.trailing_data[0]):
             self._refuse(408, f"the request took longer than {self._limits.arriving:g} seconds to arrive.")
         else:
             self.drop()

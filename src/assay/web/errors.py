@@ -56,7 +56,12 @@ class Answers:
         shown = show_id(words.replace(f"{self._settings.data}{os.sep}", ""), LONGEST)
         if wants_json(request):
             return JSONResponse({"error": shown}, status, headers)
-        return HTMLResponse(self._error_page(status, shown), status, headers)
+        try:
+            page = self._error_page(status, shown)
+        except Exception as error:
+            self._tell_fault(request, error)
+            page = plain_page(status, shown)
+        return HTMLResponse(page, status, headers)
 
     def _tell_fault(self, request: Request, error: Exception) -> None:
         """Tell the terminal, without the query: it may hold what is nobody's business."""

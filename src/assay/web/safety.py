@@ -13,14 +13,9 @@ import ipaddress
 import re
 import secrets
 import socket
-import time
-from asyncio import sleep
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from email.utils import formatdate
 from functools import cache
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.exceptions import HTTPException
@@ -28,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from assay.web.settings import Settings
+from assay.web.settings import Limits, Settings
 
 METHODS = ("GET", "HEAD", "POST")
 READS = ("GET", "HEAD")
@@ -40,7 +35,7 @@ POLICY = (
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with none at all, browsers would write `Origin: null` for our own forms
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "x-frame-options": "DENY",
@@ -50,7 +45,8 @@ SAFE = tuple((name.encode(), value.encode()) for name, value in HEADERS.items())
 NO_STORE = (b"cache-control", b"no-store")
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _MOST_SESSIONS = 100
-_MOST_DELAYED = 8  # wrong tokens at a time: those who guess cannot take all connections
+_MOST_COOKIES = 4  # of our name, in one request: browsers send one
+_MOST_HEADERS = 200
 _FORM = "application/x-www-form-urlencoded"
 _CSRF = "assay.csrf"  # the place in a request's scope
 
@@ -75,18 +71,7 @@ class SafeHeaders:
 def with_safe_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """The headers of an answer, with ours; nothing is stored unless the answer says so."""
     stored = any(name == b"cache-control" for name, _ in headers)
-    return [*headers, *SAFE, *(() if stored else (NO_STORE,)), (b"date", _date(int(time.time())))]
-
-
-@cache
-def _date_of(second: int) -> bytes:
-    return formatdate(second, usegmt=True).encode()
-
-
-def _date(second: int) -> bytes:
-    if _date_of.cache_info().currsize > 60:
-        _date_of.cache_clear()
-    return _date_of(second)
+    return [*headers, *SAFE, *(() if stored else (NO_STORE,)), (b"date", formatdate(usegmt=True).encode())]
 
 
 class Guard:
@@ -100,11 +85,11 @@ class Guard:
         if scope["type"] != "http":
             raise HTTPException(400, "only HTTP is spoken here.")
         check_method(scope)
-        check_address(scope, self._settings)
+        check_head(scope, self._settings.limits)
         check_host(scope, self._settings)
         check_origin(scope)
         check_site(scope)
-        exchange = await self._door.exchange(scope)
+        exchange = self._door.exchange(scope)
         if exchange is not None:
             await exchange(scope, receive, send)
             return
@@ -121,18 +106,26 @@ def check_method(scope: Scope) -> None:
         raise HTTPException(405, "only GET, HEAD and POST are answered here.", {"Allow": ", ".join(METHODS)})
 
 
-def check_address(scope: Scope, settings: Settings) -> None:
-    """An address on this server, of a length that its work is worth."""
-    if len(scope["raw_path"]) + len(scope["query_string"]) > settings.limits.address:
-        raise too_long(settings)
+def check_head(scope: Scope, limits: Limits) -> None:
+    """An address on this server, and no more of it and of headers than their work is worth."""
+    if len(scope["raw_path"]) + len(scope["query_string"]) > limits.address:
+        raise too_long(limits)
     if not scope["raw_path"].startswith(b"/"):
         raise HTTPException(400, "an address here begins with /.")
+    headers = scope["headers"]
+    if len(headers) > _MOST_HEADERS or sum(len(name) + len(value) for name, value in headers) > limits.head:
+        raise too_much(limits)
 
 
-def too_long(settings: Settings) -> HTTPException:
+def too_long(limits: Limits) -> HTTPException:
     """The error for an address that is too long."""
+    return HTTPException(414, f"the address is longer than {limits.address >> 10} KB. Leave out some of what it says.")
+
+
+def too_much(limits: Limits) -> HTTPException:
+    """The error for headers that are too long, or too many."""
     return HTTPException(
-        414, f"the address is longer than {settings.limits.address >> 10} KB. Leave out some results, or send fewer."
+        431, f"the headers of the request are longer than {limits.head >> 10} KB, or more than {_MOST_HEADERS}."
     )
 
 
@@ -182,7 +175,7 @@ def check_origin(scope: Scope) -> None:
     if not origins:
         return
     own = f"http://{_values(scope, b'host')[0]}".lower()
-    # Browsers write null for forms of our own pages, too, since these send no referrer. No other page gets same-origin.
+    # Browsers that send no referrer write null for forms of our own pages, too. No other page gets same-origin.
     is_own_form = origins == ["null"] and _values(scope, b"sec-fetch-site") == ["same-origin"]
     if [origin.lower() for origin in origins] != [own] and not is_own_form:
         raise HTTPException(403, "the request comes from a page of another site.")
@@ -204,8 +197,7 @@ class Door:
         self._settings = settings
         self._token = secrets.token_urlsafe(32)
         self._key = secrets.token_bytes(32)
-        self._sessions: OrderedDict[str, None] = OrderedDict()
-        self._delayed = 0
+        self._sessions: list[str] = []
         self.cookie = f"assay-{settings.port}"  # cookies are shared by all ports of a machine
         self.on_exchange: Callable[[], None] = lambda: None  # called when a new link is there
 
@@ -229,7 +221,7 @@ class Door:
             )
         return session
 
-    async def exchange(self, scope: Scope) -> Response | None:
+    def exchange(self, scope: Scope) -> Response | None:
         """The answer to a link with a token: to the same page without it, with a session."""
         if scope["method"] != "GET" or scope["path"] != "/" or not needs_token(self._settings):
             return None
@@ -242,8 +234,6 @@ class Door:
         if self._known(scope) is not None:  # this browser has come in before
             return answer
         if len(tokens) != 1 or not same(tokens[0], self._token):
-            with self._delay() as seconds:
-                await sleep(seconds)
             raise HTTPException(
                 401,
                 "this link has been used, or its token is wrong. The latest link is on the terminal of assay serve.",
@@ -255,26 +245,15 @@ class Door:
     def _begin(self) -> str:
         """A new session; the token has done its work."""
         session, self._token = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
-        self._sessions[session] = None
-        while len(self._sessions) > _MOST_SESSIONS:
-            self._sessions.popitem(last=False)
+        self._sessions = [*self._sessions, session][-_MOST_SESSIONS:]
         return session
 
     def _known(self, scope: Scope) -> str | None:
-        for given in _cookies(scope, self.cookie):
+        for given in _cookies(scope, self.cookie)[:_MOST_COOKIES]:
             found = [session for session in self._sessions if same(given, session)]
             if found:
                 return found[0]
         return None
-
-    @contextmanager
-    def _delay(self) -> Iterator[float]:
-        """The seconds that a wrong token waits."""
-        self._delayed += 1
-        try:
-            yield self._settings.limits.guess if self._delayed <= _MOST_DELAYED else 0
-        finally:
-            self._delayed -= 1
 
 
 def same(given: str, secret: str) -> bool:
@@ -353,16 +332,9 @@ def _values(scope: Scope, name: bytes) -> list[str]:
 
 
 def _cookies(scope: Scope, name: str) -> list[str]:
-    """The values of a cookie."""
-    found = []
-    for header in _values(scope, b"cookie"):
-        try:
-            morsel = SimpleCookie(header).get(name)
-        except CookieError:
-            continue
-        if morsel is not None:
-            found.append(morsel.value)
-    return found
+    """The values of a cookie. Ours need no quotes, which the library's parser takes quadratic time for."""
+    pairs = [part.partition("=") for header in _values(scope, b"cookie") for part in header.split(";")]
+    return [value.strip() for key, _, value in pairs if key.strip() == name]
 
 
 def _is_address(name: str) -> bool:

@@ -29,8 +29,8 @@ from assay.web.settings import Settings
 
 FIRST_PORT, PORTS = 8000, 100
 BACKLOG = 64  # connections that the system keeps for us; also how many are taken at a time
-_LARGEST_HEAD = 64 << 10  # bytes of an address and headers
 _LOOK = 0.5  # seconds
+_SENT = 128 << 10  # bytes that the system keeps for a client; with more, it would seem not to read for a long time
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _TAKEN = (
     errno.EADDRINUSE,
@@ -73,6 +73,7 @@ def _listening(family: int, address: tuple[Any, ...]) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         else:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # although old connections are being closed
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SENT)  # connections have it from here
         listener.bind(address)
         listener.listen(BACKLOG)
     except OSError:
@@ -95,8 +96,10 @@ def workbench(settings: Settings, tell: Tell) -> Starlette:
     from assay.web.assets import Assets
 
     assets = Assets(pages.style_sheets())
-    routes = pages.routes(settings, assets)
-    return make_app(settings, routes, assets=assets, tasks=pages.TASKS, error_page=pages.error_page, tell=tell)
+    all_pages = pages.Pages(settings, assets)
+    return make_app(
+        settings, all_pages.routes(), assets=assets, tasks=pages.TASKS, error_page=all_pages.error, tell=tell
+    )
 
 
 def link(app: Starlette) -> str:
@@ -128,9 +131,8 @@ def serve(app: Starlette, listener: socket.socket, tell: Tell) -> None:
 async def _serve(app: Starlette, listener: socket.socket, stop: asyncio.Event) -> None:
     limits = app.state.settings.limits
     crowd, state, config = Crowd(limits), ServerState(), _config(app)
-    logging.getLogger("uvicorn").disabled = logging.getLogger("uvicorn.error").disabled = (
-        True  # we tell what is worth it
-    )
+    for name in ("uvicorn", "uvicorn.error", "asyncio"):
+        logging.getLogger(name).disabled = True  # we tell what is worth it
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Connection(crowd, config, state), sock=listener, backlog=BACKLOG)
     try:
@@ -155,7 +157,7 @@ def _config(app: Starlette) -> Config:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        h11_max_incomplete_event_size=_LARGEST_HEAD,
+        h11_max_incomplete_event_size=app.state.settings.limits.head,
     )
     config.load()
     return config

@@ -12,11 +12,11 @@ class Limits(Struct, frozen=True):
 
     connections: int = 256  # at the same time
     address: int = 32 << 10  # bytes
+    head: int = 64 << 10  # bytes of an address and headers
     body: int = 1 << 20  # bytes
     arriving: float = 10  # seconds until a request is here, head and body
     reading: float = 20  # seconds in which a client reads some more of its answer
     idle: float = 5  # seconds between two requests of a connection
-    guess: float = 0.5  # seconds until a wrong token is answered
 
 
 class Settings(Struct, frozen=True):

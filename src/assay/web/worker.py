@@ -21,7 +21,7 @@ from msgspec import Struct
 from assay.errors import AssayError
 
 MOST_MEMORY = 2 << 30  # bytes
-LARGEST = 256 << 20  # bytes of an answer
+LARGEST = 32 << 20  # bytes of an answer, which the server reads while others wait
 HEAD = 4  # bytes of a length
 
 

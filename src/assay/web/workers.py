@@ -42,11 +42,12 @@ class Workers:
     bytes, lists, dicts and, as results, Structs, which arrive as dicts.
     """
 
-    def __init__(self, tasks: Mapping[str, str], most: int = MOST) -> None:
+    def __init__(self, tasks: Mapping[str, str], most: int = MOST, unused: float = UNUSED) -> None:
         self._tasks = dict(tasks)
+        self._unused = unused
         self._free = asyncio.Semaphore(most)  # first come, first served
         self._waiting = 0
-        self._idle: list[_Worker] = []
+        self._idle: dict[_Worker, asyncio.TimerHandle] = {}
         self._all: set[_Worker] = set()
 
     async def do(self, task: str, *arguments: Any, seconds: float = LONGEST) -> Any:
@@ -66,13 +67,14 @@ class Workers:
 
     async def close(self) -> None:
         """Stop everything."""
-        await asyncio.gather(*(worker.stop() for worker in self._all))
-        self._all.clear()
-        self._idle.clear()
+        workers = tuple(self._all)
+        for worker in workers:
+            self._end(worker)
+        await asyncio.gather(*(worker.gone() for worker in workers))
 
     async def _ask(self, message: bytes, seconds: float) -> Answer:
         """The answer of a process, which is kept for the next task if it gave one."""
-        worker = self._idle.pop() if self._idle else await self._start()
+        worker = self._take() or await self._start()
         done = False
         try:
             answer = await asyncio.wait_for(worker.ask(message), seconds)
@@ -82,17 +84,34 @@ class Workers:
         except (asyncio.IncompleteReadError, OSError):
             raise HTTPException(500, f"{await worker.ending()}. Try again, or with less data.") from None
         finally:
-            if done:
-                self._idle.append(worker)
+            if done and worker in self._all:
+                self._idle[worker] = asyncio.get_running_loop().call_later(self._unused, self._end, worker)
             else:
-                self._all.discard(worker)
-                worker.kill()
+                self._end(worker)
         return answer
+
+    def _take(self) -> _Worker | None:
+        """A process that has nothing to do, if there is one."""
+        while self._idle:
+            worker, timer = self._idle.popitem()
+            timer.cancel()
+            if worker.is_alive:
+                return worker
+            self._all.discard(worker)
+        return None
 
     async def _start(self) -> _Worker:
         worker = await _Worker.start()
         self._all.add(worker)
         return worker
+
+    def _end(self, worker: _Worker) -> None:
+        """End a process, whatever it is doing."""
+        self._all.discard(worker)
+        timer = self._idle.pop(worker, None)
+        if timer is not None:
+            timer.cancel()
+        worker.kill()
 
 
 class _Worker:
@@ -115,6 +134,11 @@ class _Worker:
             raise HTTPException(503, f"the process that computes this cannot be started: {error.strerror}.") from None
         return cls(process)
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.returncode is None
+
     async def ask(self, message: bytes) -> Answer:
         """The answer to a task."""
         stdin, stdout = self._process.stdin, self._process.stdout
@@ -135,9 +159,8 @@ class _Worker:
         with suppress(ProcessLookupError):
             self._process.kill()
 
-    async def stop(self) -> None:
-        """End the process, and wait until it is gone."""
-        self.kill()
+    async def gone(self) -> None:
+        """Wait until a process that was ended is gone."""
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._process.wait(), 2)
 

@@ -1,0 +1,5 @@
+// Words for a screen reader.
+
+export function say(words) {
+  document.getElementById("said").textContent = words;
+}
