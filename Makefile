@@ -36,6 +36,7 @@ help:
 	@echo "Installing what the tests and checks need ..."
 	@$(PIP) install -c constraints.txt -e '.[all,test,check]'
 	@$(BIN)/python tests/engines/fetch_qdrant.py
+	@$(BIN)/python tests/web/fetch_axe.py
 	@touch $@
 
 install: .venv/.installed
