@@ -5,6 +5,8 @@ The docs and `assay measures explain` print the same value.
 
 from __future__ import annotations
 
+from functools import cache
+
 from msgspec import Struct
 
 from assay.measures.core import Definition, Measure
@@ -74,6 +76,7 @@ def example_measure(definition: Definition) -> Measure:
     return Measure(definition.name)(**given)
 
 
+@cache
 def example_judged() -> JudgedTopics:
     """The ranking of the examples, judged."""
     judged = [

@@ -67,7 +67,9 @@ def _resolve(host: str) -> tuple[int, tuple[Any, ...]]:
 
 
 def _listening(family: int, address: tuple[Any, ...]) -> socket.socket:
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends at once only where the protocol is named, and otherwise each answer waits 40 ms for the client to confirm
+    # that it has the headers.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform == "win32":  # where the other option would share the port with whoever asks for it
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
