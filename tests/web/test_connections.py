@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from assay.web import serving
 from assay.web.connections import SPARE
 from web.servers import Server, all_received, assert_safe, eventually, is_closed, received, serving_parts
 
 MOST = 24  # connections
 SECONDS = 0.6  # of each wait
-AT_ONCE = 0.5  # seconds in which others are answered, on a busy machine
+PROMPTLY = 0.5  # seconds in which others are answered, on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def head(server: Server, rest: str = "", first: str = "GET / HTTP/1.1") -> bytes
 def assert_answers_others(server: Server) -> None:
     began = time.monotonic()
     assert 200 == server.ask().status
-    assert time.monotonic() - began < AT_ONCE
+    assert time.monotonic() - began < PROMPTLY
 
 
 def drip(connection: socket.socket, data: bytes, seconds: float) -> None:
@@ -57,7 +58,7 @@ def test_who_says_nothing_is_let_go(hurried: Server):
         began = time.monotonic()
         assert_answers_others(hurried)
         assert is_closed(connection)
-        assert SECONDS * 0.8 < time.monotonic() - began < SECONDS + AT_ONCE
+        assert SECONDS * 0.8 < time.monotonic() - began < SECONDS + PROMPTLY
 
 
 @pytest.mark.parametrize(
@@ -76,14 +77,14 @@ def test_who_sends_byte_by_byte_has_no_longer_than_others(hurried: Server, first
         connection.sendall(head(hurried, "", first))
         began = time.monotonic()
         drip(connection, rest.encode(), 3 * SECONDS)
-        assert time.monotonic() - began < SECONDS + AT_ONCE or first.startswith("HEAD")
+        assert time.monotonic() - began < SECONDS + PROMPTLY or first.startswith("HEAD")
     assert_answers_others(hurried)
 
 
 def test_who_is_too_slow_is_told(hurried: Server):
     secret = hurried.csrf()
     for begun in (
-        b"\r\n",
+        b"G",
         head(hurried),
         head(hurried, f"X-CSRF-Token: {secret}\r\nContent-Length: 10\r\n\r\nhalf", "POST /echo HTTP/1.1"),
         head(hurried, "\r\n") + head(hurried),
@@ -112,7 +113,7 @@ def test_a_connection_is_kept_for_the_next_request_but_not_for_long(hurried: Ser
             time.sleep(SECONDS / 3)
         began = time.monotonic()
         assert is_closed(connection)
-        assert time.monotonic() - began < SECONDS + AT_ONCE
+        assert time.monotonic() - began < SECONDS + PROMPTLY
 
 
 def test_who_goes_away_at_any_moment_leaves_no_trouble(hurried: Server):
@@ -178,8 +179,11 @@ def test_a_crowd_that_says_nothing_keeps_nobody_out(hurried: Server):
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the open files of a process")
 def test_connections_are_capped(hurried: Server):
     def sockets() -> int:
-        files = Path(f"/proc/{hurried.process.pid}/fd").iterdir()
-        return sum(1 for file in files if "socket:" in str(file.readlink()))
+        found = 0
+        for file in Path(f"/proc/{hurried.process.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed since
+                found += "socket:" in str(file.readlink())
+        return found
 
     assert eventually(lambda: sockets() <= 4)
     before, most = sockets(), 0
@@ -189,7 +193,8 @@ def test_connections_are_capped(hurried: Server):
             most = max(most, sockets())
         assert_answers_others(hurried)
         most = max(most, sockets())
-    assert MOST - 5 < most - before <= MOST + 1  # one is being closed
+    # Of those that make room, some are still being closed while others have been taken.
+    assert MOST - 5 < most - before <= MOST + 3 * serving.AT_ONCE < 3 * MOST
     assert eventually(lambda: sockets() <= before)
 
 
@@ -274,11 +279,11 @@ def test_an_address_and_headers_have_a_limit_however_they_arrive(parts: Server):
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 200,  # the start of TLS
         b"SSH-2.0-OpenSSH_9.6\r\n\r\n",
         b"GET /\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
         b"GET / HTTP/1.1\nHost: x\x00y\n\n",
         b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"\0" * 100 + b"\r\n\r\n",
         b"\r\n\r\n\r\nGET\r\n\r\n",
+        b"\r\n",  # h11 takes no empty line before a request
     ],
 )
 def test_what_is_no_request_is_answered_and_ended(parts: Server, sent):
@@ -287,4 +292,13 @@ def test_what_is_no_request_is_answered_and_ended(parts: Server, sent):
         (answer,) = all_received(connection)
 
     assert (400, "this is not a request of HTTP/1.1, or lacks its Host.") == (answer.status, answer.text)
+    assert_safe(answer)
+
+
+@pytest.mark.parametrize("version", ["0.9", "2.0", "9.9"])
+def test_other_versions_of_http_are_refused(parts: Server, version):
+    answer = parts.send(head(parts, "Connection: close\r\n\r\n", f"GET / HTTP/{version}"))
+
+    assert 505 == answer.status
+    assert "only HTTP/1.1 and HTTP/1.0 are spoken here." in answer.text
     assert_safe(answer)

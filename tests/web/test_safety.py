@@ -241,7 +241,7 @@ def test_no_connection_becomes_another_protocol(parts: Server):
     for protocol in ("websocket", "h2c", "TLS/1.0"):
         upgrade = {"Connection": "Upgrade", "Upgrade": protocol, "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
         assert 200 == parts.ask(headers={**upgrade, "Sec-WebSocket-Version": "13"}).status
-    assert 405 == parts.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").status
+    assert 505 == parts.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").status
 
 
 # What every answer says

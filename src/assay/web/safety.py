@@ -84,6 +84,7 @@ class Guard:
         """Pass a request on, or raise what is wrong with it."""
         if scope["type"] != "http":
             raise HTTPException(400, "only HTTP is spoken here.")
+        check_version(scope)
         check_method(scope)
         check_head(scope, self._settings.limits)
         check_host(scope, self._settings)
@@ -98,6 +99,12 @@ class Guard:
         if scope["method"] not in READS:
             receive = await checked(scope, receive)
         await self._app(scope, receive, send)
+
+
+def check_version(scope: Scope) -> None:
+    """Only the versions whose requests end where h11 thinks they do; it takes any number."""
+    if scope["http_version"] not in ("1.0", "1.1"):
+        raise HTTPException(505, "only HTTP/1.1 and HTTP/1.0 are spoken here.")
 
 
 def check_method(scope: Scope) -> None:

@@ -28,7 +28,8 @@ from assay.web.errors import Tell
 from assay.web.settings import Settings
 
 FIRST_PORT, PORTS = 8000, 100
-BACKLOG = 64  # connections that the system keeps for us; also how many are taken at a time
+BACKLOG = 128  # connections that the system keeps for us
+AT_ONCE = 8  # connections that are taken at a time; with many, their files are open before others are closed for them
 _LOOK = 0.5  # seconds
 _SENT = 128 << 10  # bytes that the system keeps for a client; with more, it would seem not to read for a long time
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -136,7 +137,8 @@ async def _serve(app: Starlette, listener: socket.socket, stop: asyncio.Event) -
     for name in ("uvicorn", "uvicorn.error", "asyncio"):
         logging.getLogger(name).disabled = True  # we tell what is worth it
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Connection(crowd, config, state), sock=listener, backlog=BACKLOG)
+    server = await loop.create_server(lambda: Connection(crowd, config, state), sock=listener, backlog=AT_ONCE)
+    listener.listen(BACKLOG)  # asyncio has set it to the other number
     try:
         while not stop.is_set():  # a signal that comes just before the loop waits does not wake it
             with suppress(asyncio.TimeoutError):
