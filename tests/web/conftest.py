@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from web.browser import Tab, launched
 from web.servers import Server, serving, serving_parts
 
 
@@ -45,3 +47,24 @@ def lan(data: Path) -> Iterator[Server]:
     """A server that believes that other machines can reach it, so that it asks for a token."""
     with serving_parts(data, settings={"host": "192.0.2.7", "ip": "192.0.2.7"}) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A browser. Each module has its own: two of Playwright's loops cannot run in one process, and other folders have theirs."""
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture
+def tab(browser: Any, workbench: Server) -> Iterator[Callable[..., Tab]]:
+    """Opens pages of the workbench, with options of Playwright's contexts; at the end, nothing may have gone wrong on any."""
+    tabs: list[Tab] = []
+
+    def opened(address: str = "/", **context: Any) -> Tab:
+        tabs.append(Tab(browser, context.pop("server", workbench), **context))
+        return tabs[-1].open(address)
+
+    yield opened
+    for each in tabs:
+        each.close()

@@ -173,9 +173,8 @@ def _rank_lists(state: LearnState) -> list[GradedList]:
 
 
 def _names(state: LearnState) -> list[str]:
-    """A name for each row: those that were given, then numbers."""
-    given = [*state.query[: len(state.ranks)]]
-    return given + [f"Query {number}" for number in range(len(given) + 1, len(state.ranks) + 1)]
+    """A name for each row; empty ones at the end are not in the address."""
+    return [*state.query, *[""] * len(state.ranks)][: len(state.ranks)]
 
 
 def letter_rows(state: LearnState) -> tuple[LetterRow, ...]:

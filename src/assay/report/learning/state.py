@@ -25,6 +25,7 @@ PATH = "/"
 MOST_ROWS = 20
 MOST_LETTERS = 200
 RELEVANT, OTHER = "R", "N"
+NO_RESULT = "-"  # a ranking without results: nothing at all is no ranking
 
 
 class Letters(Struct, frozen=True):
@@ -32,7 +33,7 @@ class Letters(Struct, frozen=True):
 
     def read(self, texts: Sequence[str]) -> tuple[str, ...]:
         """The rankings."""
-        lists = tuple(part.strip().upper() for text in texts for part in text.split(","))
+        lists = tuple(self._letters(part) for text in texts for part in text.split(",")) if any(texts) else ()
         check_number(lists, MOST_ROWS, "ranking")
         if any(set(letters) - {RELEVANT, OTHER} or len(letters) > MOST_LETTERS for letters in lists):
             raise ValueError(f"rankings such as RNRNR, of at most {MOST_LETTERS} results, with commas between them")
@@ -40,12 +41,17 @@ class Letters(Struct, frozen=True):
 
     def write(self, value: tuple[str, ...]) -> list[str]:
         """The rankings, with commas."""
-        return [",".join(value)]
+        return [",".join(letters or NO_RESULT for letters in value)]
+
+    @staticmethod
+    def _letters(text: str) -> str:
+        stripped = text.strip().upper()
+        return "" if stripped == NO_RESULT else stripped
 
     @property
     def schema(self) -> dict[str, object]:
         """A JSON string."""
-        return {"type": "string", "pattern": "^[RN]{0,40}(,[RN]{0,40}){0,19}$"}
+        return {"type": "string", "pattern": "^([RN]{1,40}|-)(,([RN]{1,40}|-)){0,19}$"}
 
 
 class LearnState(Struct, frozen=True):

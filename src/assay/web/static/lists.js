@@ -217,6 +217,7 @@ function pressed(event) {
   else if (!lifted && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
     event.preventDefault();
     change(handle.closest("[data-row]").querySelector("[data-joined]"), -STEPS[event.key]);
+    number();
     say(handle.getAttribute("aria-label"));
   }
 }
