@@ -37,6 +37,7 @@ from assay.worked import (
     worth,
 )
 
+SCHEMA = "assay/evaluator/1"
 MOST_MOVES = 20  # results whose moves are shown
 MOST_CUTOFFS = 30
 LONG = 200  # results; of a longer list, fewer ranks are looked at one by one
@@ -158,7 +159,7 @@ def page_of(state: EvaluatorState, before: EvaluatorState | None = None) -> Eval
     headlines = _headlines(headline, table, ranked, state)
     advice = _advice(state, ranked, headline)
     return EvaluatorPage(
-        schema="assay/evaluator/1",
+        schema=SCHEMA,
         address=state.address,
         state=state,
         answer=_answer(state, table, headline, in_list, relevant),
@@ -277,8 +278,7 @@ def _headlines(
 ) -> tuple[Headline, ...]:
     places = {str(measure): place for place, measure in enumerate(table.measures)}
     measures = list(headline.values())
-    deepest = DEEPEST if len(ranked) <= LONG else DEEPEST_OF_LONG
-    counts = worth(ranked, measures, deepest) != 0
+    counts = worth(ranked, measures, _deepest(ranked)) != 0
     curves = _curves(state, ranked, measures)
     return tuple(
         Headline(
@@ -291,6 +291,11 @@ def _headlines(
         )
         for (name, measure), column in zip(headline.items(), counts.T, strict=True)
     )
+
+
+def _deepest(ranked: GradedList) -> int:
+    """How many results are looked at one by one."""
+    return DEEPEST if len(ranked) <= LONG else DEEPEST_OF_LONG
 
 
 def _cutoffs(state: EvaluatorState) -> range:
@@ -323,6 +328,12 @@ def _name(state: EvaluatorState, rank: int) -> str:
     return show_id(name, 60) or f"result {rank}"
 
 
+def _called(state: EvaluatorState, rank: int) -> str:
+    """A result as part of a sentence."""
+    named = rank <= len(state.name) and state.name[rank - 1]
+    return f'result {rank}, "{_name(state, rank)}",' if named else _name(state, rank)
+
+
 def _moves(
     state: EvaluatorState, ranked: GradedList, measures: Sequence[Measure], chosen: int | None
 ) -> tuple[MoveRow, ...]:
@@ -349,12 +360,12 @@ def _advice(state: EvaluatorState, ranked: GradedList, headline: dict[str, Measu
     found = []
     shown_also = [headline[name] for name in ("nDCG", "Average precision", "Precision")]
     for main in shown_also[:2]:
-        move = best_move(ranked, main, DEEPEST_OF_LONG)
+        move = best_move(ranked, main, _deepest(ranked))
         if move is None:
             continue
         gains = gains_of_moves(ranked, shown_also, [(move.start, move.end)])[0].tolist()
         listed = ", ".join(f"{_short(measure)} {signed(gain)}" for measure, gain in zip(shown_also, gains, strict=True))
-        words = f"Moving {_name(state, move.start)} from rank {move.start} to rank {move.end} would give {listed}."
+        words = f"Moving {_called(state, move.start)} to rank {move.end} would give {listed}."
         found.append(Advice(words, state.moved(move.start, move.end).address))
     return tuple({advice.words: advice for advice in found}.values())
 
@@ -408,6 +419,9 @@ def _notes(state: EvaluatorState, in_list: int, relevant: int) -> list[str]:
         found.append(f"Only the first {MOST_CARDS} results have a card; change the others as text.")
     if len(state.grades) > MOST_MOVES:
         found.append(f"Moves are shown for the first {MOST_MOVES} results.")
+    deepest = _deepest(state.lists[0])
+    if len(state.grades) > deepest:
+        found.append(f"The best move is looked for among the first {deepest} results.")
     return found
 
 

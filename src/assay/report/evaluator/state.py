@@ -78,8 +78,9 @@ def _moved(items: tuple[Item, ...], start: int, end: int) -> tuple[Item, ...]:
 
 
 def _moved_names(state: EvaluatorState, start: int, end: int) -> tuple[str, ...]:
-    names = (*state.name, *[""] * (len(state.grades) - len(state.name)))[: len(state.grades)]
-    return _moved(names, start, end) if any(names) else ()
+    names = _moved((*state.name, *[""] * (len(state.grades) - len(state.name)))[: len(state.grades)], start, end)
+    named = max((place for place, name in enumerate(names, 1) if name), default=0)
+    return names[:named]
 
 
 _START = EvaluatorState()

@@ -9,6 +9,7 @@ from msgspec import Struct
 from assay.report.drawing.words import NONE
 
 DECIMALS = 4
+ROUNDING = 1e-12  # smaller differences are none
 
 
 class Figure(Struct, frozen=True):
@@ -32,6 +33,8 @@ def figure(name: str, measure: str, value: float, before: float | None = None, n
     ''
     """
     change = 0.0 if before is None or math.isnan(value) or math.isnan(before) else value - before
+    if abs(change) < ROUNDING:
+        change = 0.0
     return Figure(name, measure, value, shown(value), change, signed(change) if change else "", note)
 
 
@@ -52,7 +55,7 @@ def signed(change: float) -> str:
     """
     if math.isnan(change):
         return NONE
-    if change == 0:
+    if abs(change) < ROUNDING:
         return "0"
     text = f"{change:+.{DECIMALS}f}"
     return text if float(text) else f"{text[0]}<0.0001"

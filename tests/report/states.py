@@ -1,0 +1,107 @@
+"""Random states of the pages of the workbench, and what the library says about their lists when the documents have ids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import parse_qs, urlsplit
+
+from hypothesis import strategies as st
+
+import assay
+from assay.report.evaluator import EvaluatorState
+from assay.report.learning import LearnState
+from assay.report.learning.state import FIELDS
+
+GRADE = st.sampled_from([-60, -2, -1, 0, 0.5, 1, 1.25, 2, 3, 4, 30, 1e-7])
+RESULTS = st.lists(st.none() | GRADE, max_size=12).map(tuple)
+MISSED = st.lists(GRADE, max_size=4).map(tuple)
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+NAMES = st.lists(WORDS, max_size=6).filter(lambda names: not names or names[-1]).map(tuple)  # none is empty at the end
+
+EVALUATED = st.builds(
+    EvaluatorState,
+    grades=RESULTS,
+    name=NAMES,
+    other=st.just(()) | RESULTS,
+    other_name=NAMES,
+    k=st.integers(1, 15) | st.just(1000),
+    relevant=st.none() | st.integers(0, 20),
+    missed=MISSED,
+    gain=st.sampled_from(["linear", "exp"]),
+    rel=st.sampled_from([0.001, 0.5, 1, 1.5, 2, 60]),
+    move=st.none() | st.integers(2, 14),
+    title=WORDS,
+)
+
+
+def _counts(hits: int, wrong: int, missed: int) -> dict[str, int]:
+    return {"hits": hits, "retrieved": hits + wrong, "relevant": hits + missed}
+
+
+COUNTS = st.builds(_counts, st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
+CUTOFF = st.integers(1, 15) | st.just(1000)
+KEYS = {field.name: st.sampled_from(field.kind.choices) for field in FIELDS if hasattr(field.kind, "choices")}
+LEARNED = st.builds(
+    lambda counts, **others: LearnState(**counts, **others),
+    COUNTS,
+    query=NAMES,
+    ranks=st.lists(st.none() | st.integers(1, 30), max_size=6).map(tuple),
+    at=CUTOFF,
+    lists=st.lists(st.text("RN", max_size=10), min_size=1, max_size=5).map(tuple),
+    totals=st.lists(st.integers(0, 12), max_size=5).map(tuple),
+    depth=CUTOFF,
+    grades=RESULTS,
+    missed=MISSED,
+    k=CUTOFF,
+    seen=CUTOFF,
+    **KEYS,
+)
+
+
+def fields_in(address: str) -> dict[str, list[str]]:
+    """The fields of an address, as a server reads them."""
+    return parse_qs(urlsplit(address).query, keep_blank_values=True)
+
+
+Judged = tuple[list[str], dict[str, float]]  # ids of a list, and the grades of ids
+
+
+def with_ids(
+    *lists: Sequence[float | None], missed: Iterable[float] = (), fill: float = 1, relevant: int = 0
+) -> list[Judged]:
+    """Lists for one query with ids: the first documents of grade 3 are the same in all lists, and so are the second ones.
+
+    `missed` are grades of other documents. As many documents of grade `fill` are added as it takes to have `relevant` ones.
+    """
+    rankings, grades = [], {}
+    for place, ranked in enumerate(lists):
+        seen: Counter[str] = Counter()
+        ranking = []
+        for grade in ranked:
+            kind = f"unjudged by {place}" if grade is None else f"of grade {grade:g}"
+            seen[kind] += 1
+            ranking.append(f"{kind}, number {seen[kind]}")
+            if grade is not None:
+                grades[ranking[-1]] = grade
+        rankings.append(ranking)
+    grades |= {f"missed, number {number}": grade for number, grade in enumerate(missed)}
+    known = sum(grade >= fill for grade in grades.values())
+    grades |= {f"filled in, number {number}": fill for number in range(known, relevant)}
+    return [(ranking, grades) for ranking in rankings]
+
+
+def evaluated_with_ids(state: EvaluatorState) -> list[Judged]:
+    """The lists of the evaluator."""
+    lists = [state.grades, state.other] if state.other else [state.grades]
+    return with_ids(*lists, missed=state.missed, fill=state.rel, relevant=state.relevant or 0)
+
+
+def scored(judged: Judged, measures: Iterable[object]) -> dict[str, float]:
+    """What the library gives for a list."""
+    return dict(assay.score(*judged, list(measures)))
+
+
+def mean(judged: Sequence[Judged], measures: Iterable[str]) -> Mapping[str, float]:
+    """What the library gives for several queries."""
+    return assay.score_many([ranking for ranking, _ in judged], [grades for _, grades in judged], list(measures)).mean()
