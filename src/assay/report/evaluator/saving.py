@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 
 from msgspec import Struct
 
 from assay.errors import InputError, show_id
 from assay.report.evaluator.page import headline_measures
 from assay.report.evaluator.state import EvaluatorState
-from assay.report.interactive.again import QRELS, SINGLE, asked, by_query, files_of, side_by_side
+from assay.report.interactive.again import QRELS, SINGLE, by_query, evaluating, files_of, side_by_side
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
@@ -36,6 +35,8 @@ def saved(state: EvaluatorState, name: str) -> Saved:
             "underscores, and begin with a letter or digit."
         )
     lists = state.lists
+    if not all(lists):
+        raise InputError("an empty list cannot be saved as a run. Add a result to it.")
     example = side_by_side(lists) if state.other else by_query({SINGLE: lists[0]})
     files = {
         f"{name}.qrels" if file == QRELS else f"{name}.run" if len(lists) == 1 else f"{name}-{file}": content.encode()
@@ -45,6 +46,6 @@ def saved(state: EvaluatorState, name: str) -> Saved:
     return Saved(
         files,
         f"Saved {' and '.join(files)} in the data folder.",
-        asked(map(shlex.quote, files), measures),
+        evaluating(example, files, measures),
         state.address,
     )

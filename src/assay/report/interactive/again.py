@@ -15,6 +15,8 @@ SINGLE = "q"  # the name of the query, where there is one
 QRELS = "qrels.txt"
 LIST = "list"  # the name of the run, where there is one
 PAIR = ("a", "b")
+NO_LIST = "# There is no list."
+EMPTY_LIST = "# An empty list cannot be a run file. The lines of Python give the numbers."
 
 
 class Again(Struct, frozen=True):
@@ -52,6 +54,8 @@ def again(lists: Mapping[str, GradedList], measures: Sequence[str]) -> Again:
         ["nDCG@5", "AP"],
     )
     """
+    if not lists:
+        return Again(NO_LIST, NO_LIST)
     example = by_query(lists)
     rankings = example.runs[LIST]
     if len(lists) == 1:
@@ -106,8 +110,10 @@ def again_by_topics(ranked: TopicList, measures: Sequence[str]) -> Again:
         if covers is not None
         for subtopic in covers or ("0",)
     ]
-    python = f'import assay\n\nassay.evaluate("{QRELS}", "{LIST}.run", {names_of(measures)}).mean()'
-    return Again(_command(Example(tuple(judgments), {LIST: {SINGLE: docs}}), measures), python)
+    example = Example(tuple(judgments), {LIST: {SINGLE: docs}})
+    unmatched = ', unmatched="zero"' if _is_unmatched(example) else ""
+    python = f'import assay\n\nassay.evaluate("{QRELS}", "{LIST}.run", {names_of(measures)}{unmatched}).mean()'
+    return Again(_command(example, measures), python)
 
 
 def by_query(lists: Mapping[str, GradedList]) -> Example:
@@ -149,7 +155,8 @@ def files_of(example: Example) -> dict[str, str]:
     >>> list(files_of(by_query({"q": GradedList((3.0, None), missed=(1.0,))})).values())
     ['q 0 d1 3\nq 0 m1 1\n', 'q Q0 d1 1 2 list\nq Q0 d2 2 1 list\n']
     """
-    qrels = [f"{each.query} {each.subtopic} {each.doc} {shortest(each.grade)}\n" for each in example.judgments]
+    judgments = [*example.judgments, *_for_unjudged(example)]
+    qrels = [f"{each.query} {each.subtopic} {each.doc} {shortest(each.grade)}\n" for each in judgments]
     found = {QRELS: "".join(qrels)}
     for name, rankings in example.runs.items():
         lines = [
@@ -161,13 +168,31 @@ def files_of(example: Example) -> dict[str, str]:
     return found
 
 
-def asked(files: Iterable[str], measures: Iterable[str]) -> str:
-    """The command that evaluates files.
+def _for_unjudged(example: Example) -> list[Judgment]:
+    """A judgment for each query that has none, of a document that nobody finds: without one, the query would not count."""
+    judged = {each.query for each in example.judgments}
+    queries = dict.fromkeys(query for rankings in example.runs.values() for query in rankings)
+    return [Judgment(query, "none", 0.0) for query in queries if query not in judged]
 
-    >>> print(asked(["qrels.txt", "list.run"], ["AP", "nDCG(gain='exp')@5"]))
+
+def evaluating(example: Example, files: Iterable[str], measures: Iterable[str]) -> str:
+    """The command that evaluates the files of an example, whatever they are called.
+
+    >>> example = by_query({"q": GradedList((1.0,))})
+    >>> print(evaluating(example, ["qrels.txt", "list.run"], ["AP", "nDCG(gain='exp')@5"]))
     assay evaluate qrels.txt list.run -m AP -m 'nDCG(gain='"'"'exp'"'"')@5'
     """
-    return " ".join(["assay evaluate", *files, *(f"-m {shlex.quote(measure)}" for measure in measures)])
+    options = [f"-m {shlex.quote(measure)}" for measure in measures]
+    if _is_unmatched(example):
+        options.append("--unmatched zero")
+    return " ".join(["assay evaluate", *map(shlex.quote, files), *options])
+
+
+def _is_unmatched(example: Example) -> bool:
+    """Whether nothing that some run found is judged, which is otherwise taken for a mistake."""
+    judged = {(each.query, each.doc) for each in example.judgments}
+    found = [{(query, doc) for query, docs in rankings.items() for doc in docs} for rankings in example.runs.values()]
+    return any(judged.isdisjoint(each) for each in found)
 
 
 def names_of(measures: Iterable[str]) -> str:
@@ -181,8 +206,10 @@ def names_of(measures: Iterable[str]) -> str:
 
 def _command(example: Example, measures: Sequence[str]) -> str:
     files = files_of(example)
+    if not all(files.values()):
+        return EMPTY_LIST
     written = "".join(f"cat > {name} <<'END'\n{content}END\n" for name, content in files.items())
-    return written + asked(files, measures)
+    return written + evaluating(example, files, measures)
 
 
 def _numbered(letter: str, documents: Sequence[object]) -> tuple[str, ...]:

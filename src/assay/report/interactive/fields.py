@@ -186,8 +186,8 @@ class Texts(Struct, frozen=True):
         return tuple(found)
 
     def write(self, value: tuple[str, ...]) -> list[str]:
-        """The texts."""
-        return list(value)
+        """The texts; an empty one if there is none, so that the field is given."""
+        return list(value) or [""]
 
     @property
     def schema(self) -> dict[str, Any]:
