@@ -36,7 +36,17 @@ TASKS = {  # of the workers: functions of Python that do what these tests need
     "exit": "os:_exit",
     "fail": "operator:truediv",
     "sum": "builtins:sum",
+    "number": "builtins:float",
+    "list": "builtins:list",
+    "memory": "builtins:bytearray",
+    "many": "builtins:bytes",
+    "object": "builtins:object",
+    "print": "builtins:print",
+    "input": "builtins:input",
+    "abort": "os:abort",
+    "measure": "assay.measures:parse_measure",
 }
+SHEETS = {"page.css": "p { color: black; }\n" * 100, "small.css": "p {}"}
 
 
 class Answer(Struct, frozen=True):
@@ -360,7 +370,7 @@ def main(told: dict[str, Any]) -> None:
         settings = bound(msgspec.convert(told, Settings, dec_hook=lambda kind, value: kind(value)), listener)
         if "ip" in told:
             settings = msgspec.structs.replace(settings, ip=told["ip"])
-        assets = Assets({"page.css": "p { color: black; }\n" * 100, "small.css": "p {}"})
+        assets = Assets(SHEETS)
         others = {} if error_page is None else {"error_page": error_page}
         app = make_app(settings, routes(), assets=assets, tasks=TASKS, tell=tell_terminal, **others)
 
