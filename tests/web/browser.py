@@ -39,6 +39,10 @@ CHANGES = """() => [...document.querySelectorAll("main output[data-measure]")]
 INPUTS = """() => [...document.querySelector("form[data-state]").elements]
   .filter((input) => input.name && (!["radio", "checkbox"].includes(input.type) || input.checked))
   .map((input) => [input.name, input.value])"""
+TABLE = """(tables) => tables.flatMap((table) => {
+  const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+  return [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell, place) => [heads[place], cell.textContent.replace(/\\s+/g, " ").trim()]));
+})"""
 
 
 @contextmanager
@@ -128,6 +132,10 @@ class Tab:
             assert number == 1, (measure, number)
             assert found.setdefault(measure, text) == text
         return found
+
+    def table(self, tables: Any) -> list[dict[str, str]]:
+        """The rows of tables by the heads of their columns, also where they are folded away."""
+        return [dict(row) for row in tables.evaluate_all(TABLE)]
 
     def inputs(self) -> dict[str, list[str]]:
         """What stands in the inputs, by field."""

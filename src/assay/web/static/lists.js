@@ -85,14 +85,16 @@ function turn(button) {
   update(input);
 }
 
-/** The text becomes the list: a line is a grade and a name; a single line is a list of grades. */
+const GRADE = /^([-+]?[\d.]+|[u?-])$/;
+const UNJUDGED = ["u", "?", "-"];
+
+/** The text becomes the list: a line is a grade and a name; a single line of nothing but grades is a list of them. */
 function takeText(area) {
   const [grades, names] = area.dataset.text.split(" ");
   const lines = area.value.split("\n").map((line) => line.trim()).filter(Boolean);
-  const parts =
-    lines.length === 1
-      ? lines[0].split(/[\s,;]+/).filter(Boolean).map((grade) => [grade, ""])
-      : lines.map((line) => line.match(/^(\S+?)[\s,;]*(?:\s(.*))?$/).slice(1));
+  const words = lines.length === 1 ? lines[0].split(/[\s,;]+/).filter(Boolean) : [];
+  const alone = words.length > 0 && words.every((word) => GRADE.test(word));
+  const parts = alone ? words.map((grade) => [grade, ""]) : lines.map((line) => line.match(/^([^\s,;]*)[\s,;]*(.*)$/).slice(1));
   const list = document.querySelector(`[data-list="${grades}"]`);
   const template = document.querySelector(`template[data-for="${grades}"]`).content;
   for (const input of area.form.querySelectorAll(`input[type=hidden][name="${grades}"], input[type=hidden][name="${names}"]`)) {
@@ -101,10 +103,10 @@ function takeText(area) {
   list.replaceChildren(
     ...parts.map(([grade, name]) => {
       const row = document.importNode(template.querySelector("[data-row]"), true);
-      row.querySelector(`[name="${grades}"]`).value = grade;
-      row.dataset.grade = grade;
-      const title = row.querySelector(`[name="${names}"]`);
-      if (title) title.value = name ?? "";
+      const input = row.querySelector(`[name="${grades}"]`);
+      input.value = UNJUDGED.includes(grade) ? "" : grade;
+      row.dataset.grade = input.value || input.dataset.empty;
+      row.querySelector(`[name="${names}"]`).value = name;
       return row;
     }),
   );

@@ -1,6 +1,7 @@
 // The page follows its inputs. All values come from the server: each change asks it for the page in its new state and takes
 // over what has changed. The address is the state, so that it can be shared, reloaded and walked back.
 
+const LOWEST = -60; // the lowest grade
 const BURST = 1000; // milliseconds: changes of one input that follow each other are one step of the history
 
 const main = () => document.querySelector("main");
@@ -118,7 +119,7 @@ function trouble(words, source) {
 }
 
 function take(page, address, whole) {
-  if (whole) takeAll(page);
+  if (whole || lists(page) !== lists(document)) takeAll(page); // without its last result, the second list is gone
   else takeLive(page);
   shown = address;
   main().dataset.address = address;
@@ -126,6 +127,11 @@ function take(page, address, whole) {
   const twin = document.getElementById("twin");
   if (twin) twin.href = page.getElementById("twin").getAttribute("href");
   for (const call of after) call();
+}
+
+/** The names of the lists of a page. */
+function lists(page) {
+  return [...page.querySelectorAll("main [data-list]")].map((list) => list.dataset.list).join();
 }
 
 /** Replaces the whole page, but leaves open what was open, and the focus where it was. */
@@ -212,7 +218,7 @@ function step(event) {
 /** Adds to the number of an input; from nothing, counting begins at what the input shows instead of it. */
 export function change(input, step) {
   const from = Number.parseFloat(input.value || input.placeholder);
-  const low = input.min === "" || input.min === undefined ? -60 : Number(input.min);
+  const low = input.min !== "" ? Number(input.min) : input.inputMode === "numeric" ? 0 : LOWEST;
   const high = input.max === "" || input.max === undefined ? Infinity : Number(input.max);
   const to = Number.isNaN(from) ? Math.max(low, 0) : Math.round((from + step) * 1000) / 1000;
   input.value = Math.min(Math.max(to, low), high);
