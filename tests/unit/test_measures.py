@@ -129,6 +129,10 @@ def test_exponential_gain_refuses_grades_that_make_no_sense():
         value("nDCG(gain='exp')", [61])
 
 
+def test_gains_whose_sums_are_rounded_still_have_a_value():
+    assert 1.0 == value("G(gain='exp')", [60])  # 2^60 - 1 is rounded, and nothing was missed
+
+
 def test_err_depends_on_the_highest_grade():
     assert 7 / 8 == value("ERR", [3])
     assert 7 / 16 == value("ERR(top=4)", [3])

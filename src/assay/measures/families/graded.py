@@ -321,7 +321,8 @@ def normalised_gain(judged: JudgedRanking, gain: Floats, ideal: Ideal) -> Floats
     so_far = gained[1:] - gained[judged.hit_start[:-1]][judged.hit_query]
     counts = gain != 0
     parts = np.zeros(len(gain))
-    parts[counts] = gain[counts] / log2(2.0 + expected[counts] - so_far[counts])
+    # Never below 2, but for gains such as 2^60 - 1, where the sums are rounded.
+    parts[counts] = gain[counts] / log2(np.maximum(2.0 + expected[counts] - so_far[counts], 2.0))
     return ratio(judged.total(parts), np.bincount(ideal.query, weights=ideal.gain, minlength=len(judged)))
 
 
