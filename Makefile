@@ -17,7 +17,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Where Python is told to write no bytecode, every process compiles assay anew and every test run its tests.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install demo stages test test-conventions quick check format docs bench bench-large bench-short calibration sanitize fuzz fuzz-short coverage mutants clean
+.PHONY: help install demo stages test test-conventions quick check format docs bench bench-large bench-short calibration sanitize fuzz fuzz-short coverage mutants pictures clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -127,6 +127,10 @@ format: .venv/.installed-tools
 
 docs: .venv/.installed-tools
 	$(BIN)/python docs/generate.py
+
+# The pictures of docs/workbench.md; needs chromium.
+pictures: .venv/.installed-tools
+	$(BIN)/python docs/pictures.py
 
 clean:
 	rm -rf .venv .venv-conventions build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmark-insurance

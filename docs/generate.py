@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import click
 import msgspec
@@ -35,16 +35,20 @@ from assay.diagnosis.model import Diagnosis
 from assay.diagnosis.registry import all_looks
 from assay.evaluation import Coverage, Scores
 from assay.judges import Agreement, Merged
-from assay.measures import Request, definitions
+from assay.measures import Request, definition_of, definitions
 from assay.measures.core import exported
 from assay.measures.explain import page
 from assay.records.benchmark import BenchmarkReport
 from assay.records.fetching import FetchReport
 from assay.records.model import EvaluationReport, ExperimentManifest, Record
+from assay.report import evaluator, learning
 from assay.report.diagnosis.documents import SCHEMA as DIAGNOSIS_SCHEMA
 from assay.report.diagnosis.pages import look_as_markdown
 from assay.report.difference.documents import SCHEMA as RUN_DIFF_SCHEMA
+from assay.report.interactive.fields import Field
 from assay.report.measures import guide_as_markdown, list_as_markdown
+from assay.report.measures.page import MEASURE_SCHEMA, MEASURES_SCHEMA, MeasurePage, MeasuresPage
+from assay.report.measures.state import fields_of
 from assay.report.validation.pages import rule_as_markdown
 from assay.retrieval.base import ModeKind
 from assay.retrieval.modes import MODES, settings_of
@@ -89,6 +93,7 @@ def pages() -> dict[str, str]:
         "python.md": python_page,
         "findings.md": findings_page,
         "modes.md": modes_page,
+        "workbench.md": workbench_page,
     }
     makers |= {f"findings/{rule.code}.md": functools.partial(rule_as_markdown, rule) for rule in all_rules()}
     makers |= {f"findings/{look.code}.md": functools.partial(look_as_markdown, look) for look in all_looks()}
@@ -172,6 +177,109 @@ def _needs(kind: ModeKind) -> str:
     return f"{extra} and a model" if kind.needs_model else extra
 
 
+# The workbench
+
+
+def workbench_page() -> str:
+    """The addresses of the workbench, and the fields of each."""
+    intro = (
+        "# Pages of the workbench\n\n"
+        "What the addresses of [the workbench](../workbench.md) take. A field that is not given has its default. Each page is "
+        "there as data too, at its address with `.json`; `/openapi.json` describes these addresses for programs, and the "
+        "schemas say what is in an answer.\n"
+    )
+    several = (
+        "`/measures` lists all measures; it has no fields. The page of a measure has fields for the example and one for each "
+        "parameter of the measure, with `p.` before its name, such as `p.cutoff=10`.\n"
+    )
+    graded, by_topics = (definition_of(name) for name in ("nDCG", "StRecall"))
+    parts = [
+        _address_section("Learn: `/` and `/learn.json`", "learn-1", learning.FIELDS),
+        _address_section(
+            "Search Result Evaluator: `/evaluator` and `/evaluator.json`", "evaluator-1", evaluator.FIELDS
+        ),
+        _address_section("A measure: `/measures/NAME` and `/measures/NAME.json`", "measure-page-1", fields_of(graded)),
+        several,
+        "Measures of diversity take subtopics instead of grades:\n",
+        _address_table(field for field in fields_of(by_topics) if field.name in ("covers", "missed")),
+    ]
+    return f"{intro}\n" + "\n".join(parts)
+
+
+def _address_section(title: str, schema: str, fields: Iterable[Field]) -> str:
+    example = [field for field in fields if not field.name.startswith("p.")]
+    return f"## {title}\n\n[Schema of the JSON](../schemas/{schema}.json)\n\n{_address_table(example)}"
+
+
+def _address_table(fields: Iterable[Field]) -> str:
+    rows = [(f"`{field.name}`", _cell(field.meaning), _allowed(field.kind.schema), _written(field)) for field in fields]
+    lines = [("field", "meaning", "takes", "default"), ("---",) * 4, *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _allowed(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return ", ".join(f"`{choice}`" for choice in schema["enum"])
+    if "minimum" in schema:
+        return f"{schema['minimum']:,} to {schema['maximum']:,}"
+    return {"array": "texts", "string": "text"}[schema["type"]] if "pattern" not in schema else "a list"
+
+
+def _written(field: Field) -> str:
+    texts = [] if field.default is None else field.kind.write(field.default)
+    return ", ".join(f"`{text}`" for text in texts if text)
+
+
+def page_schemas() -> dict[str, str]:
+    """The JSON Schemas of the pages of the workbench."""
+    return {
+        "learn-1.json": _page_schema(learning.LearnPage, learning.SCHEMA, "/learn.json of the workbench"),
+        "evaluator-1.json": _page_schema(evaluator.EvaluatorPage, evaluator.SCHEMA, "/evaluator.json of the workbench"),
+        "measure-page-1.json": _page_schema(MeasurePage, MEASURE_SCHEMA, "/measures/NAME.json of the workbench"),
+        "measures-page-1.json": _page_schema(MeasuresPage, MEASURES_SCHEMA, "/measures.json of the workbench"),
+    }
+
+
+def _page_schema(page: type[msgspec.Struct], name: str, title: str) -> str:
+    """The schema of a page, with null for values that cannot be computed."""
+    schema = msgspec.json.schema(page)
+    homes = {each.__name__: each for each in _records_of(page)}
+    for key, definition in schema["$defs"].items():
+        _describe(definition, homes[key])
+        definition["required"] = list(definition["properties"])  # every property is always printed
+    schema["$defs"][page.__name__]["properties"]["schema"] = {"const": name}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": name, "title": title}
+    return json.dumps({**head, **_or_null(schema)}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _records_of(record: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
+    """A record and all that its fields contain."""
+    found, left = {record}, [record]
+    while left:
+        for hint in get_type_hints(left.pop()).values():
+            new = {each for each in _types_in(hint) if issubclass(each, msgspec.Struct)} - found
+            found |= new
+            left += new
+    yield from found
+
+
+def _types_in(hint: Any) -> Iterator[type]:
+    if isinstance(hint, type) and not get_args(hint):
+        yield hint
+    for inner in get_args(hint):
+        yield from _types_in(inner)
+
+
+def _or_null(schema: Any) -> Any:
+    """The schema with null wherever a number may be, which JSON has for nan."""
+    if isinstance(schema, dict):
+        return {
+            key: ["number", "null"] if (key, each) == ("type", "number") else _or_null(each)
+            for key, each in schema.items()
+        }
+    return [_or_null(each) for each in schema] if isinstance(schema, list) else schema
+
+
 # The schemas of records
 
 
@@ -232,6 +340,7 @@ def schemas() -> dict[str, str]:
         "fetch-1.json": schema_of(FetchReport, "RUN.fetch.json beside a run that was fetched"),
         "diagnosis-1.json": diagnosis_schema(),
         "run-diff-1.json": run_diff_schema(),
+        **page_schemas(),
     }
 
 

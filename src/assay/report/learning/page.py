@@ -29,6 +29,7 @@ from assay.report.learning.calculators import (
 )
 from assay.report.learning.state import LearnState
 
+SCHEMA = "assay/learn/1"
 MOST_DOTS = 200
 # The measures that most people need: the everyday name, and where each is on the page.
 ASKED = {
@@ -124,7 +125,7 @@ def page_of(state: LearnState, before: LearnState | None = None) -> LearnPage:
     guide = _guide()
     proposed = _proposed(state)
     return LearnPage(
-        schema="assay/learn/1",
+        schema=SCHEMA,
         address=state.address,
         state=state,
         wanted=_wanted(guide),

@@ -16,6 +16,7 @@ from assay.report.measures.state import MeasureState, fields_of
 from assay.report.measures.texts import FAMILIES, by_family
 from assay.worked import GradedList, Line, TopicList, topic_values, values, worked, worth
 
+MEASURE_SCHEMA, MEASURES_SCHEMA = "assay/measure-page/1", "assay/measures-page/1"
 DEEPEST = 50
 
 
@@ -91,7 +92,7 @@ def list_page() -> MeasuresPage:
     """All measures, family by family."""
     pages = [page(definition) for definition in definitions()]
     families = tuple(Family(name, tuple(_entry(each) for each in members)) for name, members in by_family(pages))
-    return MeasuresPage("assay/measures-page/1", MEASURES, len(pages), example_in_words(), families)
+    return MeasuresPage(MEASURES_SCHEMA, MEASURES, len(pages), example_in_words(), families)
 
 
 def _entry(explained: Page) -> Entry:
@@ -108,7 +109,7 @@ def page_of(definition: Definition, state: MeasureState, before: MeasureState | 
     found = figure(str(measure), str(measure), value, _value_before(before))
     lines = worked(measure, ranked) if isinstance(ranked, GradedList) else ()
     return MeasurePage(
-        schema="assay/measure-page/1",
+        schema=MEASURE_SCHEMA,
         address=state.address,
         explained=explained,
         family=FAMILIES.get(explained.family, explained.family),
