@@ -6,13 +6,20 @@ import { recall, remember } from "./storage.js";
 const GO = "g";
 const TIME = 1500; // milliseconds between the two keys that go somewhere
 
-let going = 0; // when the first of them was pressed
+let going = -TIME; // when the first of them was pressed
+
+const switched = () => document.getElementById("single-keys");
+
+/** Whether letters, digits and signs do something. */
+export function singleKeysAreOn() {
+  return switched().checked;
+}
 
 export function watchKeys() {
   const list = document.getElementById("key-list");
   const open = () => list.showModal();
   document.getElementById("keys").addEventListener("click", open);
-  const on = document.getElementById("single-keys");
+  const on = switched();
   on.checked = recall("assay-keys") !== "off";
   on.addEventListener("change", () => remember("assay-keys", on.checked ? null : "off"));
   const places = new Map([...document.querySelectorAll(".top nav a")].map((link) => [link.dataset.key, link]));
@@ -23,7 +30,7 @@ export function watchKeys() {
       places.get(event.key).click();
       return;
     }
-    going = event.key === GO ? performance.now() : 0;
+    going = event.key === GO ? performance.now() : -TIME;
     if (event.key === "?") open();
     else if (event.key === "u") undo();
     else if (event.key === "j") next(1);

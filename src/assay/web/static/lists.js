@@ -1,5 +1,6 @@
 // Lists whose rows can be added, removed, moved by pointer or keys, and typed as text.
 
+import { singleKeysAreOn } from "./keys.js";
 import { change, nextStep, onChange, update } from "./live.js";
 import { say } from "./saying.js";
 
@@ -214,9 +215,9 @@ function pressed(event) {
   } else if (lifted && event.key === "Escape") {
     event.preventDefault();
     drop(true);
-  } else if (/^[0-9]$/.test(event.key)) grade(handle, event.key);
-  else if (event.key === "-") grade(handle, "");
-  else if (!lifted && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+  } else if (/^[0-9-]$/.test(event.key)) {
+    if (singleKeysAreOn()) grade(handle, event.key === "-" ? "" : event.key);
+  } else if (!lifted && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
     event.preventDefault();
     change(handle.closest("[data-row]").querySelector("[data-joined]"), -STEPS[event.key]);
     number();

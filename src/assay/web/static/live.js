@@ -101,6 +101,7 @@ async function ask(address, before, source) {
     return null;
   }
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const each of page.querySelectorAll("noscript")) each.remove(); // here it has elements, on the page it has none
   if (answer.ok) {
     trouble("", source);
     return page;
