@@ -15,14 +15,14 @@ SECTION = "Learn"
 
 @click.command(
     "serve",
-    short_help="Open the workbench: learn, try, look and compare in a browser.",
-    epilog="Example: assay serve --data runs/",
+    short_help="Learn and try measures in the browser.",
+    epilog="Example: assay serve --data my-folder",
 )
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="Name or address to listen on. Any but this machine's own asks for a token, which is printed.",
+    help="Name or address to listen on. If other machines can connect to it, the link that is printed has a token.",
 )
 @click.option(
     "--port", type=click.IntRange(1, 65535), help="Port to listen on.  [default: the first free one from 8000 on]"
@@ -33,13 +33,13 @@ SECTION = "Learn"
     default=".",
     type=click.Path(exists=True, file_okay=False),
     metavar="DIR",
-    help="Folder with your runs, judgments and reports.  [default: the current folder]",
+    help="Folder that lists are saved in.  [default: the current folder]",
 )
-@click.option("--read-only", is_flag=True, help="Write nothing, whatever is clicked.")
+@click.option("--read-only", is_flag=True, help="Save nothing: the data folder stays as it is.")
 def command(host: str, port: int | None, no_open: bool, data: str, read_only: bool) -> None:
-    """Give the workbench: pages that explain measures and show your runs, in a browser.
+    """Open the workbench: pages in the browser that explain measures and evaluate lists of results.
 
-    It works offline, and nothing leaves this machine. Ctrl-C ends it.
+    It works offline, and sends nothing anywhere. Ctrl-C ends it.
     """
     if any(importlib.util.find_spec(package) is None for package in ("starlette", "uvicorn")):
         raise MissingExtraError("the workbench", "web")
