@@ -86,13 +86,20 @@ class MeasuresPage(Struct, frozen=True):
     count: int
     example: str  # the list of all examples
     families: tuple[Family, ...]
+    again: Again
+
+
+_LISTED = Again(
+    "assay measures list",
+    "import assay\n\nfor definition in assay.measures.definitions():\n    print(definition.name, definition.summary)",
+)
 
 
 def list_page() -> MeasuresPage:
     """All measures, family by family."""
     pages = [page(definition) for definition in definitions()]
     families = tuple(Family(name, tuple(_entry(each) for each in members)) for name, members in by_family(pages))
-    return MeasuresPage(MEASURES_SCHEMA, MEASURES, len(pages), example_in_words(), families)
+    return MeasuresPage(MEASURES_SCHEMA, MEASURES, len(pages), example_in_words(), families, _LISTED)
 
 
 def _entry(explained: Page) -> Entry:
