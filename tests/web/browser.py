@@ -168,7 +168,7 @@ class Tab:
 
     def close(self) -> None:
         """Check what happened on the way."""
-        expected = ["status of 400"] if self.may_be_refused else []
+        expected = ["status of 400", "status of 404"] if self.may_be_refused else []
         trouble = [text for text in self.trouble if not any(words in text for words in expected)]
         outside = [url for url in self.requests if not url.startswith((self.server.address + "/", "data:", "blob:"))]
         violations = self.page.evaluate("window.violations ?? []") if self.scripts else []

@@ -9,9 +9,11 @@ const form = () => document.querySelector("form[data-state]");
 const after = []; // called when a page was taken over
 
 let shown = ""; // the address whose values are on the page
+let here = ""; // the address that the browser shows, without the part of the page
 let last = { source: null, time: 0 };
 let asking = false;
 let waiting = null; // the source of a change that came while the server was asked
+let turn = 0; // of what was asked: an answer that comes after something newer was asked is dropped
 
 export function onChange(call) {
   after.push(call);
@@ -19,6 +21,7 @@ export function onChange(call) {
 
 export function watchState() {
   shown = main().dataset.address ?? "";
+  here = location.pathname + location.search;
   if (!form() || !shown) return;
   history.replaceState({ before: null, depth: history.state?.depth ?? 0 }, "");
   document.addEventListener("input", (event) => {
@@ -34,7 +37,10 @@ export function watchState() {
     go(link.getAttribute("href"));
   });
   document.addEventListener("click", step);
-  addEventListener("popstate", () => show(location.pathname + location.search));
+  addEventListener("popstate", () => {
+    const there = location.pathname + location.search;
+    if (there !== here) show(there); // else a link led to a part of the page
+  });
 }
 
 /** Asks for the values of what is in the inputs. */
@@ -47,14 +53,14 @@ export async function update(source) {
   try {
     const asked = addressOf(form());
     const burst = source === last.source && performance.now() - last.time < BURST;
-    const before = burst ? history.state.before : shown;
+    const before = burst ? history.state?.before : shown;
     last = { source, time: performance.now() };
     const page = await ask(asked, before ?? shown, source);
     if (!page) return;
     const address = page.querySelector("main").dataset.address;
     if (address !== shown) {
-      if (burst) history.replaceState(history.state, "", address);
-      else history.pushState({ before, depth: (history.state?.depth ?? 0) + 1 }, "", address);
+      if (burst) replace(address);
+      else push(address, before);
     }
     take(page, address, false);
   } finally {
@@ -69,11 +75,22 @@ export async function update(source) {
 
 /** Shows another state of the page, whose inputs are others, too. */
 export async function go(address) {
+  waiting = null;
   const page = await ask(address, shown, null);
   if (!page) return;
-  history.pushState({ before: shown, depth: (history.state?.depth ?? 0) + 1 }, "", address);
+  push(address, shown);
   nextStep();
   take(page, address, true);
+}
+
+function replace(address) {
+  history.replaceState(history.state, "", address);
+  here = address;
+}
+
+function push(address, before) {
+  history.pushState({ before, depth: (history.state?.depth ?? 0) + 1 }, "", address);
+  here = address;
 }
 
 /** What comes next is a step of its own in the history. */
@@ -87,20 +104,26 @@ export function undo() {
 }
 
 async function show(address) {
+  here = address;
+  waiting = null;
+  nextStep();
   const page = await ask(address, shown, null);
   if (page) take(page, address, true);
 }
 
-/** The page at an address; null, and words on the page, if there is none. */
+/** The page at an address; null, and words on the page, if there is none; just null if something newer was asked since. */
 async function ask(address, before, source) {
-  let answer;
+  const mine = ++turn;
+  let answer, text;
   try {
     answer = await fetch(address, { headers: { "Assay-Before": before, Accept: "text/html" } });
+    text = await answer.text();
   } catch {
-    trouble("The workbench does not answer. Is assay serve still running?", source);
+    if (mine === turn) trouble("The workbench does not answer. Is assay serve still running?", source);
     return null;
   }
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (mine !== turn) return null;
+  const page = new DOMParser().parseFromString(text, "text/html");
   for (const each of page.querySelectorAll("noscript")) each.remove(); // here it has elements, on the page it has none
   if (answer.ok) {
     trouble("", source);
