@@ -232,6 +232,7 @@ def _needs(definition: Definition, name: str) -> str:
 
 _SAMPLE = {"cutoff": 10, "recall": 0.1, "multiple": 1.0}
 
+_MOST_RANKS = 1_000_000  # of a table of weights
 ENTRY_POINT = "assay.measures"  # of installed packages with measures
 REGISTRY: dict[str, Definition] = {}  # by every name and alias; complete after load_families()
 _STEMS: dict[str, tuple[Definition, str | None]] = {}  # trec_eval's name -> measure, parameter
@@ -398,6 +399,14 @@ def _positive_integer(value: Any) -> int:
     return int(value)
 
 
+def ranks_of_table(value: Any) -> int:
+    """A check for a number of ranks where a table of weights has an entry for each."""
+    ranks = _positive_integer(value)
+    if ranks > _MOST_RANKS:
+        raise ValueError(f"a whole number from 1 to {_MOST_RANKS}")
+    return ranks
+
+
 def _number(value: Any) -> float | int:
     known = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not known or not -1e300 < value < 1e300:
@@ -457,3 +466,4 @@ PARAMETERS: dict[str, Parameter] = {
         _gain,
     ),
 }
+TABLE_CUTOFF = Parameter(PARAMETERS["cutoff"].meaning, ranks_of_table)

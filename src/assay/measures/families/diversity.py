@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from assay.measures.arithmetic import log, powers, ratio
-from assay.measures.core import Parameter, PerQuery, measure, number_between
+from assay.measures.core import TABLE_CUTOFF, Parameter, PerQuery, measure, number_between
 from assay.tables import Floats, Integers
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def share_of_best(topics: JudgedTopics, worth: Worth, cutoff: int | None, rel: f
     aliases={"α_DCG": {}},
     needs="topics",
     bounds=None,
-    parameters={"alpha": ALPHA},
+    parameters={"alpha": ALPHA, "cutoff": TABLE_CUTOFF},
     paper=_CLARKE_2008,
     elsewhere={"ir_measures": "alpha_DCG@k", "ndeval": "alpha-DCG@k"},
 )
@@ -228,7 +228,7 @@ def alpha_DCG(topics: JudgedTopics, *, cutoff: int, rel: float = 1, alpha: float
     aliases={"α_nDCG": {}},
     needs="topics",
     bounds=None,
-    parameters={"alpha": ALPHA},
+    parameters={"alpha": ALPHA, "cutoff": TABLE_CUTOFF},
     paper=_CLARKE_2008,
     elsewhere={"ir_measures": "alpha_nDCG@k", "ndeval": "alpha-nDCG@k"},
 )
@@ -258,7 +258,7 @@ def alpha_nDCG(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 
     "ERR_IA",
     needs="topics",
     bounds=None,
-    parameters={"alpha": ALPHA},
+    parameters={"alpha": ALPHA, "cutoff": TABLE_CUTOFF},
     paper=_CHAPELLE,
     elsewhere={"ir_measures": "ERR_IA@k", "ndeval": "ERR-IA@k"},
 )
@@ -282,7 +282,7 @@ def ERR_IA(topics: JudgedTopics, *, cutoff: int, rel: float = 1, alpha: float = 
     "nERR_IA",
     needs="topics",
     bounds=None,
-    parameters={"alpha": ALPHA},
+    parameters={"alpha": ALPHA, "cutoff": TABLE_CUTOFF},
     paper=_CHAPELLE,
     elsewhere={"ir_measures": "nERR_IA@k", "ndeval": "nERR-IA@k"},
 )

@@ -18,21 +18,21 @@ from msgspec import Struct
 from assay.errors import MeasureError, ParameterError
 from assay.judged import JudgedRanking
 from assay.measures.arithmetic import discount, powers, ratio, running
-from assay.measures.core import PARAMETERS, Parameter, PerQuery, boolean, measure, number_between
+from assay.measures.core import (
+    PARAMETERS,
+    TABLE_CUTOFF,
+    Parameter,
+    PerQuery,
+    boolean,
+    measure,
+    number_between,
+    ranks_of_table,
+)
 from assay.measures.families.graded import Number, one_later
 from assay.tables import Booleans, Floats, Integers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-_MOST_RANKS = 1_000_000  # tables of weights have an entry for each rank
-
-
-def _ranks(value: Any) -> int:
-    ranks = int(PARAMETERS["cutoff"].check(value))
-    if ranks > _MOST_RANKS:
-        raise ValueError(f"a whole number from 1 to {_MOST_RANKS}")
-    return ranks
 
 
 def _from_zero(value: Any) -> Any:
@@ -58,8 +58,7 @@ GAINS = {
     ),
     "residual": RESIDUAL,
 }
-CUTOFF = Parameter(PARAMETERS["cutoff"].meaning, _ranks)
-DEPTH = Parameter("the rank at which every user stops; 1000 in cwl_eval", _ranks)
+DEPTH = Parameter("the rank at which every user stops; 1000 in cwl_eval", ranks_of_table)
 
 _MOFFAT = "Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness"
 _INSQ = "Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process"
@@ -76,7 +75,7 @@ _NERR = (
     trec={"rbp": "p"},
     parameters={
         "p": PERSISTENCE,
-        "depth": Parameter("the rank at which every user stops; none by default, 1000 in cwl_eval", _ranks),
+        "depth": Parameter("the rank at which every user stops; none by default, 1000 in cwl_eval", ranks_of_table),
         "residual": RESIDUAL,
         "raw": Parameter("the gain is the grade itself, as in ranx; values can be above 1", boolean),
     },
@@ -246,7 +245,7 @@ def _only_log2(value: Any) -> dict[str, Any]:
 
 @measure(
     "SDCG",
-    parameters=GAINS | {"cutoff": CUTOFF},
+    parameters=GAINS | {"cutoff": TABLE_CUTOFF},
     same_as={"dcg": _only_log2},
     paper="Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques",
     elsewhere={"ir_measures": "SDCG(max_rel=3)@k", "cwl_eval": "NDCGCWLMetric(k)"},
@@ -309,7 +308,7 @@ _NEARLY = 1.0 - 1e-9  # ten gains of 0.1 add up to 0.9999999999999999 and should
 
 @measure(
     "BPM",
-    parameters=GAINS | {"T": GOAL, "cutoff": CUTOFF},
+    parameters=GAINS | {"T": GOAL, "cutoff": TABLE_CUTOFF},
     paper=_BPM,
     elsewhere={"ir_measures": "BPM(max_rel=3)@k", "cwl_eval": "BPMCWLMetric(T, k)"},
 )
@@ -502,7 +501,7 @@ def _up_to_first_unjudged(judged: JudgedRanking, met: Way) -> Way:
 
 @measure(
     "NERR8",
-    parameters=GAINS | {"cutoff": CUTOFF},
+    parameters=GAINS | {"cutoff": TABLE_CUTOFF},
     paper=_NERR,
     elsewhere={"ir_measures": "NERR8(max_rel=3)@k", "cwl_eval": "NERReq8CWLMetric(k)"},
 )
@@ -524,7 +523,7 @@ def NERR8(
 
 @measure(
     "NERR9",
-    parameters=GAINS | {"cutoff": CUTOFF},
+    parameters=GAINS | {"cutoff": TABLE_CUTOFF},
     paper=_NERR,
     elsewhere={"ir_measures": "NERR9(max_rel=3)@k", "cwl_eval": "NERReq9CWLMetric(k)"},
 )
