@@ -242,7 +242,7 @@ def is_running(pid: int) -> bool:
     """Whether a process runs: neither gone nor a zombie."""
     try:
         return "Z" != Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -336,7 +336,7 @@ def routes() -> list[Any]:
 
     async def save(request: Request) -> Response:
         form = await form_of(request)
-        request.app.state.data_folder.write_new(form["name"], form["text"].encode())
+        request.app.state.data_folder.write_all({form["name"]: form["text"].encode()})
         return Response("written")
 
     gets = {"/": home, "/fault": fault, "/broken": broken, "/wrong": wrong, "/large": large, "/slow": slow}

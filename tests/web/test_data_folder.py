@@ -292,7 +292,7 @@ def test_what_cannot_be_listed_is_left_out(folder: DataFolder, monkeypatch):
 
 
 def test_a_new_file_is_written_whole(folder: DataFolder):
-    assert folder.path / "new.run" == folder.write_new("new.run", b"content")
+    folder.write_all({"new.run": b"content"})
     assert b"content" == folder.read("new.run", 1000)
     assert {"my.run", "new.run", "runs", ".git", ".hidden"} == {each.name for each in folder.path.iterdir()}
 
@@ -303,7 +303,7 @@ def test_what_exists_is_never_replaced(folder: DataFolder, around):
     before = sorted(each.name for each in folder.path.iterdir())
     for name in ("my.run", "runs", "dangling", "out"):
         with pytest.raises(InputError) as error:
-            folder.write_new(name, b"planted")
+            folder.write_all({name: b"planted"})
         assert f"{name!r} exists already. Choose another name." == str(error.value)
 
     assert before == sorted(each.name for each in folder.path.iterdir())
@@ -323,7 +323,7 @@ def test_only_plain_names_are_written(folder: DataFolder, around, name):
 
     before = everything()
     with pytest.raises(InputError):
-        folder.write_new(name, b"planted")
+        folder.write_all({name: b"planted"})
     assert before == everything()
 
 
@@ -334,7 +334,7 @@ def test_of_many_who_write_a_name_one_does(folder: DataFolder):
     def write(number: int) -> None:
         start.wait()
         try:
-            folder.write_new("new.run", b"%d" % number * 100_000)
+            folder.write_all({"new.run": b"%d" % number * 100_000})
             written.append(number)
         except InputError:
             refused.append(number)
@@ -347,6 +347,17 @@ def test_of_many_who_write_a_name_one_does(folder: DataFolder):
 
     assert (1, 7) == (len(written), len(refused))
     assert b"%d" % written[0] * 100_000 == folder.read("new.run", 1 << 20)
+
+
+def test_several_files_are_written_or_none(folder: DataFolder):
+    folder.write_all({"a.run": b"a", "a.qrels": b"b"})
+    before = sorted(folder.path.iterdir())
+    for contents in ({"b.run": b"", "a.run": b""}, {"b.run": b"", "../b": b""}, {"a.qrels": b"", "b.run": b""}):
+        with pytest.raises(InputError):
+            folder.write_all(contents)
+
+    assert (b"a", b"b") == (folder.read("a.run", 1000), folder.read("a.qrels", 1000))
+    assert before == sorted(folder.path.iterdir())
 
 
 @pytest.mark.parametrize("where", ["write", "fsync", "link"])
@@ -363,7 +374,7 @@ def test_a_write_that_fails_leaves_nothing(folder: DataFolder, monkeypatch, wher
     if where == "link":
         monkeypatch.setattr(Path, "touch", lambda *given, **named: full())
     with pytest.raises(InputError) as error:
-        folder.write_new("new.run", b"content")
+        folder.write_all({"new.run": b"content"})
     assert "new.run: cannot be written: No space left on device. Free some space, or write to another disk." == str(
         error.value
     )
@@ -375,9 +386,9 @@ def test_a_disk_without_hard_links_is_written_to_and_nothing_is_replaced(folder:
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", unable)
-    folder.write_new("new.run", b"content")
+    folder.write_all({"new.run": b"content"})
     with pytest.raises(InputError, match="exists already"):
-        folder.write_new("new.run", b"other")
+        folder.write_all({"new.run": b"other"})
 
     assert b"content" == folder.read("new.run", 1000)
     assert {"my.run", "new.run", "runs", ".git", ".hidden"} == {each.name for each in folder.path.iterdir()}
@@ -386,7 +397,7 @@ def test_a_disk_without_hard_links_is_written_to_and_nothing_is_replaced(folder:
 def test_what_a_killed_process_leaves_is_removed_later(folder: DataFolder, monkeypatch):
     names = []
     monkeypatch.setattr(assay.files, "remove_whole", names.append)
-    folder.write_new("new.run", b"content")
+    folder.write_all({"new.run": b"content"})
 
     assert [True] == [assay.files.is_temporary(name) for name in names]
 
@@ -394,7 +405,7 @@ def test_what_a_killed_process_leaves_is_removed_later(folder: DataFolder, monke
 def test_read_only_writes_nothing(folder: DataFolder):
     before = sorted(folder.path.iterdir())
     with pytest.raises(InputError, match=r"^the workbench was started with --read-only, so it writes nothing\.$"):
-        DataFolder(folder.path, read_only=True).write_new("new.run", b"content")
+        DataFolder(folder.path, read_only=True).write_all({"new.run": b"content"})
     assert before == sorted(folder.path.iterdir())
 
 

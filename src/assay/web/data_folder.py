@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -73,25 +73,32 @@ class DataFolder(Struct, frozen=True):
         """
         return list(islice(self._walk(), most))
 
-    def write_new(self, name: str, data: bytes) -> Path:
-        """Write a file of a plain name that is not taken; whole or not at all."""
+    def write_all(self, contents: Mapping[str, bytes]) -> None:
+        """Write files of plain names that are not taken: each of them whole, and all of them or none."""
         if self.read_only:
             raise InputError("the workbench was started with --read-only, so it writes nothing.")
-        refuse_bad_name(name)
-        if "/" in name:
-            raise InputError(f"{show_id(name)!r} names a folder. Give the name of a file.")
-        target = self.path / name
-        temporary = target.with_name(f".assay-{os.urandom(8).hex()}.part")  # as those of `assay.files`
-        with assay.files.explaining(name):
-            try:
-                assay.files.write_new(temporary, data)
-                _link_new(temporary, target)
-            except FileExistsError:
-                raise InputError(f"{show_id(name)!r} exists already. Choose another name.") from None
-            finally:
-                assay.files.remove_whole(temporary)
-            assay.files.flush_folder(self.path)
-        return target
+        for name in contents:
+            refuse_bad_name(name)
+            if "/" in name:
+                raise InputError(f"{show_id(name)!r} names a folder. Give the name of a file.")
+        temporary = {name: self.path / f".assay-{os.urandom(8).hex()}.part" for name in contents}  # as in `assay.files`
+        named: list[Path] = []
+        try:
+            for name, data in contents.items():
+                with assay.files.explaining(name):
+                    assay.files.write_new(temporary[name], data)
+            for name, file in temporary.items():
+                with assay.files.explaining(name):
+                    _link_new(file, self.path / name)
+                named.append(self.path / name)
+        except BaseException:
+            for file in named:
+                assay.files.remove_whole(file)
+            raise
+        finally:
+            for file in temporary.values():
+                assay.files.remove_whole(file)
+        assay.files.flush_folder(self.path)
 
     def _shows(self, found: Path) -> bool:
         """Whether a resolved path lies in this folder, and is not hidden."""
@@ -162,9 +169,12 @@ def _entries(folder: Path, most: int) -> list[os.DirEntry[str]]:
 def _link_new(file: Path, target: Path) -> None:
     """Give a file another name, which must not be taken."""
     try:
-        os.link(file, target)
+        try:
+            os.link(file, target)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links
+            target.touch(exist_ok=False)
+            os.replace(file, target)
     except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        target.touch(exist_ok=False)
-        os.replace(file, target)
+        raise InputError(f"{show_id(target.name)!r} exists already. Choose another name.") from None
