@@ -44,9 +44,10 @@ class Workers:
 
     def __init__(self, tasks: Mapping[str, str], most: int = MOST, unused: float = UNUSED) -> None:
         self._tasks = dict(tasks)
-        self._unused = unused
+        self._most, self._unused = most, unused
         self._free = asyncio.Semaphore(most)  # first come, first served
         self._waiting = 0
+        self._closed = False
         self._idle: dict[_Worker, asyncio.TimerHandle] = {}
         self._all: set[_Worker] = set()
 
@@ -67,10 +68,15 @@ class Workers:
 
     async def close(self) -> None:
         """Stop everything."""
-        workers = tuple(self._all)
-        for worker in workers:
+        self._closed = True
+        idle = tuple(self._idle)
+        for worker in tuple(self._all):
             self._end(worker)
-        await asyncio.gather(*(worker.gone() for worker in workers))
+        await asyncio.gather(*(worker.gone() for worker in idle))
+        for _ in range(self._most):  # until nobody has a process any more
+            await self._free.acquire()
+        for _ in range(self._most):
+            self._free.release()
 
     async def _ask(self, message: bytes, seconds: float) -> Answer:
         """The answer of a process, which is kept for the next task if it gave one."""
@@ -86,8 +92,9 @@ class Workers:
         finally:
             if done and worker in self._all:
                 self._idle[worker] = asyncio.get_running_loop().call_later(self._unused, self._end, worker)
-            else:
+            else:  # nobody else gets its place before it is gone
                 self._end(worker)
+                await worker.gone()
         return answer
 
     def _take(self) -> _Worker | None:
@@ -103,6 +110,8 @@ class Workers:
     async def _start(self) -> _Worker:
         worker = await _Worker.start()
         self._all.add(worker)
+        if self._closed:
+            self._end(worker)
         return worker
 
     def _end(self, worker: _Worker) -> None:
@@ -160,9 +169,9 @@ class _Worker:
             self._process.kill()
 
     async def gone(self) -> None:
-        """Wait until a process that was ended is gone."""
+        """Wait until a process that was ended is gone, and what it has left in its pipe."""
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._process.wait(), 2)
+            await asyncio.wait_for(self._process.communicate(), 2)
 
 
 def _result(answer: Answer) -> Any:
