@@ -511,7 +511,7 @@ def test_the_table_rank_by_rank_adds_up_to_dcg(learn):
     page = learn("/?grades=3,u,2,0.5&missed=3&k=3", Learn(grades=("3", "", "2", "0.5"), missed="3", k=3))
     tab = page.tab
     tab.page.get_by_text("Rank by rank").click()
-    rows = tab.section("ndcg").get_by_role("region", name="What each rank adds").get_by_role("row").all()
+    rows = tab.section("ndcg").get_by_role("group", name="What each rank adds").get_by_role("row").all()
     columns = list(zip(*(row.get_by_role("cell").all_inner_texts() for row in rows[1:]), strict=True))
 
     assert ("3", "unjudged", "2", "0.5") == columns[0]
