@@ -13,7 +13,7 @@ from assay.report.evaluator import EvaluatorState
 from assay.report.learning import LearnState
 from assay.report.learning.state import FIELDS
 
-GRADE = st.sampled_from([-60, -2, -1, 0, 0.5, 1, 1.25, 2, 3, 4, 30, 1e-7])
+GRADE = st.sampled_from([-60, -2, -1, 0, 0.5, 1, 1.25, 2, 3, 4, 60, 1e-7])
 RESULTS = st.lists(st.none() | GRADE, max_size=12).map(tuple)
 MISSED = st.lists(GRADE, max_size=4).map(tuple)
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)

@@ -141,7 +141,7 @@ def test_each_example_is_marked_where_it_stands_and_says_its_own_figures():
         page = page_of(each.state)
         assert [each.title] == [shown.title for shown in page.presets if shown.current]
         known = {value for gain in ("exp", "linear") for value in _shown(replace(each.state, gain=gain))}
-        assert set(re.findall(r"\d\.\d{4}", each.words)) <= known
+        assert set(re.findall(r"\d+\.\d{4}", each.words)) <= known
 
 
 def _shown(state: EvaluatorState) -> set[str]:

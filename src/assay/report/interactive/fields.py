@@ -227,7 +227,7 @@ class Grades(Struct, frozen=True):
     @property
     def schema(self) -> dict[str, Any]:
         """A JSON string: whatever a list of grades looks like is checked when it is read."""
-        number = r"-?[0-9]+(\.[0-9]+)?"
+        number = r"-?[0-9]+(\.[0-9]+)?(e-[0-9]{1,3})?"
         one = f"({number}|{UNJUDGED})" if self.unjudged else number
         return {"type": "string", "pattern": f"^({one}(,{one})*)?$"}
 
