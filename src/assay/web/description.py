@@ -37,6 +37,7 @@ def _path(summary: str, fields: Iterable[Field]) -> dict[str, Any]:
                     "content": {"application/json": {"schema": {"type": "object", "required": ["schema"]}}},
                 },
                 "400": {"description": "What is wrong with a field, in words", "content": said},
+                "414": {"description": "The address is too long", "content": said},
             },
         }
     }
