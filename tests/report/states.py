@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from urllib.parse import parse_qs, urlsplit
 
 from hypothesis import strategies as st
@@ -68,18 +69,22 @@ Judged = tuple[list[str], dict[str, float]]  # ids of a list, and the grades of 
 
 
 def with_ids(
-    *lists: Sequence[float | None], missed: Iterable[float] = (), fill: float = 1, relevant: int = 0
+    *lists: Sequence[float | None],
+    missed: Iterable[float] = (),
+    fill: float = 1,
+    relevant: int = 0,
+    names: Sequence[Sequence[str]] = ((), ()),
 ) -> list[Judged]:
     """Lists for one query with ids: the first documents of grade 3 are the same in all lists, and so are the second ones.
 
-    `missed` are grades of other documents. As many documents of grade `fill` are added as it takes to have `relevant` ones.
+    Documents with a name are only the same as others of this name. `missed` are grades of other documents. As many documents of grade `fill` are added as it takes to have `relevant` ones.
     """
     rankings, grades = [], {}
     for place, ranked in enumerate(lists):
         seen: Counter[str] = Counter()
         ranking = []
-        for grade in ranked:
-            kind = f"unjudged by {place}" if grade is None else f"of grade {grade:g}"
+        for grade, name in zip_longest(ranked, names[place][: len(ranked)], fillvalue=""):
+            kind = f"unjudged by {place}" if grade is None else f"of grade {grade:g}, called {name!r}"
             seen[kind] += 1
             ranking.append(f"{kind}, number {seen[kind]}")
             if grade is not None:
@@ -94,7 +99,9 @@ def with_ids(
 def evaluated_with_ids(state: EvaluatorState) -> list[Judged]:
     """The lists of the evaluator."""
     lists = [state.grades, state.other] if state.other else [state.grades]
-    return with_ids(*lists, missed=state.missed, fill=state.rel, relevant=state.relevant or 0)
+    return with_ids(
+        *lists, missed=state.missed, fill=state.rel, relevant=state.relevant or 0, names=(state.name, state.other_name)
+    )
 
 
 def scored(judged: Judged, measures: Iterable[object]) -> dict[str, float]:

@@ -116,6 +116,9 @@ EVALUATIONS = {
     "missed documents and a gain": replace(START, missed=(3.0, 2.0), relevant=12, gain="exp", rel=2.0, k=3),
     "nothing relevant": replace(START, grades=(0.0, 0.0)),
     "nothing judged": replace(START, grades=(None, None)),
+    "the same names": replace(
+        START, name=("rye", "rye", "m1", "d3"), other=(2.0, 3.0, 1.0), other_name=("rye", "", "m1"), missed=(3.0,)
+    ),
     "names with quotes": replace(START, name=("'$(rm x)'", '"', "\nEND\n"), title="END\n"),
     "two lists": replace(START, other=(0.0, 3.0, None, 2.0, 2.0, 2.0), missed=(1.0,), relevant=9),
     "two lists, one without judged results": replace(START, grades=(None,), other=(1.0,)),
@@ -266,6 +269,18 @@ def test_saved_files_give_the_figures_of_the_page(state, tmp_path):
         found = assay.evaluate(tmp_path / "my.list-1.qrels", tmp_path / run, list(each), unmatched="zero")
         assert each == dict(found.mean())
     assert state.address == files.address
+
+
+def test_saved_files_have_the_names_of_the_page_as_far_as_ids_can():
+    state = replace(
+        START, grades=(3.0, None, 1.0, 0.0), name=("Rye bread", "", "Rye bread", "d1 (old)"), title="How to?"
+    )
+
+    assert {
+        "bread.qrels": b"How-to 0 Rye-bread 3\nHow-to 0 Rye-bread-2 1\nHow-to 0 d1-old 0\n",
+        "bread.run": b"How-to Q0 Rye-bread 1 4 list\nHow-to Q0 d2 2 3 list\nHow-to Q0 Rye-bread-2 3 2 list\n"
+        b"How-to Q0 d1-old 4 1 list\n",
+    } == saved(state, "bread").contents
 
 
 def test_what_was_saved_in_words():

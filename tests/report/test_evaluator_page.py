@@ -113,6 +113,24 @@ def test_two_lists_are_judged_against_the_documents_of_both():
     assert page.notes[-1].startswith("Both lists are judged against the same documents")
 
 
+def test_documents_with_different_names_are_different():
+    page = page_of(replace(START, grades=(3.0,), name=("doc1",), other=(3.0,), other_name=("doc2",)))
+
+    assert 2 == page.relevant
+    assert (0.5, 0.5) == (page.measures["R@5"], page.other_measures["R@5"])
+    assert '{"doc1": 3, "doc2": 3}' in page.again.python
+
+
+def test_a_document_with_two_grades_counts_as_two_and_is_named():
+    both = replace(START, grades=(3.0, 0.0), name=("a", "b"), other=(3.0, 2.0), other_name=("a", "b"))
+
+    page = page_of(both)
+    assert 2 == page.relevant
+    assert '"b" has different grades in the two lists, and so counts as different documents.' == page.notes[-1]
+    assert '["a", "b"], ["a", "b-2"]' in page.again.python
+    assert page_of(replace(both, other=(3.0, 0.0))).notes[-1].startswith("Both lists are judged")
+
+
 # Known figures: 001, 003 and 004 of the seeds, with those that they have wrong put right
 
 

@@ -383,7 +383,9 @@ def _charts(state: EvaluatorState, lists: Sequence[GradedList], headline: dict[s
 
 def _again(state: EvaluatorState, ranked: GradedList, measures: Sequence[Measure]) -> Again:
     names = [str(measure) for measure in measures]
-    return again_side_by_side(state.lists, names) if state.other else again({SINGLE: ranked}, names)
+    if state.other:
+        return again_side_by_side(state.lists, names, state.names, state.title)
+    return again({SINGLE: ranked}, names, {SINGLE: state.names[0]}, state.title)
 
 
 def _answer(state: EvaluatorState, table: _Table, headline: dict[str, Measure], in_list: int, relevant: int) -> str:
@@ -412,8 +414,16 @@ def _notes(state: EvaluatorState, in_list: int, relevant: int) -> list[str]:
         )
     if state.other:
         found.append(
-            "Both lists are judged against the same documents, those of the smallest collection that holds both. What only "
-            "the other list has counts as missed."
+            "Both lists are judged against the same documents: results with the same name and grade are one document, and of "
+            "those without a name there are as few as possible. What only the other list has counts as missed."
+        )
+    if state.contradicted:
+        called = ", ".join(f'"{show_id(name)}"' for name in state.contradicted[:3])
+        more = len(state.contradicted) - 3
+        found.append(
+            f"{called}{f' and {more} more' if more > 0 else ''} "
+            f"{plural('{has|have}', len(state.contradicted))} different grades in the two lists, and so "
+            f"{plural('{counts|count}', len(state.contradicted))} as different documents."
         )
     if len(state.grades) > MOST_CARDS:
         found.append(f"Only the first {MOST_CARDS} results have a card; change the others as text.")

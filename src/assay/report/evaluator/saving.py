@@ -37,7 +37,10 @@ def saved(state: EvaluatorState, name: str) -> Saved:
     lists = state.lists
     if not all(lists):
         raise InputError("an empty list cannot be saved as a run. Add a result to it.")
-    example = side_by_side(lists) if state.other else by_query({SINGLE: lists[0]})
+    if state.other:
+        example = side_by_side(lists, state.names, state.title)
+    else:
+        example = by_query({SINGLE: lists[0]}, {SINGLE: state.names[0]}, state.title)
     files = {
         f"{name}.qrels" if file == QRELS else f"{name}.run" if len(lists) == 1 else f"{name}-{file}": content.encode()
         for file, content in files_of(example).items()

@@ -50,26 +50,62 @@ class EvaluatorState(Struct, frozen=True):
         return address_of(EVALUATOR, FIELDS, asdict(self))
 
     @property
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the results of each list; empty ones for those that have none."""
+        first = _as_long(self.name, self.grades)
+        return (first, _as_long(self.other_name, self.other)) if self.other else (first,)
+
+    @property
     def lists(self) -> tuple[GradedList, ...]:
         """The lists, judged against the same documents.
 
-        These are the documents of the smallest collection that holds both lists: of each grade, as many as the list that
-        has more of them. Relevant documents beyond these have the lowest relevant grade.
+        Results with the same name and grade are the same document. Of those without a name, there are as few as possible:
+        of each grade, as many as the list that has more of them. Relevant documents beyond these have the lowest relevant
+        grade.
         """
         both = [self.grades, self.other] if self.other else [self.grades]
-        counts = [Counter(grade for grade in grades if grade is not None) for grades in both]
+        counts = [
+            Counter((grade, name) for grade, name in zip(grades, names, strict=True) if grade is not None)
+            for grades, names in zip(both, self.names, strict=True)
+        ]
         needed = counts[0] if len(counts) == 1 else counts[0] | counts[1]
-        known = sum(number for grade, number in needed.items() if grade >= self.rel)
+        known = sum(number for (grade, _), number in needed.items() if grade >= self.rel)
         known += sum(grade >= self.rel for grade in self.missed)
         filled = (self.rel,) * max((self.relevant or 0) - known, 0)
         return tuple(
-            GradedList(grades, (*self.missed, *sorted((needed - own).elements(), reverse=True), *filled))
+            GradedList(grades, (*self.missed, *_falling(needed - own), *filled))
             for grades, own in zip(both, counts, strict=True)
         )
+
+    @property
+    def contradicted(self) -> tuple[str, ...]:
+        """Names that both lists have, with different grades."""
+        if not self.other:
+            return ()
+        first, second = (
+            {(name, grade) for name, grade in zip(names, grades, strict=True) if name}
+            for names, grades in zip(self.names, (self.grades, self.other), strict=True)
+        )
+        shared = {name for name, _ in first} & {name for name, _ in second}
+        return tuple(name for name in dict.fromkeys(self.name) if name in shared and not _agree(name, first, second))
 
     def moved(self, start: int, end: int) -> EvaluatorState:
         """The first list with the result at one rank moved to another."""
         return replace(self, grades=_moved(self.grades, start, end), name=_moved_names(self, start, end), move=None)
+
+
+def _as_long(names: tuple[str, ...], grades: tuple[float | None, ...]) -> tuple[str, ...]:
+    return (*names, *[""] * (len(grades) - len(names)))[: len(grades)]
+
+
+def _falling(documents: Counter[tuple[float, str]]) -> list[float]:
+    """The grades of documents, highest first."""
+    return sorted((grade for grade, _ in documents.elements()), reverse=True)
+
+
+def _agree(name: str, *lists: set[tuple[str, float | None]]) -> bool:
+    """Whether lists give the documents of a name the same grades."""
+    return len({frozenset(grade for each, grade in named if each == name) for named in lists}) == 1
 
 
 def _moved(items: tuple[Item, ...], start: int, end: int) -> tuple[Item, ...]:
@@ -78,7 +114,7 @@ def _moved(items: tuple[Item, ...], start: int, end: int) -> tuple[Item, ...]:
 
 
 def _moved_names(state: EvaluatorState, start: int, end: int) -> tuple[str, ...]:
-    names = _moved((*state.name, *[""] * (len(state.grades) - len(state.name)))[: len(state.grades)], start, end)
+    names = _moved(state.names[0], start, end)
     named = max((place for place, name in enumerate(names, 1) if name), default=0)
     return names[:named]
 

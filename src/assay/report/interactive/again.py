@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
@@ -16,6 +18,7 @@ QRELS = "qrels.txt"
 LIST = "list"  # the name of the run, where there is one
 PAIR = ("a", "b")
 NO_LIST = "# There is no list."
+_LONGEST_ID = 60  # characters
 EMPTY_LIST = "# An empty list cannot be a run file. The lines of Python give the numbers."
 
 
@@ -42,8 +45,13 @@ class Example(Struct, frozen=True):
     runs: dict[str, dict[str, tuple[str, ...]]]  # by name of the run: the documents of each query, best first
 
 
-def again(lists: Mapping[str, GradedList], measures: Sequence[str]) -> Again:
-    """How to compute these measures of the lists, which have a query each.
+def again(
+    lists: Mapping[str, GradedList],
+    measures: Sequence[str],
+    names: Mapping[str, Sequence[str]] | None = None,
+    title: str = "",
+) -> Again:
+    """How to compute these measures of the lists, which have a query each; `names` and `title` are as for `by_query`.
 
     >>> print(again({"q": GradedList((3.0, 0.0), missed=(1.0,))}, ["nDCG@5", "AP"]).python)
     import assay
@@ -56,10 +64,10 @@ def again(lists: Mapping[str, GradedList], measures: Sequence[str]) -> Again:
     """
     if not lists:
         return Again(NO_LIST, NO_LIST)
-    example = by_query(lists)
+    example = by_query(lists, names, title)
     rankings = example.runs[LIST]
     if len(lists) == 1:
-        (query,) = lists
+        (query,) = rankings
         arguments = (_ids(rankings[query]), _grades(example, query))
         python = f"assay.score({_lines_of(*arguments, names_of(measures))})"
     else:
@@ -69,8 +77,10 @@ def again(lists: Mapping[str, GradedList], measures: Sequence[str]) -> Again:
     return Again(_command(example, measures), f"import assay\n\n{python}")
 
 
-def again_side_by_side(lists: Sequence[GradedList], measures: Sequence[str]) -> Again:
-    """How to compute these measures of two lists for the same query.
+def again_side_by_side(
+    lists: Sequence[GradedList], measures: Sequence[str], names: Sequence[Sequence[str]] = (), title: str = ""
+) -> Again:
+    """How to compute these measures of two lists for the same query; `names` and `title` are as for `side_by_side`.
 
     >>> print(again_side_by_side([GradedList((1.0, 0.0)), GradedList((0.0, 1.0))], ["AP"]).python)
     import assay
@@ -79,11 +89,11 @@ def again_side_by_side(lists: Sequence[GradedList], measures: Sequence[str]) -> 
     for ranking in (["d1-1", "d0-1"], ["d0-1", "d1-1"]):
         print(assay.score(ranking, grades, ["AP"]))
     """
-    example = side_by_side(lists)
-    rankings = ", ".join(_ids(queries[SINGLE]) for queries in example.runs.values())
+    example = side_by_side(lists, names, title)
+    rankings = ", ".join(_ids(docs) for queries in example.runs.values() for docs in queries.values())
     return Again(
         _command(example, measures),
-        f"import assay\n\ngrades = {_grades(example, SINGLE)}\nfor ranking in ({rankings}):\n"
+        f"import assay\n\ngrades = {_grades(example, id_from(title) or SINGLE)}\nfor ranking in ({rankings}):\n"
         f"    print(assay.score(ranking, grades, {names_of(measures)}))",
     )
 
@@ -116,37 +126,87 @@ def again_by_topics(ranked: TopicList, measures: Sequence[str]) -> Again:
     return Again(_command(example, measures), python)
 
 
-def by_query(lists: Mapping[str, GradedList]) -> Example:
-    """A run with a query for each list: d1 is the first result, m1 a judged document that the list misses."""
+def by_query(
+    lists: Mapping[str, GradedList], names: Mapping[str, Sequence[str]] | None = None, title: str = ""
+) -> Example:
+    """A run with a query for each list.
+
+    Results have ids from their names, where they have some: else d1 is the first result. m1 is a judged document that the
+    list misses. A single list may have a title, which gives its query a name.
+
+    >>> by_query({"q": GradedList((3.0, 0.0))}, {"q": ["Rye bread", ""]}).runs
+    {'list': {'q': ('Rye-bread', 'd2')}}
+    """
     judgments, rankings = [], {}
-    for query, ranked in lists.items():
-        rankings[query] = _numbered("d", ranked.grades)
+    for key, ranked in lists.items():
+        query = (id_from(title) or key) if len(lists) == 1 else key
+        called = (names or {}).get(key) or [""] * len(ranked)
+        taken: dict[str, int] = {}
+        rankings[query] = tuple(
+            _free(id_from(name) or f"d{number}", taken) for number, name in enumerate(called, start=1)
+        )
         graded = zip(rankings[query], ranked.grades, strict=True)
         judgments += [Judgment(query, doc, grade) for doc, grade in graded if grade is not None]
-        missed = zip(_numbered("m", ranked.missed), ranked.missed, strict=True)
-        judgments += [Judgment(query, doc, grade) for doc, grade in missed]
+        missed = (_free(doc, taken) for doc in _numbered("m", ranked.missed))
+        judgments += [Judgment(query, doc, grade) for doc, grade in zip(missed, ranked.missed, strict=True)]
     return Example(tuple(judgments), {LIST: rankings})
 
 
-def side_by_side(lists: Sequence[GradedList]) -> Example:
-    """A run for each list of the same query, judged against the same documents: d3-1 is the first one of grade 3.
+def side_by_side(lists: Sequence[GradedList], names: Sequence[Sequence[str]] = (), title: str = "") -> Example:
+    """A run for each list of the same query, judged against the same documents.
+
+    Results of the same name and grade are the same document. Without names, d3-1 is the first one of grade 3.
 
     >>> side_by_side([GradedList((3.0, None)), GradedList((3.0,))]).runs
     {'a': {'q': ('d3-1', 'a-1')}, 'b': {'q': ('d3-1',)}}
+    >>> side_by_side([GradedList((3.0,), missed=(3.0,)), GradedList((3.0,), missed=(3.0,))], [["rye"], ["spelt"]]).runs
+    {'a': {'q': ('rye',)}, 'b': {'q': ('spelt',)}}
     """
-    judgments: dict[str, Judgment] = {}
+    query = id_from(title) or SINGLE
+    known: dict[tuple[object, ...], str] = {}  # ids of documents
+    taken: dict[str, int] = {}
+    grades: dict[str, float] = {}
     runs = {}
-    for name, ranked in zip(PAIR, lists, strict=False):
-        numbers: dict[str, count[int]] = {}
+    for run, ranked, called in zip(PAIR, lists, names or [[""] * len(ranked) for ranked in lists], strict=False):
+        seen: Counter[tuple[object, ...]] = Counter()
         docs = []
-        for grade in (*ranked.grades, *ranked.missed):
-            stem = name if grade is None else f"d{shortest(grade)}"
-            doc = f"{stem}-{next(numbers.setdefault(stem, count(1)))}"
+        for grade, name in zip(ranked.grades, called, strict=True):
+            stem = id_from(name) or (run if grade is None else f"d{shortest(grade)}")
+            key = (grade, name, run if grade is None else "")
+            seen[key] += 1
+            doc = known.get((*key, seen[key])) or _free(stem, taken, numbered=not id_from(name))
+            known[(*key, seen[key])] = doc
             docs.append(doc)
             if grade is not None:
-                judgments[doc] = Judgment(SINGLE, doc, grade)
-        runs[name] = {SINGLE: tuple(docs[: len(ranked)])}
-    return Example(tuple(judgments.values()), runs)
+                grades[doc] = grade
+        runs[run] = {query: tuple(docs)}
+    left = Counter((*lists[0].grades, *lists[0].missed)) - Counter(grades.values())  # the same for each list
+    grades |= {
+        _free(f"d{shortest(grade)}", taken, numbered=True): grade for grade in left.elements() if grade is not None
+    }
+    return Example(tuple(Judgment(query, doc, grade) for doc, grade in grades.items()), runs)
+
+
+def id_from(name: str) -> str:
+    """A name as an id: letters, digits, dots and hyphens; empty if nothing is left of it.
+
+    >>> id_from("Rye bread, 500 g"), id_from("$(rm -r /)"), id_from("...")
+    ('Rye-bread-500-g', 'rm-r', '')
+    """
+    return re.sub(r"[^\w.]+", "-", name)[:_LONGEST_ID].strip("-._")
+
+
+def _free(stem: str, taken: dict[str, int], *, numbered: bool = False) -> str:
+    """An id that nobody has yet, taken from now on: this one, or the first free one with a number after it."""
+    if not numbered and stem not in taken:
+        taken[stem] = 1
+        return stem
+    for number in count(taken.get(stem, 0) + 1):
+        doc = f"{stem}-{number}"
+        if doc not in taken:
+            break
+    taken[stem], taken[doc] = number, 1
+    return doc
 
 
 def files_of(example: Example) -> dict[str, str]:
