@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from urllib.parse import parse_qs, urlsplit
 
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
 
 import assay
 from assay.report.evaluator import EvaluatorState
@@ -75,21 +76,26 @@ def with_ids(
     relevant: int = 0,
     names: Sequence[Sequence[str]] = ((), ()),
 ) -> list[Judged]:
-    """Lists for one query with ids: the first documents of grade 3 are the same in all lists, and so are the second ones.
+    """Lists for one query with ids. As many results as possible of the same grade are the same document in both lists.
 
-    Documents with a name are only the same as others of this name. `missed` are grades of other documents. As many documents of grade `fill` are added as it takes to have `relevant` ones.
+    Results with different names are not. `missed` are grades of other documents. As many documents of grade `fill` are
+    added as it takes to have `relevant` ones.
     """
-    rankings, grades = [], {}
-    for place, ranked in enumerate(lists):
-        seen: Counter[str] = Counter()
-        ranking = []
-        for grade, name in zip_longest(ranked, names[place][: len(ranked)], fillvalue=""):
-            kind = f"unjudged by {place}" if grade is None else f"of grade {grade:g}, called {name!r}"
-            seen[kind] += 1
-            ranking.append(f"{kind}, number {seen[kind]}")
-            if grade is not None:
-                grades[ranking[-1]] = grade
-        rankings.append(ranking)
+    named = [
+        list(zip_longest(ranked, each[: len(ranked)], fillvalue="")) for ranked, each in zip(lists, names, strict=False)
+    ]
+    rankings = [[f"{place} of list {number}" for place, _ in enumerate(ranked)] for number, ranked in enumerate(lists)]
+    if len(lists) > 1 and all(lists):
+        can_be_same = [
+            [one is not None and one == two and (not name or not other or name == other) for one, name in named[0]]
+            for two, other in named[1]
+        ]
+        found = maximum_bipartite_matching(csr_array(can_be_same), perm_type="column")
+        rankings[1] = [
+            doc if place < 0 else rankings[0][place] for doc, place in zip(rankings[1], found.tolist(), strict=True)
+        ]
+    judged = [pair for ranked, ids in zip(lists, rankings, strict=True) for pair in zip(ids, ranked, strict=True)]
+    grades = {doc: grade for doc, grade in judged if grade is not None}
     grades |= {f"missed, number {number}": grade for number, grade in enumerate(missed)}
     known = sum(grade >= fill for grade in grades.values())
     grades |= {f"filled in, number {number}": fill for number in range(known, relevant)}

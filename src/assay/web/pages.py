@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlencode, urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -31,10 +31,12 @@ from assay.web.description import describe
 from assay.web.safety import csrf_of, form_of
 from assay.web.settings import Settings
 
-TASKS: dict[str, str] = {}  # heavy work of these pages, as MODULE:FUNCTION by name
+LONG_LISTS = "evaluator of long lists"
+TASKS = {LONG_LISTS: "assay.report.evaluator:page_from"}  # heavy work of these pages, as MODULE:FUNCTION by name
+LONG = 150  # results of both lists: the pages of longer ones take so long that others would wait for them
 BEFORE = "assay-before"  # the header with the address whose values a page shows differences to
 
-_SAVE = f"{EVALUATOR}/save"
+_SAVE, _SAVED = f"{EVALUATOR}/save", f"{EVALUATOR}/saved"
 
 
 class View(Struct, frozen=True):
@@ -47,6 +49,9 @@ class View(Struct, frozen=True):
     fields: tuple[Field, ...]
     state_of: Callable[[Given], Any]
     page_of: Callable[[Any, Any], Any]  # of a state, and of the one before
+    task: str = ""  # that makes the page of a heavy state from the fields of both, in a process of its own
+    kind: type[Struct] | None = None  # of that page
+    is_heavy: Callable[[Any], bool] = lambda state: False
 
 
 LEARN_VIEW = View("learn", "learn.html", LEARN, "/learn.json", learning.FIELDS, learning.state_of, learning.page_of)
@@ -58,6 +63,9 @@ EVALUATOR_VIEW = View(
     evaluator.FIELDS,
     evaluator.state_of,
     evaluator.page_of,
+    LONG_LISTS,
+    evaluator.EvaluatorPage,
+    lambda state: len(state.grades) + len(state.other) > LONG,
 )
 
 
@@ -105,7 +113,7 @@ class Pages:
         for view in (LEARN_VIEW, EVALUATOR_VIEW):
             found += [Route(view.path, self._page(view)), Route(view.twin, self._twin(view))]
         if not self._settings.read_only:
-            found.append(Route(_SAVE, self._save, methods=["POST"]))
+            found += [Route(_SAVE, self._save, methods=["POST"]), Route(_SAVED, self._saved)]
         return found
 
     def error(self, status: int, words: str) -> str:
@@ -118,18 +126,18 @@ class Pages:
 
     def _page(self, view: View) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
-            return self._answer(request, view)
+            return await self._answer(request, view)
 
         return endpoint
 
     def _twin(self, view: View) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
-            return _json(view.page_of(view.state_of(given_of(request)), before(request, view)))
+            return _json(await page_value(request, view))
 
         return endpoint
 
-    def _answer(self, request: Request, view: View) -> Response:
-        page = view.page_of(view.state_of(given_of(request)), before(request, view))
+    async def _answer(self, request: Request, view: View) -> Response:
+        page = await page_value(request, view)
         query = urlsplit(page.address).query
         return self._html(
             request, view.template, view.place, page=page, twin=f"{view.twin}?{query}" if query else view.twin
@@ -144,9 +152,9 @@ class Pages:
     async def _measure(self, request: Request) -> Response:
         name = request.path_params["name"]
         definition = _known(name)
-        if name != definition.name:  # another name of it, or one with a cutoff
-            return RedirectResponse(measure_address(definition.name))
-        return self._answer(request, measure_view(definition))
+        if name != definition.name:
+            return RedirectResponse(_own_address(name, definition, request))
+        return await self._answer(request, measure_view(definition))
 
     async def _measure_json(self, request: Request) -> Response:
         return await self._twin(measure_view(_known(request.path_params["name"])))(request)  # type: ignore[no-any-return]
@@ -156,10 +164,23 @@ class Pages:
 
     async def _save(self, request: Request) -> Response:
         form = await form_of(request)
-        state = evaluator.state_of(_fields(form.get("address", "")))
-        files = saved(state, form.get("file", ""))
+        address = _split(form.get("address", ""))
+        if address is None or address.path != EVALUATOR:
+            raise HTTPException(400, "the form names no list. Load the page again.")
+        files = saved(evaluator.state_of(_fields(address)), form.get("file", ""))
         request.app.state.data_folder.write_all(files.contents)
-        return self._html(request, "saved.html", "evaluator", status=201, saved=files)
+        # To another address, so that the answer can be loaded again without writing again.
+        query = urlencode([("file", form["file"]), ("address", form["address"])])
+        return RedirectResponse(f"{_SAVED}?{query}", 303)
+
+    async def _saved(self, request: Request) -> Response:
+        address = _split(request.query_params.get("address", ""))
+        if address is None or address.path != EVALUATOR:
+            raise HTTPException(404, "there is no such page.")
+        files = saved(evaluator.state_of(_fields(address)), request.query_params.get("file", ""))
+        for name in files.contents:
+            request.app.state.data_folder.inside(name)
+        return self._html(request, "saved.html", "evaluator", saved=files)
 
     def _html(self, request: Request, template: str, place: str, *, status: int = 200, **context: Any) -> Response:
         frame = msgspec.structs.replace(self._frame, csrf=csrf_of(request))
@@ -174,19 +195,50 @@ def given_of(request: Request) -> Given:
     return given
 
 
-def before(request: Request, view: View) -> Any:
-    """The state that the page had before, if the request says so; what is none of its states is ignored."""
-    address = request.headers.get(BEFORE, "")
-    if urlsplit(address).path != view.path:
+async def page_value(request: Request, view: View) -> Any:
+    """The page of a request; where that is heavy, it is made in another process, and others are answered meanwhile."""
+    given, old = given_of(request), given_before(request, view)
+    state = view.state_of(given)
+    if view.is_heavy(state):
+        found = await request.app.state.workers.do(view.task, given, old)
+        return msgspec.convert(found, view.kind)
+    return view.page_of(state, None if old is None else view.state_of(old))
+
+
+def given_before(request: Request, view: View) -> Given | None:
+    """The fields of the state that the page had before, if the request says so; what is none of its states is ignored."""
+    address = _split(request.headers.get(BEFORE, ""))
+    if address is None or address.path != view.path:
         return None
     try:
-        return view.state_of(_fields(address))
+        view.state_of(_fields(address))
     except AssayError:
+        return None
+    return _fields(address)
+
+
+def _split(address: str) -> SplitResult | None:
+    """The parts of an address that a client sent; None if it is none."""
+    try:
+        return urlsplit(address)
+    except ValueError:
         return None
 
 
-def _fields(address: str) -> Mapping[str, list[str]]:
-    return parse_qs(urlsplit(address).query, keep_blank_values=True)
+def _fields(address: SplitResult) -> Given:
+    return parse_qs(address.query, keep_blank_values=True)
+
+
+def _own_address(name: str, definition: Definition, request: Request) -> str:
+    """The address of a measure that was asked for by another name of it, or by one with a cutoff."""
+    fields = {each.name for each in fields_of(definition)} - set(request.query_params)
+    try:
+        parameters = parse_measure(name).params
+    except AssayError:
+        parameters = ()
+    named = [(f"p.{key}", str(value)) for key, value in parameters if f"p.{key}" in fields]
+    query = urlencode([*named, *request.query_params.multi_items()])
+    return measure_address(definition.name) + (f"?{query}" if query else "")
 
 
 def _known(name: str) -> Definition:

@@ -198,9 +198,12 @@ def precision_recall(ranked: GradedList, rel: float = 1) -> tuple[Point, ...]:
     >>> precision_recall(GradedList((1, 0), missed=(1,)))
     (Point(rank=1, recall=0.5, precision=1.0), Point(rank=2, recall=0.5, precision=0.5))
     """
-    ranks = range(1, len(ranked) + 1)
-    found = by_cutoff(ranked, [Measure("R")(rel=rel), Measure("P")(rel=rel)], ranks)
-    return tuple([Point(rank, *pair) for rank, pair in zip(ranks, found.tolist(), strict=True)])
+    relevant = np.array([grade is not None and grade >= rel for grade in ranked.grades], bool)
+    found = np.cumsum(relevant)
+    in_all = found[-1:].sum() + sum(grade >= rel for grade in ranked.missed)
+    ranks = np.arange(1, len(ranked) + 1)
+    recall = found / in_all if in_all else np.zeros(len(ranked))
+    return tuple([Point(*each) for each in zip(ranks.tolist(), recall.tolist(), (found / ranks).tolist(), strict=True)])
 
 
 def interpolated(ranked: GradedList, rel: float = 1) -> tuple[float, ...]:

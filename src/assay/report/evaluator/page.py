@@ -12,11 +12,11 @@ from assay.measures import Measure, parse_measure
 from assay.report.drawing.charts import Chart
 from assay.report.evaluator.charts import by_cutoff_chart, precision_recall_chart
 from assay.report.evaluator.presets import PRESETS
-from assay.report.evaluator.state import EvaluatorState
+from assay.report.evaluator.state import EvaluatorState, state_of
 from assay.report.interactive.addresses import measure_address
 from assay.report.interactive.again import SINGLE, Again, again, again_side_by_side
 from assay.report.interactive.cards import MOST_CARDS, Card, as_text, cards_of
-from assay.report.interactive.fields import Grades, shortest
+from assay.report.interactive.fields import Given, Grades, shortest
 from assay.report.interactive.figures import Figure, figure, shown, signed
 from assay.report.interactive.sparkline import sparkline
 from assay.report.measures import FAMILIES
@@ -186,6 +186,11 @@ def page_of(state: EvaluatorState, before: EvaluatorState | None = None) -> Eval
             ShownPreset(preset.title, preset.state.address, preset.words, preset.state == state) for preset in PRESETS
         ),
     )
+
+
+def page_from(given: Given, before: Given | None = None) -> EvaluatorPage:
+    """The page of the fields of an address, and of the one before."""
+    return page_of(state_of(given), None if before is None else state_of(before))
 
 
 def _settings(state: EvaluatorState) -> Settings:
@@ -414,8 +419,8 @@ def _notes(state: EvaluatorState, in_list: int, relevant: int) -> list[str]:
         )
     if state.other:
         found.append(
-            "Both lists are judged against the same documents: results with the same name and grade are one document, and of "
-            "those without a name there are as few as possible. What only the other list has counts as missed."
+            "Both lists are judged against the same documents, those of the smallest collection that holds both; results "
+            "with different names are different documents. What only the other list has counts as missed."
         )
     if state.contradicted:
         called = ", ".join(f'"{show_id(name)}"' for name in state.contradicted[:3])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from msgspec import Struct
@@ -23,6 +22,7 @@ from assay.report.interactive.fields import (
     address_of,
     read_fields,
 )
+from assay.report.interactive.matching import same_documents
 from assay.worked import GradedList
 
 MOST_RELEVANT = 10_000
@@ -57,24 +57,22 @@ class EvaluatorState(Struct, frozen=True):
 
     @property
     def lists(self) -> tuple[GradedList, ...]:
-        """The lists, judged against the same documents.
+        """The lists, judged against the same documents: those of the smallest collection that holds both.
 
-        Results with the same name and grade are the same document. Of those without a name, there are as few as possible:
-        of each grade, as many as the list that has more of them. Relevant documents beyond these have the lowest relevant
-        grade.
+        Relevant documents beyond these have the lowest relevant grade.
         """
         both = [self.grades, self.other] if self.other else [self.grades]
-        counts = [
-            Counter((grade, name) for grade, name in zip(grades, names, strict=True) if grade is not None)
-            for grades, names in zip(both, self.names, strict=True)
-        ]
-        needed = counts[0] if len(counts) == 1 else counts[0] | counts[1]
-        known = sum(number for (grade, _), number in needed.items() if grade >= self.rel)
-        known += sum(grade >= self.rel for grade in self.missed)
-        filled = (self.rel,) * max((self.relevant or 0) - known, 0)
+        same = same_documents(both, self.names) if self.other else {}
+        only = (
+            [grade for place, grade in enumerate(self.grades) if place not in same.values()],
+            [grade for place, grade in enumerate(self.other) if place not in same],
+        )
+        known = [*self.grades, *only[1], *self.missed]
+        relevant = sum(grade is not None and grade >= self.rel for grade in known)
+        filled = (self.rel,) * max((self.relevant or 0) - relevant, 0)
         return tuple(
-            GradedList(grades, (*self.missed, *_falling(needed - own), *filled))
-            for grades, own in zip(both, counts, strict=True)
+            GradedList(grades, (*self.missed, *_falling(elsewhere), *filled))
+            for grades, elsewhere in zip(both, (only[1], only[0]), strict=False)
         )
 
     @property
@@ -98,9 +96,9 @@ def _as_long(names: tuple[str, ...], grades: tuple[float | None, ...]) -> tuple[
     return (*names, *[""] * (len(grades) - len(names)))[: len(grades)]
 
 
-def _falling(documents: Counter[tuple[float, str]]) -> list[float]:
-    """The grades of documents, highest first."""
-    return sorted((grade for grade, _ in documents.elements()), reverse=True)
+def _falling(grades: Iterable[float | None]) -> list[float]:
+    """The grades that there are, highest first."""
+    return sorted((grade for grade in grades if grade is not None), reverse=True)
 
 
 def _agree(name: str, *lists: set[tuple[str, float | None]]) -> bool:

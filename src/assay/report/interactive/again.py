@@ -11,6 +11,7 @@ from itertools import count
 from msgspec import Struct
 
 from assay.report.interactive.fields import shortest
+from assay.report.interactive.matching import same_documents
 from assay.worked.lists import GradedList, TopicList
 
 SINGLE = "q"  # the name of the query, where there is one
@@ -153,38 +154,41 @@ def by_query(
 
 
 def side_by_side(lists: Sequence[GradedList], names: Sequence[Sequence[str]] = (), title: str = "") -> Example:
-    """A run for each list of the same query, judged against the same documents.
+    """A run for each list of the same query, judged against the same documents: see `same_documents`.
 
-    Results of the same name and grade are the same document. Without names, d3-1 is the first one of grade 3.
+    Results have ids from their names, where they have some; else d3-1 is the first one of grade 3.
 
     >>> side_by_side([GradedList((3.0, None)), GradedList((3.0,))]).runs
     {'a': {'q': ('d3-1', 'a-1')}, 'b': {'q': ('d3-1',)}}
     >>> side_by_side([GradedList((3.0,), missed=(3.0,)), GradedList((3.0,), missed=(3.0,))], [["rye"], ["spelt"]]).runs
     {'a': {'q': ('rye',)}, 'b': {'q': ('spelt',)}}
     """
-    query = id_from(title) or SINGLE
-    known: dict[tuple[object, ...], str] = {}  # ids of documents
+    called = names or [[""] * len(ranked) for ranked in lists]
+    same = same_documents([ranked.grades for ranked in lists], called)
+    name_elsewhere = {place: called[1][other] for other, place in same.items()}
     taken: dict[str, int] = {}
-    grades: dict[str, float] = {}
-    runs = {}
-    for run, ranked, called in zip(PAIR, lists, names or [[""] * len(ranked) for ranked in lists], strict=False):
-        seen: Counter[tuple[object, ...]] = Counter()
-        docs = []
-        for grade, name in zip(ranked.grades, called, strict=True):
-            stem = id_from(name) or (run if grade is None else f"d{shortest(grade)}")
-            key = (grade, name, run if grade is None else "")
-            seen[key] += 1
-            doc = known.get((*key, seen[key])) or _free(stem, taken, numbered=not id_from(name))
-            known[(*key, seen[key])] = doc
-            docs.append(doc)
-            if grade is not None:
-                grades[doc] = grade
-        runs[run] = {query: tuple(docs)}
+    ids: list[list[str]] = [[], []]
+    for number, (run, ranked) in enumerate(zip(PAIR, lists, strict=True)):
+        for place, (grade, name) in enumerate(zip(ranked.grades, called[number], strict=True)):
+            if number == 1 and place in same:
+                ids[1].append(ids[0][same[place]])
+                continue
+            named = id_from(name or ("" if number else name_elsewhere.get(place, "")))
+            stem = named or (run if grade is None else f"d{shortest(grade)}")
+            ids[number].append(_free(stem, taken, numbered=not named))
+    grades = {
+        doc: grade
+        for docs, ranked in zip(ids, lists, strict=True)
+        for doc, grade in zip(docs, ranked.grades, strict=True)
+        if grade is not None
+    }
     left = Counter((*lists[0].grades, *lists[0].missed)) - Counter(grades.values())  # the same for each list
     grades |= {
         _free(f"d{shortest(grade)}", taken, numbered=True): grade for grade in left.elements() if grade is not None
     }
-    return Example(tuple(Judgment(query, doc, grade) for doc, grade in grades.items()), runs)
+    query = id_from(title) or SINGLE
+    judgments = tuple(Judgment(query, doc, grade) for doc, grade in grades.items())
+    return Example(judgments, {run: {query: tuple(docs)} for run, docs in zip(PAIR, ids, strict=True)})
 
 
 def id_from(name: str) -> str:
