@@ -348,6 +348,7 @@ def test_requests_one_after_the_other_are_answered_in_order_each_checked(parts: 
         *(
             "Transfer-Encoding: gzip",
             "Transfer-Encoding: chunked, chunked",
+            "Content-Length: 5\r\nTransfer-Encoding: chunked",
             " folded: x",
             "no colon",
             "X\x00: x",
@@ -360,6 +361,16 @@ def test_a_request_that_could_be_read_in_two_ways_is_refused(parts: Server, head
 
     assert answer.status in (400, 501)
     assert_safe(answer)
+
+
+def test_after_a_request_with_two_lengths_nothing_is_read(parts: Server):
+    hidden = f"0\r\n\r\nGET / HTTP/1.1\r\nHost: {parts.host}\r\n\r\n"
+    with parts.connect() as connection:
+        head = f"POST /echo HTTP/1.1\r\nHost: {parts.host}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+        connection.sendall((head + hidden).encode())
+        answers = all_received(connection)
+
+    assert [400] == [answer.status for answer in answers]
 
 
 # Texts

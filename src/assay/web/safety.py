@@ -86,6 +86,7 @@ class Guard:
             raise HTTPException(400, "only HTTP is spoken here.")
         check_version(scope)
         check_method(scope)
+        check_length(scope)
         check_head(scope, self._settings.limits)
         check_host(scope, self._settings)
         check_origin(scope)
@@ -111,6 +112,12 @@ def check_method(scope: Scope) -> None:
     """Only the methods that pages use."""
     if scope["method"] not in METHODS:
         raise HTTPException(405, "only GET, HEAD and POST are answered here.", {"Allow": ", ".join(METHODS)})
+
+
+def check_length(scope: Scope) -> None:
+    """One way to say where the body ends: two of them are how requests are hidden in others."""
+    if _values(scope, b"content-length") and _values(scope, b"transfer-encoding"):
+        raise HTTPException(400, "a request says its length once.", {"Connection": "close"})
 
 
 def check_head(scope: Scope, limits: Limits) -> None:
