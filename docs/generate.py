@@ -52,6 +52,7 @@ from assay.report.measures.state import fields_of
 from assay.report.validation.pages import rule_as_markdown
 from assay.retrieval.base import ModeKind
 from assay.retrieval.modes import MODES, settings_of
+from assay.showing import Charted, Plot, Shown
 from assay.validation.registry import all_rules
 
 FOLDER = Path(__file__).parent / "reference"
@@ -552,7 +553,7 @@ def _python_parts() -> Iterator[str]:
     yield _fenced(">>> from assay import *\n>>> from assay.evaluation import Request, Scores", "python")
     for name in sorted(assay.__all__, key=str.casefold):
         yield from _public_parts(name, getattr(assay, name))
-    for part in (Coverage, Agreement, Merged, Scores, Request):
+    for part in (Coverage, Agreement, Merged, Scores, Request, Shown, Charted, Plot):
         yield f"## `{part.__name__}`"
         yield f"`{part.__module__}.{part.__name__}`, part of a result."
         yield from _class_parts(part.__name__, part)
@@ -573,13 +574,16 @@ def _public_parts(name: str, value: Any) -> Iterator[str]:
 
 
 def _class_parts(name: str, value: type) -> Iterator[str]:
-    if not issubclass(value, Exception):
+    if not issubclass(value, (Exception, dict)):  # those of Python itself have no signature
         yield _signature(name, value)
     yield from _text_parts(inspect.getdoc(value) or "")
     if issubclass(value, msgspec.Struct):
         yield _fields_table(value)
+    if issubclass(value, Shown) and value not in (Shown, Charted):
+        home = "Charted" if issubclass(value, Charted) else "Shown"
+        yield f"In notebooks, data frames and files: see [`{home}`](#{home.casefold()})."
     for member, what in vars(value).items():
-        if not member.startswith("_") or member in ("__call__", "__matmul__"):
+        if not member.startswith("_") or member in ("__call__", "__getitem__", "__matmul__"):
             yield from _member_parts(name, member, what)
 
 

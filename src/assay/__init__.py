@@ -20,7 +20,7 @@ _EXPORTS = {
     "assay.diagnosis.model": ("Diagnosis",),
     "assay.disagreements": ("compare_conventions",),
     "assay.errors": ("AssayError",),
-    "assay.evaluation": ("Evaluation", "Evaluator", "concat", "evaluate", "evaluate_runs"),
+    "assay.evaluation": ("Evaluation", "Evaluations", "Evaluator", "concat", "evaluate", "evaluate_runs"),
     "assay.fetching.fetching": ("Fetched", "fetch"),
     "assay.formats": ("parse_qrels", "parse_run", "read_qrels", "read_run"),
     "assay.formats.readings": ("Reading",),

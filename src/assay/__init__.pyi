@@ -23,6 +23,7 @@ from assay.diagnosis.model import Diagnosis as Diagnosis
 from assay.disagreements import compare_conventions as compare_conventions
 from assay.errors import AssayError as AssayError
 from assay.evaluation import Evaluation as Evaluation
+from assay.evaluation import Evaluations as Evaluations
 from assay.evaluation import Evaluator as Evaluator
 from assay.evaluation import concat as concat
 from assay.evaluation import evaluate as evaluate

@@ -152,8 +152,9 @@ class CapError(LanguageModelError):
 class MissingExtraError(AssayError):
     """A feature needs a package that is not installed."""
 
-    def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs one more package: pip install 'assay-ir[{extra}]'")
+    def __init__(self, feature: str, extra: str = "", *, package: str = "") -> None:
+        wanted = package or f"'assay-ir[{extra}]'"
+        super().__init__(f"{feature} needs one more package: pip install {wanted}")
 
 
 class IncompleteWarning(UserWarning):

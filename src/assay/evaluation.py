@@ -18,6 +18,7 @@ from assay.errors import (
     MissingExtraError,
     RulesError,
     did_you_mean,
+    show_id,
     some_of,
 )
 from assay.formats import as_qrels
@@ -33,9 +34,10 @@ from assay.measures.arithmetic import log
 from assay.measures.conventions import Convention, convention
 from assay.native.sums import exact_sum
 from assay.rules import RULE_CHOICES, Rules
+from assay.showing import Charted, Shown
 from assay.tables import Floats, Integers, Qrels, Run, as_bytes, in_byte_order
 from assay.weighting.weights import QueryWeights
-from assay.words import plural
+from assay.words import number_of, plural
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.asking import NamedRuns, QueriesLike, Retriever, Runs
@@ -46,6 +48,7 @@ if TYPE_CHECKING:  # rarely needed: imported on demand
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
 DEFAULT_CUTOFF = 10  # for coverage, if no measure has a cutoff
 MOST_THREADS = 64
+MOST_SHOWN = 6  # runs or measures in the short form of a value
 Unmatched = Literal["error", "zero"]  # what to do with a run that has no document in common with the judgments
 GEOMETRIC_FLOOR = 0.00001  # as in trec_eval: a single 0 would make the mean 0
 
@@ -104,7 +107,7 @@ class Scores(Mapping[str, float]):
         return repr(self._values)
 
 
-class Evaluation(Struct, frozen=True, eq=False):
+class Evaluation(Charted, Struct, frozen=True, eq=False):
     """The values of one run: a row per query, a column per measure."""
 
     run: str
@@ -123,8 +126,18 @@ class Evaluation(Struct, frozen=True, eq=False):
     query_weights: QueryWeights | None = None  # for `weighted`; all queries have one
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{label}={value:.4f}" for label, value in list(self.mean().items())[:6])
-        return f"<Evaluation of {self.run!r} over {len(self.queries)} queries: {shown}>"
+        shown = ", ".join(f"{show_id(label)}={value:.4f}" for label, value in list(self.mean().items())[:MOST_SHOWN])
+        return f"<Evaluation of {show_id(self.run)!r} over {number_of(len(self.queries), 'query')}: {shown}>"
+
+    def __getitem__(self, measure: str | Measure) -> float:
+        """The mean by a measure, under any of its names.
+
+        >>> evaluate({"q1": {"a"}}, {"q1": ["b", "a"]}, ["RR@10"])["MRR@10"]
+        0.5
+        """
+        if not isinstance(measure, (str, Measure)):
+            raise TypeError(f"an evaluation is looked up by the name of a measure, not by {measure!r}.")
+        return self.mean()[measure]
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -175,6 +188,22 @@ class Evaluation(Struct, frozen=True, eq=False):
             raise MissingExtraError("creating Arrow tables", "frames") from None
         columns = {request.label: column for request, column in zip(self.requests, self.values.T, strict=True)}
         return pyarrow.table({"query": list(self.queries), **columns})
+
+
+class Evaluations(Shown, dict[str, Evaluation]):
+    """The evaluations of several runs by the same measures: a dict by the names of the runs, in order."""
+
+    def __repr__(self) -> str:
+        shown = ", ".join(
+            f"{show_id(run, 40)!r}: {_first_mean(found)}" for run, found in list(self.items())[:MOST_SHOWN]
+        )
+        more = f", and {len(self) - MOST_SHOWN:,} more" if len(self) > MOST_SHOWN else ""
+        return f"<Evaluations of {number_of(len(self), 'run')}: {shown}{more}>"
+
+
+def _first_mean(evaluation: Evaluation) -> str:
+    label, mean = first_of(evaluation)
+    return f"{show_id(label, 40)}={mean:.4f}"
 
 
 def combined(measure: Measure, values: Floats) -> float:
@@ -527,7 +556,7 @@ def evaluate_runs(
     threads: int | None = None,
     unmatched: Unmatched = "error",
     query_weights: QueryWeightsLike | None = None,
-) -> dict[str, Evaluation]:
+) -> Evaluations:
     """Evaluate several runs against the same judgments, which are read once; the evaluations are by name, in order.
 
     `runs` is a dict by name or a list; without a name, a run is called like its file, or "run 1", "run 2" and so on. Two
@@ -552,7 +581,7 @@ def evaluate_runs(
         query_weights=query_weights,
     )
     opened = open_several(several, evaluator.judgments.queries, reading, queries=queries)
-    found = {run.name: evaluator.evaluate(run) for run in opened}
+    found = Evaluations({run.name: evaluator.evaluate(run) for run in opened})
     reading.refuse_unused()
     return found
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -39,7 +40,7 @@ from assay.comparison.segments import (
     compare_segments,
 )
 from assay.errors import AssayError, InputError, show_id, some_of
-from assay.evaluation import DEFAULT_MEASURES, Evaluation, Evaluator, Unmatched
+from assay.evaluation import DEFAULT_MEASURES, MOST_SHOWN, Evaluation, Evaluator, Unmatched
 from assay.formats.reading import QrelsLike
 from assay.formats.readings import ColumnNames, Reading, as_queries
 from assay.formats.sources import Source
@@ -50,7 +51,9 @@ from assay.marking import OpenedRun
 from assay.measures import Measure
 from assay.ranking import ranked_documents
 from assay.rules import Rules
+from assay.showing import Charted
 from assay.weighting.weights import QueryWeights
+from assay.words import number_of
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.inputs.query_weights import QueryWeightsLike
@@ -67,7 +70,7 @@ SegmentsLike: TypeAlias = Source | Mapping[str, Any] | Segmentation | Sequence[A
 TextsLike: TypeAlias = Source | Mapping[str, str]  # a file, or {id: text}
 
 
-class Comparison(Struct, frozen=True, eq=False):
+class Comparison(Charted, Struct, frozen=True, eq=False):
     """All pairs by all measures, the study that produced them, and the optional analyses."""
 
     scores: SystemScores
@@ -84,6 +87,13 @@ class Comparison(Struct, frozen=True, eq=False):
     texts: Mapping[str, str] = field(default_factory=dict)  # query -> text, if known
     documents: Mapping[str, str] = field(default_factory=dict)  # of the queries that moved: id -> title or text
     query_weights: QueryWeights | None = None  # of the weighted differences
+
+    def __repr__(self) -> str:
+        systems, queries = len(self.scores.systems), len(self.scores.queries)
+        counts = Counter(pair.verdict for pair in self.pairs)
+        found = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
+        by = some_of(self.scores.measures, MOST_SHOWN)
+        return f"<Comparison of {systems:,} systems over {number_of(queries, 'query')} by {by}: {found}>"
 
     @property
     def family(self) -> int:

@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias, get_args
 from msgspec import Struct
 
 from assay.errors import AssayError
+from assay.showing import Shown
+from assay.words import number_of
 
 Severity: TypeAlias = Literal["problem", "warning", "note", "fine"]
 Area: TypeAlias = Literal["labels", "position", "queries", "gaming"]
@@ -96,7 +98,7 @@ class Settings(Struct, frozen=True):
             raise AssayError(f"alpha cannot be {self.alpha!r}; it takes a number between 0 and 1, such as 0.05.")
 
 
-class Diagnosis(Struct, frozen=True):
+class Diagnosis(Shown, Struct, frozen=True):
     """All findings, most severe first, and the checks that were not possible."""
 
     systems: tuple[str, ...]
@@ -107,6 +109,11 @@ class Diagnosis(Struct, frozen=True):
     settings: Settings
     findings: tuple[DiagnosisFinding, ...]
     not_looked_at: tuple[NotLooked, ...]
+
+    def __repr__(self) -> str:
+        counted = [number_of(self.count(severity), severity) for severity in SEVERITIES if severity != "fine"]
+        found = ", ".join([*counted, f"{self.count('fine')} fine", f"{len(self.not_looked_at)} not checked"])
+        return f"<Diagnosis of {number_of(len(self.systems), 'run')} over {number_of(self.queries, 'query')}: {found}>"
 
     def __getitem__(self, code: str) -> DiagnosisFinding:
         for finding in self.findings:

@@ -10,7 +10,10 @@ from typing import Any, Final, Literal
 
 from msgspec import field
 
+from assay.errors import show_id
 from assay.records.model import Digest, FindingRecord, Record, Status, TargetResult
+from assay.showing import Charted
+from assay.words import number_of
 
 BENCHMARK_SCHEMA: Final = "assay/benchmark/1"
 BENCHMARK_FILE: Final = "BenchmarkReport.json"
@@ -231,7 +234,7 @@ class ModeTiming(Record, frozen=True, kw_only=True):
     unknown: tuple[str, ...] = ()  # modes it stands on whose times are not known, such as run files
 
 
-class BenchmarkReport(Record, frozen=True, kw_only=True):
+class BenchmarkReport(Charted, Record, frozen=True, kw_only=True):
     """Several search modes on one collection, evaluated and compared."""
 
     schema: Literal["assay/benchmark/1"] = BENCHMARK_SCHEMA
@@ -251,3 +254,9 @@ class BenchmarkReport(Record, frozen=True, kw_only=True):
     conventions: str  # the rules of the evaluation in words
     findings: tuple[FindingRecord, ...]  # about the collection
     notes: tuple[str, ...]  # caveats for reading the figures
+
+    def __repr__(self) -> str:
+        modes, queries = number_of(len(self.modes), "mode"), number_of(self.collection.queries, "query")
+        best = ", ".join(map(show_id, self.best.get(self.choice.measure, ())[:3]))
+        by = f"; best by {show_id(self.choice.measure)}: {best}" if best else ""
+        return f"<BenchmarkReport of {show_id(self.collection.name)!r}: {modes}, {queries}{by}>"

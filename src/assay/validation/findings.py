@@ -7,6 +7,10 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct, field
 
+from assay.errors import show_id
+from assay.showing import Shown
+from assay.words import number_of
+
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # most severe first
 SHOWN = 5  # examples per finding
@@ -45,7 +49,7 @@ class Finding(Struct, frozen=True):
         return self.examples[0].query if self.examples else None
 
 
-class Validation(Struct, frozen=True):
+class Validation(Shown, Struct, frozen=True):
     """The findings about one file, most severe first."""
 
     file: str
@@ -53,6 +57,15 @@ class Validation(Struct, frozen=True):
     findings: tuple[Finding, ...]
     facts: dict[str, int | str] = field(default_factory=dict)  # format and counts: lines, rows, queries
     coverage: tuple[tuple[str, int, tuple[str, ...]], ...] = ()  # files that share queries, how many, the first ones
+
+    def __repr__(self) -> str:
+        return f"<Validation of {show_id(self.file)!r}: {self.verdict}>"
+
+    @property
+    def verdict(self) -> str:
+        """Whether the file is valid, and the number of findings, in words."""
+        found = [number_of(self.count(severity), severity) for severity in SEVERITIES if self.count(severity)]
+        return f"{'valid' if self.valid else 'not valid'}, {', '.join(found) or 'no findings'}"
 
     @property
     def valid(self) -> bool:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 from collections.abc import Iterator
-from typing import TypeAlias
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.pairs import PairResult, WeightedPair
-
-Value: TypeAlias = str | float | bool | None
+from assay.report.drawing.delimited import Columns, Value, columns_as_csv
 
 # Fields with another name or shape here: an interval is two columns, and weighted values are beside the others.
 _NESTED = {"interval", "weighted"}
@@ -22,22 +17,22 @@ _ENDS = ("interval_low", "interval_high")
 
 def render_csv(comparison: Comparison) -> str:
     """A header, then one row per pair and measure; with segments, the pairs of each segment follow."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(column_names(comparison))
-    writer.writerows([_cell(value) for value in row] for row in rows_of(comparison))
-    return out.getvalue()
+    return columns_as_csv(columns_of(comparison))
 
 
-def column_names(comparison: Comparison) -> list[str]:
-    """The names of the columns: those of `--format json`, with both ends of each interval."""
+def columns_of(comparison: Comparison) -> Columns:
+    """Every figure of the pairs, by column; None for one that does not exist."""
+    return dict(zip(_names(comparison), zip(*_rows(comparison), strict=True), strict=True))
+
+
+def _names(comparison: Comparison) -> list[str]:
+    """The names of `--format json`, with both ends of each interval."""
     segments = ["segmentation", "segment"] if comparison.segments else []
     weighted = [f"weighted_{name}" for name in (*_WEIGHTED, *_ENDS)] if comparison.query_weights else []
     return [*segments, *_PLAIN, *_ENDS, *weighted]
 
 
-def rows_of(comparison: Comparison) -> Iterator[list[Value]]:
-    """The values of each pair, in the order of the columns; None for one that does not exist."""
+def _rows(comparison: Comparison) -> Iterator[list[Value]]:
     segmented, weighted = bool(comparison.segments), comparison.query_weights is not None
     for pair in comparison.pairs:
         yield [*([None, None] if segmented else []), *_values(pair, weighted=weighted)]
@@ -56,12 +51,3 @@ def _values(pair: PairResult, *, weighted: bool) -> list[Value]:
     if found is None:
         return [*values, *[None] * (len(_WEIGHTED) + len(_ENDS))]
     return [*values, *(getattr(found, name) for name in _WEIGHTED), *(found.interval or (None, None))]
-
-
-def _cell(value: Value) -> str:
-    """A value so that it reads back the same; empty if there is none."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value if isinstance(value, str) else repr(value)

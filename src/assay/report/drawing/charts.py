@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import base64
 import importlib.util
 import json
 import os
@@ -16,7 +17,7 @@ from threading import Lock, Timer
 
 from msgspec import Struct
 
-from assay.errors import MissingExtraError
+from assay.errors import AssayError, MissingExtraError
 from assay.report.drawing.vega import Spec
 
 LONGEST = 60  # seconds for one chart; the first takes about one
@@ -52,6 +53,14 @@ def draw(charts: Iterable[Chart]) -> Drawings:
     return Drawings(svgs)
 
 
+def png_of(svg: str) -> bytes:
+    """A chart as PNG."""
+    try:
+        return base64.b64decode(_painter(os.getpid()).draw(svg))
+    except _CannotDrawError as error:
+        raise AssayError(f"{error}.") from None
+
+
 class _CannotDrawError(Exception):
     """The process that draws has ended or cannot be started."""
 
@@ -72,15 +81,15 @@ class _Painter:
         except OSError as error:
             raise _CannotDrawError(f"the program that draws charts cannot be started: {error.strerror}") from error
 
-    def draw(self, spec: Spec) -> str:
-        """One chart as SVG."""
+    def draw(self, given: Spec | str) -> str:
+        """One chart as SVG; for an SVG, the PNG in base 64."""
         with self._lock:
-            answer = b"" if self._why else self._answer(json.dumps(spec).encode() + b"\n")
+            answer = b"" if self._why else self._answer(json.dumps(given).encode() + b"\n")
             if not answer:
                 self._why = self._why or _ending(self.close())
                 raise _CannotDrawError(self._why)
-        svg: str = json.loads(answer)
-        return svg
+        drawn: str = json.loads(answer)
+        return drawn
 
     def close(self) -> int:
         """End the process; its exit status."""

@@ -58,6 +58,7 @@ def printed(what: RenderableType, width: int) -> str:
         force_terminal=colours,
         no_color=None if colours else True,
         highlight=False,
+        force_jupyter=False,  # in a notebook, rich would show the text itself and return none
     )
     console.print(what)
     return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())

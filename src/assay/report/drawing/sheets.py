@@ -1,0 +1,115 @@
+"""A few tables and notes, as HTML for a notebook and as Markdown. The template `sheet.html` makes a page of the same value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from assay.errors import show_id
+from assay.report.drawing import markdown
+
+MOST_ROWS = 20  # of a table in a notebook
+MOST_NOTES = 12
+LONGEST = 2000  # characters of any text
+
+
+class Strong(Struct, frozen=True):
+    """A cell that stands out."""
+
+    words: str
+
+
+Cell: TypeAlias = str | Strong
+
+
+class SheetTable(Struct, frozen=True):
+    """A table; texts are as given, and every renderer escapes them."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    numbers: frozenset[int] = frozenset()  # columns aligned to the right
+    title: str = ""
+    note: str = ""  # below the table, such as which rows are not here
+
+
+class Sheet(Struct, frozen=True):
+    """What a result says, from the most important to the conditions."""
+
+    kind: str  # "Evaluation"
+    title: str
+    tables: tuple[SheetTable, ...]
+    notes: tuple[str, ...] = ()
+
+    def shortened(self) -> Sheet:
+        """The sheet with a few notes; how many there are in all is said."""
+        if len(self.notes) <= MOST_NOTES:
+            return self
+        left = f"{len(self.notes) - MOST_NOTES:,} more notes; print the result to see all."
+        return Sheet(self.kind, self.title, self.tables, (*self.notes[:MOST_NOTES], left))
+
+
+def sheet_as_html(sheet: Sheet) -> str:
+    """HTML without colours and style sheets of its own, so that it looks like the notebook, light or dark."""
+    parts = [f"<p><strong>{_shown(sheet.title)}</strong></p>"] if sheet.title else []
+    for table in sheet.tables:
+        parts += _table_as_html(table)
+    if sheet.notes:
+        notes = "".join(f"<li>{_shown(note)}</li>" for note in sheet.notes)
+        parts.append(f"<details><summary>Notes</summary><ul>{notes}</ul></details>")
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _table_as_html(table: SheetTable) -> Iterator[str]:
+    if table.title:
+        yield f"<p>{_shown(table.title)}</p>"
+    head = "".join(_cell(name, "th", number, table) for number, name in enumerate(table.head))
+    rows = "".join(
+        f"<tr>{''.join(_cell(cell, 'td', number, table) for number, cell in enumerate(row))}</tr>" for row in table.rows
+    )
+    yield f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    if table.note:
+        yield f"<p>{_shown(table.note)}</p>"
+
+
+def _cell(cell: Cell, element: str, number: int, table: SheetTable) -> str:
+    """One cell; each says how it is aligned, since notebooks align all of them to the right."""
+    words = f"<strong>{_shown(cell.words)}</strong>" if isinstance(cell, Strong) else _shown(cell)
+    side = "right" if number in table.numbers else "left"
+    return f'<{element} style="text-align: {side}"><bdi>{words}</bdi></{element}>'
+
+
+def _shown(text: str) -> str:
+    return escape(show_id(text, LONGEST))
+
+
+def sheet_as_markdown(sheet: Sheet) -> str:
+    """The same as Markdown."""
+    parts = [f"# {markdown.plain(sheet.title)}"] if sheet.title else []
+    for table in sheet.tables:
+        parts += [f"## {markdown.plain(table.title)}"] if table.title else []
+        rows = [[_marked(cell) for cell in row] for row in table.rows]
+        parts.append(markdown.table([markdown.plain(name) for name in table.head], rows, table.numbers))
+        parts += [markdown.plain(table.note)] if table.note else []
+    parts += [markdown.bullets(map(markdown.plain, sheet.notes))] if sheet.notes else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _marked(cell: Cell) -> str:
+    return f"**{markdown.plain(cell.words)}**" if isinstance(cell, Strong) else markdown.plain(cell)
+
+
+def sheet_as_page(sheet: Sheet) -> str:
+    """The same as a page of its own."""
+    from assay.report.drawing.charts import Drawings
+    from assay.report.drawing.page import render_page
+
+    return render_page("sheet.html", Drawings(), sheet=sheet)
+
+
+def numbered(head: Sequence[str], names: Iterable[str]) -> frozenset[int]:
+    """The columns with these names."""
+    wanted = set(names)
+    return frozenset(number for number, name in enumerate(head) if name in wanted)
