@@ -62,7 +62,7 @@ def build_report(
     and findings. Ids that are not UTF-8 are escaped by `written_ids`.
     """
     coverage, hide = evaluation.coverage, (secrets or Secrets()).hide
-    because = tuple(_incomplete_because(evaluation, findings))
+    because = tuple(reasons_for_doubt(evaluation, findings))
     return EvaluationReport(
         experiment=experiment,
         created=created or timestamp(),
@@ -237,7 +237,7 @@ def _coverage_words(evaluation: Evaluation) -> str:
     return words if coverage.agreement is None else f"{words} Judges: {agreement_in_words(coverage.agreement)}"
 
 
-def _incomplete_because(evaluation: Evaluation, findings: Sequence[FindingRecord]) -> Iterator[str]:
+def reasons_for_doubt(evaluation: Evaluation, findings: Sequence[FindingRecord] = ()) -> Iterator[str]:
     """The reasons why the figures may be unreliable."""
     coverage, rules = evaluation.coverage, evaluation.rules
     if evaluation.doubt:

@@ -37,8 +37,8 @@ def _sheet(report: BenchmarkReport) -> Sheet:
     shown = benchmark_table(report)
     rows = tuple((row.name, *map(_marked, row.cells), row.best) for row in (*shown.rows, *shown.times))
     table = SheetTable(("measure", *shown.modes, "best mode"), rows, frozenset(range(1, len(shown.modes) + 1)))
-    notes = (*choices(report), *aims(report), *absences(report), *legend(report), *remarks(report))
-    return Sheet("Benchmark", heading(report), (table,), notes)
+    answers = (*choices(report), *aims(report), *absences(report))
+    return Sheet("Benchmark", heading(report), (table,), answers, (*legend(report), *remarks(report)))
 
 
 def _marked(cell: Cell) -> str | Strong:

@@ -44,7 +44,8 @@ def _sheet(comparison: Comparison) -> Sheet:
     if comparison.query_weights is not None:
         tables.append(_weighted(pairs))
     title = f"{systems:,} systems, {number_of(queries, 'query')}"
-    return Sheet("Comparison", title, tuple(tables), tuple(words.notes_of(comparison)))
+    notes = tuple(note for note in words.notes_of(comparison) if note not in comparison.notes)
+    return Sheet("Comparison", title, tuple(tables), comparison.notes, notes)
 
 
 def _row(pair: PairResult) -> tuple[Cell, ...]:

@@ -27,7 +27,7 @@ def _brief(diagnosis: Diagnosis) -> Sheet:
     )
     head = ("severity", "finding", "measured", "what to do", "code")
     tables = (SheetTable(head, rows),) if rows else ()
-    return Sheet("Diagnosis", headline(diagnosis), tables, tuple(notes_of(diagnosis)))
+    return Sheet("Diagnosis", headline(diagnosis), tables, notes=tuple(notes_of(diagnosis)))
 
 
 def _whole(diagnosis: Diagnosis) -> Sheet:
@@ -38,7 +38,7 @@ def _whole(diagnosis: Diagnosis) -> Sheet:
     missing = tuple((words,) for words in not_looked_at(diagnosis))
     unchecked = [SheetTable(("check",), missing, title="Not checked")] if missing else []
     tables = (SheetTable(head, findings), *figures, *unchecked)
-    return Sheet("Diagnosis", headline(diagnosis), tables, tuple(notes_of(diagnosis)))
+    return Sheet("Diagnosis", headline(diagnosis), tables, notes=tuple(notes_of(diagnosis)))
 
 
 def _row(finding: DiagnosisFinding) -> tuple[str | Strong, ...]:

@@ -7,12 +7,14 @@ from html import escape
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.errors import show_id
 from assay.report.drawing import markdown
+from assay.words import number_of
 
 MOST_ROWS = 20  # of a table in a notebook
-MOST_NOTES = 12
+MOST_REMARKS, MOST_NOTES = 4, 12
 LONGEST = 2000  # characters of any text
 
 
@@ -41,14 +43,19 @@ class Sheet(Struct, frozen=True):
     kind: str  # "Evaluation"
     title: str
     tables: tuple[SheetTable, ...]
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # what changes how the tables are read
+    notes: tuple[str, ...] = ()  # conditions; a notebook shows them on request
 
     def shortened(self) -> Sheet:
-        """The sheet with a few notes; how many there are in all is said."""
-        if len(self.notes) <= MOST_NOTES:
-            return self
-        left = f"{len(self.notes) - MOST_NOTES:,} more notes; print the result to see all."
-        return Sheet(self.kind, self.title, self.tables, (*self.notes[:MOST_NOTES], left))
+        """The sheet with the first remarks and notes; how many more there are is said."""
+        return replace(
+            self, remarks=_first(self.remarks, MOST_REMARKS, "remark"), notes=_first(self.notes, MOST_NOTES, "note")
+        )
+
+
+def _first(texts: Sequence[str], most: int, what: str) -> tuple[str, ...]:
+    more = len(texts) - most
+    return (*texts[:most], *([f"{number_of(more, f'more {what}')}."] if more > 0 else []))
 
 
 def sheet_as_html(sheet: Sheet) -> str:
@@ -56,6 +63,7 @@ def sheet_as_html(sheet: Sheet) -> str:
     parts = [f"<p><strong>{_shown(sheet.title)}</strong></p>"] if sheet.title else []
     for table in sheet.tables:
         parts += _table_as_html(table)
+    parts += [f"<p>{_shown(remark)}</p>" for remark in sheet.remarks]
     if sheet.notes:
         notes = "".join(f"<li>{_shown(note)}</li>" for note in sheet.notes)
         parts.append(f"<details><summary>Notes</summary><ul>{notes}</ul></details>")
@@ -93,6 +101,7 @@ def sheet_as_markdown(sheet: Sheet) -> str:
         rows = [[_marked(cell) for cell in row] for row in table.rows]
         parts.append(markdown.table([markdown.plain(name) for name in table.head], rows, table.numbers))
         parts += [markdown.plain(table.note)] if table.note else []
+    parts += map(markdown.plain, sheet.remarks)
     parts += [markdown.bullets(map(markdown.plain, sheet.notes))] if sheet.notes else []
     return "\n\n".join(parts) + "\n"
 

@@ -49,7 +49,7 @@ def _head(report: EvaluationReport, sheet: EvaluationSheet) -> Iterator[str]:
     facts = ["**Complete**" if report.complete else "**Incomplete**"]
     if sheet.status:
         facts.append(f"**{sheet.status}**: {plain(sheet.targets) or 'targets'}")
-    facts += [f"Judgments: {plain(sheet.qrels)}", plain(sheet.created), sheet.seconds]
+    facts += [f"Judgments: {plain(sheet.qrels)}", plain(sheet.created), *filter(None, [sheet.seconds])]
     yield " · ".join(facts)
     if not report.complete:
         yield "Why these figures may be unreliable:"
@@ -79,7 +79,7 @@ def _measures(sheet: EvaluationSheet) -> Iterator[str]:
 def _findings(sheet: EvaluationSheet) -> Iterator[str]:
     yield "## Findings"
     if not sheet.findings:
-        yield "None."
+        yield sheet.no_findings
     for group in sheet.findings:
         yield f"### {group.title}"
         for finding in group.findings:

@@ -57,7 +57,7 @@ class EvaluationSheet(Struct, frozen=True):
     qrels: str
     lede: str  # the main result in one sentence
     created: str
-    seconds: str
+    seconds: str  # empty without an experiment
     status: str  # overall status of the targets; empty without targets
     targets: str
     incomplete_because: tuple[str, ...]
@@ -67,6 +67,7 @@ class EvaluationSheet(Struct, frozen=True):
     rules: Facts
     coverage: Facts
     findings: tuple[FindingGroup, ...]
+    no_findings: str  # what to say if there are none
     identity: tuple[tuple[str, Facts], ...]
     experiment: Facts
     weights: tuple[str, ...]  # how the weighted means come about; empty without weights
@@ -81,7 +82,7 @@ def sheet_of(report: EvaluationReport) -> EvaluationSheet:
         qrels=show_id(report.qrels.name),
         lede=_lede(report),
         created=_moment(report.created),
-        seconds=f"{report.seconds:.2f} s",
+        seconds=f"{report.seconds:.2f} s" if report.experiment else "",
         status=report.status or "",
         targets=_targets(report),
         incomplete_because=tuple(map(sentence, report.incomplete_because)),
@@ -91,6 +92,7 @@ def sheet_of(report: EvaluationReport) -> EvaluationSheet:
         rules=_facts(report.rules),
         coverage=_facts(report.coverage),
         findings=_groups(report.findings),
+        no_findings="None." if report.experiment else "Not looked for: this result was saved without its files.",
         identity=(("Run", _identity(report.run, report.tag)), ("Judgments", _identity(report.qrels))),
         experiment=_experiment(report),
         weights=tuple(show_id(words, 1000) for words in report.weights),
@@ -98,13 +100,14 @@ def sheet_of(report: EvaluationReport) -> EvaluationSheet:
 
 
 def _experiment(report: EvaluationReport) -> Facts:
-    return (
+    measured = (
         ("Manifest", show_id(report.experiment, 120)),
         ("Date", _moment(report.created)),
         ("Time taken", f"{report.seconds:.2f} s, including reading"),
-        ("Convention", show_id(report.like)),
-        ("Schema", report.schema),
     )
+    saved = (("Date", _moment(report.created)),)
+    conditions = (("Convention", show_id(report.like)), ("Schema", report.schema))
+    return (*(measured if report.experiment else saved), *conditions)
 
 
 def _lede(report: EvaluationReport) -> str:

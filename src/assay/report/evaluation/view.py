@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
 from assay.errors import AssayError, show_id
 from assay.evaluation import Evaluation, Evaluations
-from assay.records.building import build_report
+from assay.records.building import build_report, reasons_for_doubt
 from assay.report.drawing.charts import Chart
 from assay.report.drawing.delimited import Columns, Value
 from assay.report.drawing.sheets import MOST_ROWS, Cell, Sheet, SheetTable, Strong, numbered, sheet_as_page
@@ -18,7 +18,7 @@ from assay.report.evaluation import RENDERERS
 from assay.report.evaluation.charts import charts_of, draw_charts
 from assay.report.evaluation.page import render_report_html
 from assay.report.evaluation.table import ResultTable, Row, four_decimals, tabulate
-from assay.words import number_of
+from assay.words import number_of, sentence
 
 MANY_MEASURES = 6  # of one run; with more, each has a row
 KIND = "Evaluation"
@@ -60,7 +60,17 @@ def _sheet(evaluations: Sequence[Evaluation], most: int | None) -> Sheet:
         head = tuple(table.weighted_head)
         rows = tuple(map(tuple, table.weighted_cells()))[:most]
         tables.append(SheetTable(head, rows, numbered(head, set(head) - {"run", "measure"}), "Weighted by query"))
-    return Sheet(KIND, f"{names}, {number_of(queries, 'query')}", tuple(tables), tuple(table.notes()))
+    title = f"{names}, {number_of(queries, 'query')}"
+    return Sheet(KIND, title, tuple(tables), tuple(_remarks(evaluations, table)), tuple(table.notes()))
+
+
+def _remarks(evaluations: Sequence[Evaluation], table: ResultTable) -> Iterator[str]:
+    """What makes the means doubtful, or different between the runs."""
+    if not table.comparable:
+        yield "The runs are averaged over different queries, so no value is marked as best."
+    for evaluation in evaluations:
+        run = f"{show_id(evaluation.run)}: " if len(evaluations) > 1 else ""
+        yield from (f"{run}{reason if run else sentence(reason)}" for reason in reasons_for_doubt(evaluation))
 
 
 def _means(table: ResultTable, most: int | None) -> SheetTable:

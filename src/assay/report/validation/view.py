@@ -27,7 +27,7 @@ def _sheet(validation: Validation) -> Sheet:
     tables = (SheetTable(HEAD, rows),) if rows else ()
     facts = ", ".join(f"{name} {_fact(value)}" for name, value in validation.facts.items())
     title = f"{show_id(validation.file, 200)}: {validation.verdict}"
-    return Sheet("Validation", title, tables, (f"{validation.kind}: {facts}",) if facts else ())
+    return Sheet("Validation", title, tables, notes=(f"{validation.kind}: {facts}",) if facts else ())
 
 
 def _fact(value: int | str) -> str:
