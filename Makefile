@@ -128,7 +128,7 @@ format: .venv/.installed-tools
 docs: .venv/.installed-tools
 	$(BIN)/python docs/generate.py
 
-# The pictures of docs/workbench.md; needs chromium.
+# The pictures of docs/workbench.md and docs/notebook.md; needs chromium.
 pictures: .venv/.installed-tools
 	$(BIN)/python docs/pictures.py
 
