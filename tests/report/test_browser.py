@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from assay.report.comparison import render_html
+from assay.report.drawing.sheets import Sheet, SheetTable, Strong, sheet_as_page
 from assay.report.evaluation.charts import draw_charts
 from assay.report.evaluation.page import render_report_html
 from report.samples import HOSTILE, hostile_report, large_report, measure, report
@@ -257,3 +258,12 @@ def test_a_comparison_on_paper_shows_the_queries_that_moved_and_cuts_no_table(op
     assert [] == page.evaluate(
         "[...document.querySelectorAll('.scroll')].filter((part) => part.scrollWidth > part.clientWidth).map((p) => p.id)"
     )
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_page_of_tables_runs_nothing(opened, text):
+    table = SheetTable((text, "value"), ((text, Strong(text)),), title=text, note=text)
+    found = opened(sheet_as_page(Sheet("Evaluation", text, (table,), remarks=(text,), notes=(text,))))
+
+    assert 1 == found.page.locator("tbody tr").count()
+    assert None is found.page.evaluate("window.hacked ?? null")

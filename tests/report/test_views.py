@@ -25,6 +25,7 @@ from assay.measures import nDCG
 from assay.report.comparison import RENDERERS as OF_COMPARISONS
 from assay.report.diagnosis import RENDERERS as OF_DIAGNOSES
 from assay.report.drawing import charts
+from assay.report.drawing.sheets import Sheet, SheetTable, Strong, sheet_as_markdown, sheet_as_page
 from assay.report.evaluation import RENDERERS as OF_EVALUATIONS
 from assay.report.evaluation import tabulate
 from assay.report.validation import RENDERERS as OF_VALIDATIONS
@@ -54,6 +55,9 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Shown]:
 
 
 IDS = {name: text for name, text in HOSTILE.items() if name != "lone"}  # half a character is refused as an id
+PLAIN = Sheet(
+    "x", "x", (SheetTable(("x", "n"), (("x", Strong("x")),), frozenset({1}), title="x", note="x"),), ("x",), ("x",)
+)
 TABLES, PAGES = (".csv", ".html", ".json", ".md", ".tex"), (".csv", ".html", ".json", ".md")
 SUFFIXES = {
     **dict.fromkeys(("evaluation", "evaluations", "comparison"), TABLES),
@@ -152,6 +156,18 @@ def test_ids_are_never_markup(text):
         assert all(part.isprintable() for part in page.texts)
         assert "\x1b" not in str(value)
         assert repr(value).isprintable()
+
+
+@pytest.mark.parametrize("text", IDS.values(), ids=IDS)
+def test_texts_are_data_on_the_page_and_in_markdown(text):
+    table = SheetTable((text, "n"), ((text, Strong(text)),), frozenset({1}), title=text, note=text)
+    sheet = Sheet(text, text, (table,), remarks=(text,), notes=(text,))
+    page, plain = Page(sheet_as_page(sheet)), Page(sheet_as_page(PLAIN))
+
+    assert plain.tags == page.tags
+    assert all(part.isprintable() for part in "".join(page.texts).split("\n"))
+    assert len(sheet_as_markdown(PLAIN).splitlines()) == len(sheet_as_markdown(sheet).splitlines())
+    assert "<" not in re.sub(r"\\.", "", sheet_as_markdown(sheet))  # every other one is escaped
 
 
 def _called(name: str) -> Any:

@@ -27,6 +27,10 @@ GOOD = """
     assay.score(["a", "b"], {"a"}, scores=[2.0, 1.0])
     assay.score({"a": 0.5}, {"a": 3})
     reveal_type(assay.errors.InputError("x").line)
+    result.plot("distribution").save(Path("chart.png"))
+    comparison.to_pandas().head()
+    comparison.save("comparison.tex")
+    reveal_type(result["AP"])
     """
 SHAPES = """
     import gzip
@@ -84,7 +88,7 @@ SHAPES = """
     assay.evaluate(relevant, lambda text: [text], queries="queries.tsv")
     found = assay.evaluate_runs(relevant, {"a": ranked, "b": retrieve, "c": "c.run"}, queries={"q": "text"})
     reveal_type(found["a"])
-    assay.evaluate_runs(relevant, ["a.run", "b.run"])
+    assay.evaluate_runs(relevant, ["a.run", "b.run"]).save("values.csv")
     assay.evaluate_runs(relevant, [ranked, ranked])
     assay.compare(relevant, {"a": ranked, "b": pairs})
     assay.compare(relevant, [retrieve, "b.run"], queries={"q": "text"})
@@ -106,6 +110,9 @@ BAD = """
     assay.Rules(ties="random")
     assay.evaluate("qrels.txt", [0.5, 0.25])
     assay.compare_scores({"a": [0.5]})
+    assay.evaluate("qrels.txt", "run.txt").save(3)
+    assay.evaluate("qrels.txt", "run.txt")[0]
+    assay.validate_run("run.txt").plot()
     """
 
 
@@ -127,10 +134,10 @@ def test_types_help_those_who_use_them_and_stop_those_who_misuse_them(tmp_path):
     pytest.importorskip("mypy")
 
     notes = mypy(GOOD, tmp_path)
-    assert ["float", "Literal", "int | None"] == [
+    assert ["float", "Literal", "int | None", "float"] == [
         next(word for word in ("Literal", "float", "int | None") if word in note) for note in notes
     ]
     (note,) = mypy(SHAPES, tmp_path)
     assert 'Revealed type is "assay.evaluation.Evaluation"' in note
     errors = mypy(BAD, tmp_path)
-    assert [4, 5, 6, 7, 8, 9, 10] == sorted({int(line.split(":")[1]) for line in errors if ": error: " in line})
+    assert list(range(4, 14)) == sorted({int(line.split(":")[1]) for line in errors if ": error: " in line})
