@@ -42,13 +42,13 @@ class Shown:
 
         - Evaluation of one run or several: a row per run and query, with `run`, `query` and a column for each measure.
         - Comparison: a row per pair and measure, with the fields of a pair, such as `difference`, `p_corrected` and
-          `verdict`, and both ends of each interval. With segments, `segmentation` and `segment` name them; they are missing
-          for all queries together.
+          `verdict`, and the ends of the interval, `low` and `high`. With segments, `segmentation` and `segment` come first;
+          they are missing in the rows for all queries together.
         - Diagnosis: a row per finding, with `code`, `area`, `severity`, `title`, `measured`, `sure` and `advice`.
         - Validation: a row per finding, with `code`, `severity`, `title`, `message`, `fix`, `file`, `line`, `query` and
           `count`.
-        - Benchmark: a row per mode and measure, with `mode`, `kind`, `measure`, `mean`, `interval_low`, `interval_high` and
-          `best`; `milliseconds` and `p95` are the times of the mode for one query.
+        - Benchmark: a row per mode and measure, with `mode`, `kind`, `measure`, `mean`, `low`, `high` and `best`;
+          `milliseconds` and `p95` are the times of the mode for one query.
         """
         return _view_of(self).as_frame(self)
 

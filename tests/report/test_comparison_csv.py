@@ -26,7 +26,7 @@ def test_a_row_has_every_figure_of_a_pair_in_full():
     assert (pair.difference, pair.p, pair.effect_size) == tuple(
         float(row[name]) for name in ("difference", "p", "effect_size")
     )
-    assert pair.interval == (float(row["interval_low"]), float(row["interval_high"]))
+    assert pair.interval == (float(row["low"]), float(row["high"]))
     assert ("4", "0", "0", "4") == tuple(row[name] for name in ("wins", "ties", "losses", "queries"))
 
 
@@ -34,7 +34,7 @@ def test_a_figure_that_does_not_exist_is_empty():
     (row,) = rows(compare_scores({"old": {"1": 0.0}, "new": {"1": 1.0}}))
 
     assert ("", "", "", "", "true") == tuple(
-        row[name] for name in ("relative", "interval_low", "interval_high", "needed", "constant")
+        row[name] for name in ("relative", "low", "high", "detectable", "constant")
     )
 
 
@@ -45,7 +45,7 @@ def test_weighted_figures_stand_beside_the_others():
 
     assert pair.weighted is not None
     assert pair.weighted.difference == float(row["weighted_difference"])
-    assert pair.weighted.interval == (float(row["weighted_interval_low"]), float(row["weighted_interval_high"]))
+    assert pair.weighted.interval == (float(row["weighted_low"]), float(row["weighted_high"]))
     assert pair.difference == float(row["difference"])
 
 
@@ -64,3 +64,11 @@ def test_names_of_any_characters_read_back():
     (row,) = rows(compare_scores({names[0]: OLD, names[1]: NEW}))
 
     assert names == [row["baseline"], row["system"]]
+
+
+def test_a_name_that_a_spreadsheet_would_run_is_a_text():
+    found = compare_scores({"=1+1": OLD, "b": NEW})
+    (row,) = csv.DictReader(io.StringIO(render_csv(found, spreadsheet=True)))
+
+    assert ("'=1+1", "b") == (row["baseline"], row["system"])
+    assert found.pairs[0].difference == float(row["difference"])

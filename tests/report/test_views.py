@@ -18,7 +18,7 @@ import pytest
 from msgspec.structs import replace
 
 import assay
-from assay import AssayError, Evaluations, Rules, diagnose, evaluate, evaluate_runs, validate_run
+from assay import AssayError, Evaluations, Rules, Study, compare_scores, diagnose, evaluate, evaluate_runs, validate_run
 from assay.errors import InputError, MissingExtraError
 from assay.example import QRELS, RUNS
 from assay.measures import nDCG
@@ -267,12 +267,25 @@ def test_the_frame_of_a_comparison_has_a_row_per_pair_and_measure(values):
     frame, comparison = values["comparison"].to_pandas(), values["comparison"]
 
     assert [pair.difference for pair in comparison.pairs] == frame["difference"].tolist()
-    assert [pair.interval for pair in comparison.pairs] == list(
-        zip(frame["interval_low"], frame["interval_high"], strict=True)
-    )
+    assert [pair.interval for pair in comparison.pairs] == list(zip(frame["low"], frame["high"], strict=True))
     assert [pair.verdict for pair in comparison.pairs] == frame["verdict"].tolist()
     assert "int64" == frame["wins"].dtype
-    assert frame["needed"].isna().all()
+    assert "needed" not in frame
+
+
+def test_what_options_add_is_a_column_and_whole_numbers_stay_whole():
+    scores = {
+        "old": {"1": 0.1, "2": 0.2, "3": 0.4},
+        "new": {"1": 0.2, "2": 0.2, "3": 0.4},
+        "far": dict.fromkeys("123", 9.0),
+    }
+    frame = (
+        compare_scores(scores | {"same": scores["old"]}, Study(plan=0.05, margin=0.1)).to_pandas().set_index("system")
+    )
+
+    assert "Int64" == frame["needed"].dtype
+    assert [False, False, True] == frame["needed"].isna().tolist()
+    assert [False] * 3 == frame["p_equivalence"].isna().tolist()
 
 
 def test_the_frames_of_findings(values):
@@ -293,7 +306,7 @@ def test_the_frame_of_a_benchmark_has_a_row_per_mode_and_measure(values):
 
     assert 6 == len(frame)
     assert (0.38, True) == (frame.loc[("hybrid", "nDCG@10"), "mean"], frame.loc[("hybrid", "nDCG@10"), "best"])
-    assert math.isnan(frame.loc[("hybrid", "HitRate@10"), "interval_low"])
+    assert math.isnan(frame.loc[("hybrid", "HitRate@10"), "low"])
 
 
 @pytest.mark.parametrize("text", IDS.values(), ids=IDS)

@@ -14,7 +14,7 @@ from assay.report.drawing.delimited import Columns, Value, columns_as_csv
 from assay.report.drawing.sheets import Sheet, SheetTable, Strong
 from assay.report.drawing.views import View
 
-COLUMNS = ("mode", "kind", "measure", "mean", "interval_low", "interval_high", "best", "milliseconds", "p95")
+COLUMNS = ("mode", "kind", "measure", "mean", "low", "high", "best", "milliseconds", "p95")
 
 
 def _columns(report: BenchmarkReport) -> Columns:

@@ -1,53 +1,65 @@
-"""A comparison as comma-separated values, in full precision: a row per pair and measure."""
+"""A comparison as columns and as comma-separated values, in full precision: a row per pair and measure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.pairs import PairResult, WeightedPair
+from assay.formats.spreadsheets import as_text
 from assay.report.drawing.delimited import Columns, Value, columns_as_csv
 
-# Fields with another name or shape here: an interval is two columns, and weighted values are beside the others.
-_NESTED = {"interval", "weighted"}
-_PLAIN = tuple(name for name in PairResult.__struct_fields__ if name not in _NESTED)
-_WEIGHTED = tuple(name for name in WeightedPair.__struct_fields__ if name not in _NESTED)
-_ENDS = ("interval_low", "interval_high")
+_ENDS = ("low", "high")  # of the interval of the difference
+_OF_OPTIONS = {"needed": "plan", "p_equivalence": "margin", "p_equivalence_corrected": "margin"}  # by field of a pair
 
 
-def render_csv(comparison: Comparison) -> str:
-    """A header, then one row per pair and measure; with segments, the pairs of each segment follow."""
-    return columns_as_csv(columns_of(comparison))
+def render_csv(comparison: Comparison, *, spreadsheet: bool = False) -> str:
+    """A header, then one row per pair and measure; with segments, the pairs of each segment follow.
+
+    With `spreadsheet`, names that a spreadsheet would run as formulas get an apostrophe.
+    """
+    columns = columns_of(comparison)
+    if spreadsheet:
+        columns = {name: list(map(_for_spreadsheet, values)) for name, values in columns.items()}
+    return columns_as_csv(columns)
+
+
+def _for_spreadsheet(value: Value) -> Value:
+    return as_text(value) if isinstance(value, str) else value
 
 
 def columns_of(comparison: Comparison) -> Columns:
     """Every figure of the pairs, by column; None for one that does not exist."""
-    return dict(zip(_names(comparison), zip(*_rows(comparison), strict=True), strict=True))
+    absent = {name for name, option in _OF_OPTIONS.items() if getattr(comparison.study, option) is None}
+    names = [name for name in _names(PairResult.__struct_fields__) if name not in absent]
+    weighted = () if comparison.query_weights is None else _names(WeightedPair.__struct_fields__)
+    places = list(_places(comparison))
+    columns: dict[str, list[Value]] = {}
+    if comparison.segments:
+        columns["segmentation"] = [segmentation for segmentation, _, _ in places]
+        columns["segment"] = [segment for _, segment, _ in places]
+    columns |= {name: [_value(pair, name) for _, _, pair in places] for name in names}
+    return columns | {f"weighted_{name}": [_value(pair.weighted, name) for _, _, pair in places] for name in weighted}
 
 
-def _names(comparison: Comparison) -> list[str]:
-    """The names of `--format json`, with both ends of each interval."""
-    segments = ["segmentation", "segment"] if comparison.segments else []
-    weighted = [f"weighted_{name}" for name in (*_WEIGHTED, *_ENDS)] if comparison.query_weights else []
-    return [*segments, *_PLAIN, *_ENDS, *weighted]
+def _names(fields: Sequence[str]) -> list[str]:
+    """The fields of a pair; both ends of its interval are fields, and its weighted values have columns of their own."""
+    apart = {"interval": _ENDS, "weighted": ()}
+    return [name for field in fields for name in apart.get(field, (field,))]
 
 
-def _rows(comparison: Comparison) -> Iterator[list[Value]]:
-    segmented, weighted = bool(comparison.segments), comparison.query_weights is not None
-    for pair in comparison.pairs:
-        yield [*([None, None] if segmented else []), *_values(pair, weighted=weighted)]
+def _places(comparison: Comparison) -> Iterator[tuple[str | None, str | None, PairResult]]:
+    """Each pair with its segmentation and segment, which all queries together do not have."""
+    yield from ((None, None, pair) for pair in comparison.pairs)
     for found in comparison.segments:
         for segment in found.segments:
-            for pair in segment.pairs:
-                values = _values(pair, weighted=weighted)
-                yield [found.segmentation.name, segment.name, *values]
+            yield from ((found.segmentation.name, segment.name, pair) for pair in segment.pairs)
 
 
-def _values(pair: PairResult, *, weighted: bool) -> list[Value]:
-    values = [*(getattr(pair, name) for name in _PLAIN), *(pair.interval or (None, None))]
-    if not weighted:
-        return values
-    found = pair.weighted
-    if found is None:
-        return [*values, *[None] * (len(_WEIGHTED) + len(_ENDS))]
-    return [*values, *(getattr(found, name) for name in _WEIGHTED), *(found.interval or (None, None))]
+def _value(of: PairResult | WeightedPair | None, name: str) -> Value:
+    if of is None:
+        return None
+    if name in _ENDS:
+        return None if of.interval is None else of.interval[_ENDS.index(name)]
+    value: Value = getattr(of, name)
+    return value
