@@ -53,16 +53,16 @@ def draw(charts: Iterable[Chart]) -> Drawings:
     return Drawings(svgs)
 
 
+class _CannotDrawError(Exception):
+    """The process that draws has ended or cannot be started."""
+
+
 def png_of(svg: str) -> bytes:
     """A chart as PNG."""
     try:
         return base64.b64decode(_painter(os.getpid()).draw(svg))
     except _CannotDrawError as error:
         raise AssayError(f"{error}.") from None
-
-
-class _CannotDrawError(Exception):
-    """The process that draws has ended or cannot be started."""
 
 
 class _Painter:
