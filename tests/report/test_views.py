@@ -56,7 +56,11 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Shown]:
 
 IDS = {name: text for name, text in HOSTILE.items() if name != "lone"}  # half a character is refused as an id
 PLAIN = Sheet(
-    "x", "x", (SheetTable(("x", "n"), (("x", Strong("x")),), frozenset({1}), title="x", note="x"),), ("x",), ("x",)
+    "x",
+    "x",
+    (SheetTable(("x", "n"), (("x", Strong("x")),), frozenset({1}), title="x", texts=("x",), note="x"),),
+    ("x",),
+    ("x",),
 )
 TABLES, PAGES = (".csv", ".html", ".json", ".md", ".tex"), (".csv", ".html", ".json", ".md")
 SUFFIXES = {
@@ -160,7 +164,7 @@ def test_ids_are_never_markup(text):
 
 @pytest.mark.parametrize("text", IDS.values(), ids=IDS)
 def test_texts_are_data_on_the_page_and_in_markdown(text):
-    table = SheetTable((text, "n"), ((text, Strong(text)),), frozenset({1}), title=text, note=text)
+    table = SheetTable((text, "n"), ((text, Strong(text)),), frozenset({1}), title=text, texts=(text,), note=text)
     sheet = Sheet(text, text, (table,), remarks=(text,), notes=(text,))
     page, plain = Page(sheet_as_page(sheet)), Page(sheet_as_page(PLAIN))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from assay.diagnosis.model import Diagnosis, DiagnosisFinding, Table
+from collections.abc import Iterator
+
+from assay.diagnosis.model import Diagnosis, DiagnosisFinding
 from assay.report.diagnosis import RENDERERS
 from assay.report.diagnosis.text import GIVES_WAY
 from assay.report.diagnosis.words import cells_of, headline, not_looked_at, notes_of
@@ -31,26 +33,29 @@ def _brief(diagnosis: Diagnosis) -> Sheet:
 
 
 def _whole(diagnosis: Diagnosis) -> Sheet:
-    """All findings with their figures, and the checks that were not possible."""
-    head = ("severity", "finding", "measured", "confidence", "what to do", "code")
-    findings = tuple(_row(finding) for finding in diagnosis)
-    figures = [_figures(table, finding) for finding in diagnosis for table in finding.tables]
-    missing = tuple((words,) for words in not_looked_at(diagnosis))
-    unchecked = [SheetTable(("check",), missing, title="Not checked")] if missing else []
-    tables = (SheetTable(head, findings), *figures, *unchecked)
-    return Sheet("Diagnosis", headline(diagnosis), tables, notes=tuple(notes_of(diagnosis)))
+    """All findings, each with its figures, and the checks that were not possible."""
+    findings = SheetTable(("severity", "finding", "code"), tuple(map(_row, diagnosis)))
+    details = [part for finding in diagnosis for part in _details(finding)]
+    missing = tuple(not_looked_at(diagnosis))
+    unchecked = [SheetTable((), (), title="Not checked", texts=missing)] if missing else []
+    return Sheet("Diagnosis", headline(diagnosis), (findings, *details, *unchecked), notes=tuple(notes_of(diagnosis)))
 
 
 def _row(finding: DiagnosisFinding) -> tuple[str | Strong, ...]:
     severity = finding.severity if finding.severity == "fine" else Strong(finding.severity)
-    return (severity, finding.title, finding.measured, finding.sure, finding.advice, finding.code)
+    return (severity, finding.title, finding.code)
 
 
-def _figures(table: Table, finding: DiagnosisFinding) -> SheetTable:
-    title = f"{finding.code}: {table.title or finding.title}"
-    numbers = frozenset(number for number, column in enumerate(table.columns) if column.kind not in GIVES_WAY)
-    rows = tuple(tuple(cells_of(table, row)) for row in table.rows)
-    return SheetTable(tuple(column.name for column in table.columns), rows, numbers, title, table.note)
+def _details(finding: DiagnosisFinding) -> Iterator[SheetTable]:
+    """What a finding says, then its tables."""
+    advice = [f"What to do: {finding.advice}"] if finding.advice else []
+    texts = (finding.measured, f"Confidence: {finding.sure}", *advice)
+    yield SheetTable((), (), title=f"{finding.code}: {finding.title}", texts=texts)
+    for table in finding.tables:
+        numbers = frozenset(number for number, column in enumerate(table.columns) if column.kind not in GIVES_WAY)
+        rows = tuple(tuple(cells_of(table, row)) for row in table.rows)
+        head = tuple(column.name for column in table.columns)
+        yield SheetTable(head, rows, numbers, texts=(table.title,) if table.title else (), note=table.note)
 
 
 VIEW: View[Diagnosis] = View(

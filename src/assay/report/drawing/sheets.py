@@ -28,12 +28,13 @@ Cell: TypeAlias = str | Strong
 
 
 class SheetTable(Struct, frozen=True):
-    """A table; texts are as given, and every renderer escapes them."""
+    """A table with its title and texts; they are as given, and every renderer escapes them. Texts may stand alone."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     numbers: frozenset[int] = frozenset()  # columns aligned to the right
     title: str = ""
+    texts: tuple[str, ...] = ()  # above the table
     note: str = ""  # below the table, such as which rows are not here
 
 
@@ -73,11 +74,13 @@ def sheet_as_html(sheet: Sheet) -> str:
 def _table_as_html(table: SheetTable) -> Iterator[str]:
     if table.title:
         yield f"<p>{_shown(table.title)}</p>"
+    yield from (f"<p>{_shown(text)}</p>" for text in table.texts)
     head = "".join(_cell(name, "th", number, table) for number, name in enumerate(table.head))
     rows = "".join(
         f"<tr>{''.join(_cell(cell, 'td', number, table) for number, cell in enumerate(row))}</tr>" for row in table.rows
     )
-    yield f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    if table.head:
+        yield f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     if table.note:
         yield f"<p>{_shown(table.note)}</p>"
 
@@ -98,8 +101,10 @@ def sheet_as_markdown(sheet: Sheet) -> str:
     parts = [f"# {markdown.plain(sheet.title)}"] if sheet.title else []
     for table in sheet.tables:
         parts += [f"## {markdown.plain(table.title)}"] if table.title else []
+        parts += map(markdown.plain, table.texts)
         rows = [[_marked(cell) for cell in row] for row in table.rows]
-        parts.append(markdown.table([markdown.plain(name) for name in table.head], rows, table.numbers))
+        head = [markdown.plain(name) for name in table.head]
+        parts += [markdown.table(head, rows, table.numbers)] if head else []
         parts += [markdown.plain(table.note)] if table.note else []
     parts += map(markdown.plain, sheet.remarks)
     parts += [markdown.bullets(map(markdown.plain, sheet.notes))] if sheet.notes else []
