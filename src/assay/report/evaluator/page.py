@@ -16,7 +16,7 @@ from assay.report.evaluator.state import EvaluatorState, state_of
 from assay.report.interactive.addresses import measure_address
 from assay.report.interactive.again import SINGLE, Again, again, again_side_by_side
 from assay.report.interactive.cards import MOST_CARDS, Card, as_text, cards_of
-from assay.report.interactive.fields import Given, Grades, shortest
+from assay.report.interactive.fields import MOST_TEXT, Given, Grades, shortest
 from assay.report.interactive.figures import Figure, figure, shown, signed
 from assay.report.interactive.sparkline import sparkline
 from assay.report.measures import FAMILIES
@@ -328,9 +328,9 @@ def _families(table: _Table) -> tuple[Family, ...]:
     return tuple(Family(FAMILIES.get(name, sentence(name)), tuple(members)) for name, members in rows.items())
 
 
-def _name(state: EvaluatorState, rank: int) -> str:
+def _name(state: EvaluatorState, rank: int, most: int = 60) -> str:
     name = state.name[rank - 1] if rank <= len(state.name) else ""
-    return show_id(name, 60) or f"result {rank}"
+    return show_id(name, most) or f"result {rank}"
 
 
 def _called(state: EvaluatorState, rank: int) -> str:
@@ -350,7 +350,7 @@ def _moves(
     return tuple(
         MoveRow(
             rank=start,
-            name=_name(state, start),
+            name=_name(state, start, MOST_TEXT),
             address=state.moved(start, end).address,
             cells=tuple(signed(gain) for gain in row.tolist()),
             best=tuple((gain > 0 and gain == top) for gain, top in zip(row.tolist(), most.tolist(), strict=True)),
