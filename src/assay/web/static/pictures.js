@@ -1,4 +1,4 @@
-// The charts of a page: drawn when they come into view, again when their data changes, and saved as SVG.
+// The charts of a page: drawn when the first of them comes into view, again when their data changes, and saved as SVG.
 
 import { draw } from "./charts.js";
 import { onChange } from "./live.js";
@@ -8,7 +8,7 @@ const charts = new WeakMap();
 
 export function watchCharts() {
   const watcher = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) show(entry.target);
+    if (entries.some((entry) => entry.isIntersecting)) document.querySelectorAll(".plot").forEach(show);
   }, { rootMargin: "200px" });
   const watch = () => document.querySelectorAll(".plot").forEach((plot) => watcher.observe(plot));
   onChange(() => {
