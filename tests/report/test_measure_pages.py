@@ -249,3 +249,11 @@ def test_every_definition_has_a_family_with_a_name():
     unnamed = {each.family for each in definitions()} & {family.name for family in list_page().families}
 
     assert set() == unnamed
+
+
+def test_other_names_are_others():
+    entries = {each.name: each for family in list_page().families for each in family.entries}
+
+    assert "Precision, precision@k, precision_at_k" == entries["P"].names  # not P of trec_eval, nor P@k of BEIR
+    assert "RPrec, RPrecision, r-precision" == entries["Rprec"].names
+    assert "" == entries["nERR"].names

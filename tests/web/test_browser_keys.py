@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from assay.measures import definitions
+
 PLACES = {"l": "/", "e": "/evaluator", "m": "/measures"}
 
 
@@ -239,3 +241,23 @@ def test_what_has_the_focus_is_seen(tab, address):
         page.page.keyboard.press("Tab")
         if not page.page.evaluate("document.activeElement === document.body"):
             assert page.page.evaluate(outline), page.focused()
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("map@10", ["AP"]),
+        ("MRR@10", ["RR"]),
+        ("P_5", ["P"]),
+        ("ndcg_cut.10", ["nDCG"]),
+        ("hit_rate@10", ["Success"]),
+        ("gm_map", ["GMAP"]),
+        ("nothing@10", []),
+    ],
+)
+def test_measures_are_found_by_any_of_their_names_with_a_cutoff(tab, search, found):
+    page = tab("/measures")
+    page.by("searchbox", "Search").fill(search)
+
+    page.soon(found, page.page.locator("tr[data-row]:visible th").all_inner_texts)
+    assert f"{len(found)} of {len(definitions())}" == page.page.locator("#found").inner_text()

@@ -65,7 +65,7 @@ class Entry(Struct, frozen=True):
 
     name: str
     summary: str
-    names: str  # in other tools
+    names: str  # other names, here and in other tools
     value: str  # for the example
     label: str
     address: str
@@ -104,8 +104,10 @@ def list_page() -> MeasuresPage:
 
 def _entry(explained: Page) -> Entry:
     label, value = explained.example_value
-    names = ", ".join(dict.fromkeys(name for _, name in explained.names))
-    return Entry(explained.name, explained.summary, names, f"{value:.4f}", label, measure_address(explained.name))
+    names = [name for _, listed in explained.names for name in listed.split(", ")]
+    others = dict.fromkeys(name for name in names if name.partition("@")[0] != explained.name)
+    address = measure_address(explained.name)
+    return Entry(explained.name, explained.summary, ", ".join(others), f"{value:.4f}", label, address)
 
 
 def page_of(definition: Definition, state: MeasureState, before: MeasureState | None = None) -> MeasurePage:
