@@ -90,6 +90,7 @@ class Advice(Struct, frozen=True):
     """The single move that gains most for a measure."""
 
     words: str
+    name: str  # of the result, as the words quote it; empty if it has none
     address: str
 
 
@@ -335,8 +336,11 @@ def _name(state: EvaluatorState, rank: int, most: int = 60) -> str:
 
 def _called(state: EvaluatorState, rank: int) -> str:
     """A result as part of a sentence."""
-    named = rank <= len(state.name) and state.name[rank - 1]
-    return f'result {rank}, "{_name(state, rank)}",' if named else _name(state, rank)
+    return f'result {rank}, "{_name(state, rank)}",' if _is_named(state, rank) else _name(state, rank)
+
+
+def _is_named(state: EvaluatorState, rank: int) -> bool:
+    return rank <= len(state.name) and state.name[rank - 1] != ""
 
 
 def _moves(
@@ -371,7 +375,8 @@ def _advice(state: EvaluatorState, ranked: GradedList, headline: dict[str, Measu
         gains = gains_of_moves(ranked, shown_also, [(move.start, move.end)])[0].tolist()
         listed = ", ".join(f"{_short(measure)} {signed(gain)}" for measure, gain in zip(shown_also, gains, strict=True))
         words = f"Moving {_called(state, move.start)} to rank {move.end} would give {listed}."
-        found.append(Advice(words, state.moved(move.start, move.end).address))
+        name = _name(state, move.start) if _is_named(state, move.start) else ""
+        found.append(Advice(words, name, state.moved(move.start, move.end).address))
     return tuple({advice.words: advice for advice in found}.values())
 
 
