@@ -416,7 +416,7 @@ def test_hostile_names_are_shown_harmlessly():
     page = page_of(replace(START, name=("", "b\x1b[31m\n<script>" + "x" * 100)))
 
     assert "\x1b" not in page.moves[0].name
-    assert len(page.moves[0].name) < 80
+    assert page.moves[0].name.endswith("x" * 100)  # the table of moves shows as much as has room
 
 
 def test_long_lists_have_a_card_for_the_first_hundred_and_the_rest_as_text():

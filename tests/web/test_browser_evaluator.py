@@ -182,7 +182,7 @@ def test_grades_and_names_follow(evaluator):
     tab = page.tab
     tab.by("textbox", "Name of result 2").fill("Loaf & crumb")
     page.now(name=("", "Loaf & crumb", "", "", ""))
-    tab.by("textbox", "What is searched for").fill("bread?")
+    tab.by("textbox", "Query").fill("bread?")
     page.now(title="bread?")
     assert "bread?" == tab.page.title()
 

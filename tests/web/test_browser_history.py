@@ -160,7 +160,7 @@ def test_what_is_open_stays_open_over_steps(tab):
 
 def test_the_title_and_the_data_of_the_page_follow(tab):
     page = tab("/evaluator")
-    page.by("textbox", "What is searched for").fill("bread")
+    page.by("textbox", "Query").fill("bread")
     page.soon("bread", page.page.title)
     twin = page.by("link", "JSON").get_attribute("href")
 

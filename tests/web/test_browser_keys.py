@@ -104,7 +104,7 @@ def test_keys_do_nothing_while_someone_types(tab):
     page = tab("/evaluator")
     page.by("textbox", "Grade of result 1").fill("2")
     page.soon({"grades": ["2,2,0,1,2"]}, page.query)
-    title = page.by("textbox", "What is searched for")
+    title = page.by("textbox", "Query")
     title.press_sequentially("?u/jgl0-ge")
 
     page.soon(["?u/jgl0-ge"], lambda: page.query().get("title"))

@@ -64,7 +64,7 @@ def test_average_precision_with_one_document_that_was_missed():
 def test_mean_reciprocal_rank():
     line = mean_of(parse_measure("RR"), [first_relevant(rank) for rank in (1, 3, 2)])
 
-    assert ("RR", "sum of the values of 3 lists / 3", "(1 + 0.3333 + 0.5) / 3") == (
+    assert ("RR", "sum of 1/rank over 3 lists / 3", "(1 + 0.3333 + 0.5) / 3") == (
         line.name,
         line.formula,
         line.numbers,
@@ -404,17 +404,27 @@ def test_another_name_of_a_measure_is_worked_out_too():
 
 
 def test_the_mean_of_one_list_and_of_none():
-    assert ("sum of the value of 1 list / 1", "(0.5) / 1") == (
+    assert ("sum of 1/rank over 1 list / 1", "(0.5) / 1") == (
         (line := mean_of(parse_measure("RR"), [first_relevant(2)])).formula,
         line.numbers,
     )
     assert Line("RR", "no list: 0", "0", 0.0) == mean_of(parse_measure("RR"), [])
 
 
+def test_the_mean_says_what_it_is_of():
+    def formula(name: str) -> str:
+        return mean_of(parse_measure(name), [GradedList((1, 0))] * 2, "query").formula
+
+    assert "sum of 1/rank (0 beyond rank 10) over 2 queries / 2" == formula("RR@10")
+    assert "sum of hits (1 or 0) over 2 queries / 2" == formula("Success@10")
+    assert "sum of average precision over 2 queries / 2" == formula("AP")
+    assert "sum of P over 2 queries / 2" == formula("P@5")
+
+
 def test_counts_are_added_up():
     line = mean_of(parse_measure("NumRet"), [GradedList((1, 0)), GradedList((None,))])
 
-    assert ("sum of the values of 2 lists", "2 + 1", 3.0) == (line.formula, line.numbers, line.value)
+    assert ("sum of NumRet over 2 lists", "2 + 1", 3.0) == (line.formula, line.numbers, line.value)
 
 
 def test_a_mean_that_cannot_be_worked_out():

@@ -460,7 +460,7 @@ PARAMETERS: dict[str, Parameter] = {
     "rel": Parameter("the lowest grade that counts as relevant", _number),
     "judged_only": Parameter("remove unjudged documents from the ranking first (trec_eval -J)", boolean),
     "gain": Parameter(
-        "the gain of a grade: 'linear' (the grade itself), 'exp' (2**grade - 1), 'binary' (1 from grade 1 on) or a map "
+        "the gain of a grade: 'linear' (the grade itself), 'exp' (2^grade - 1), 'binary' (1 from grade 1 on) or a map "
         "such as {1: 3, 2: 9}; "
         "a grade that is not in the map gains itself",
         _gain,

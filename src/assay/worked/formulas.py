@@ -19,7 +19,7 @@ from assay.evaluation import combined
 from assay.measures import Measure
 from assay.measures.arithmetic import discount, powers
 from assay.measures.families.graded import gain_of
-from assay.words import number_of, plural
+from assay.words import number_of
 from assay.worked.lists import Grade, GradedList, values
 
 MOST_TERMS = 12  # of a sum; of a longer one, the last number is the sum of the rest
@@ -55,8 +55,8 @@ def worked(measure: Measure, ranked: GradedList) -> tuple[Line, ...]:
     return lines if all(math.isfinite(line.value) for line in lines) else ()
 
 
-def mean_of(measure: Measure, lists: Sequence[GradedList]) -> Line:
-    """The mean of a measure over several lists, with each value put in; of counts, the sum.
+def mean_of(measure: Measure, lists: Sequence[GradedList], noun: str = "list") -> Line:
+    """The mean of a measure over several lists, with each value put in; of counts, the sum. The noun is what each list is of.
 
     The mean of no lists is 0. A geometric mean is refused, and so is a measure that cannot be computed for a list.
 
@@ -72,12 +72,22 @@ def mean_of(measure: Measure, lists: Sequence[GradedList]) -> Line:
     column = found.table[:, 0]
     column = column[~np.isnan(column)]
     if not len(column):
-        return Line(str(measure), "no list: 0", "0", 0.0)
-    formula = f"sum of the {plural('{value|values}', len(column))} of {number_of(len(column), 'list')}"
+        return Line(str(measure), f"no {noun}: 0", "0", 0.0)
+    formula = f"sum of {_each(measure)} over {number_of(len(column), noun)}"
     total = _sum([_Term(number(value), value) for value in column.tolist()])
     if measure.definition.total == "mean":
         formula, total = f"{formula} / {len(column):,}", _divided(total, str(len(column)))
     return Line(str(measure), formula + total.note, total.text, combined(measure, column), total.left_out)
+
+
+def _each(measure: Measure) -> str:
+    """What the values are that a mean is of."""
+    k = measure.param("cutoff")
+    beyond = "" if k is None or measure.name != "RR" else f" (0 beyond rank {k:,})"
+    return _EACH.get(measure.name, measure.name) + beyond
+
+
+_EACH = {"RR": "1/rank", "Success": "hits (1 or 0)", "AP": "average precision"}
 
 
 # Numbers

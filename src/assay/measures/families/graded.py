@@ -220,7 +220,7 @@ def nDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "line
     Formula: DCG / iDCG; DCG is the sum of gain / log2(rank + 1), iDCG the same for all judged documents, best first.
 
     Edges: The ideal ranking contains all judged documents, retrieved or not, and is also cut at k. Unjudged documents
-    and those with negative grades gain nothing. 0 if no document has a gain. gain='exp' (2**grade - 1) rewards high
+    and those with negative grades gain nothing. 0 if no document has a gain. gain='exp' (2^grade - 1) rewards high
     grades more; the two gains give different numbers, so say which one you used. ideal='retrieved' is the nDCG of tools
     that know only the retrieved documents: it cannot see misses.
 

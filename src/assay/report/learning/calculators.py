@@ -143,6 +143,8 @@ def rank_calculator(state: LearnState, before: LearnState | None) -> Calculator:
     sentence = (
         f"{within:,} of {number_of(len(lists), 'query')} {plural('{has|have}', within)} a relevant result among the first "
         f"{state.at:,}."
+        if lists
+        else "Add a query."
     )
     return Calculator(
         key="mrr",
@@ -151,7 +153,7 @@ def rank_calculator(state: LearnState, before: LearnState | None) -> Calculator:
         sentence=sentence,
         measures=_by_measure(measured),
         figures=_figures(measured, None if before is None else _ranks(before)),
-        lines=_named([mean_of(parse_measure(name), lists) for name in _by_measure(measured)], measured)
+        lines=_named([mean_of(parse_measure(name), lists, "query") for name in _by_measure(measured)], measured)
         if lists
         else (),
         presets=_presets("mrr", state),
@@ -222,6 +224,8 @@ def letter_calculator(state: LearnState, before: LearnState | None) -> Calculato
     sentence = (
         f"{number_of(len(lists), 'list')} with {number_of(relevant, 'relevant document')}; {missed:,} of them "
         f"{plural('{was|were}', missed)} not found and {plural('{adds|add}', missed)} 0."
+        if lists
+        else "Add a list."
     )
     lines = _lines(["AP"], lists[0]) if len(lists) == 1 else ()
     return Calculator(
