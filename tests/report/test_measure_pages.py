@@ -116,6 +116,34 @@ def test_results_may_cover_subtopics(name, tmp_path):
     assert ["", "12", "1", "0", "2", "3"] == [card.grade for card in opened(name).cards]
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_parameter_can_be_is_offered(name):
+    for parameter in opened(name).parameters:
+        for value, _ in parameter.choices:
+            now = {each.name: each for each in opened(name, **{f"p_{parameter.name}": value}).parameters}
+            assert value == now[parameter.name].text
+        if not parameter.open:
+            assert len(parameter.choices) > 1
+            with pytest.raises(ParameterError, match=f"{parameter.name} cannot be 'other'"):
+                opened(name, **{f"p_{parameter.name}": "other"})
+
+
+def test_yes_and_no_and_words_are_choices_and_the_gain_takes_more():
+    found = {each.name: each for each in opened("nDCG", p_ideal=" 'retrieved' ", p_gain="{1: 9}").parameters}
+
+    assert ((("True", "yes"), ("False", "no")), "False") == (found["judged_only"].choices, found["judged_only"].text)
+    assert ((("judged", "judged"), ("retrieved", "retrieved")), "retrieved") == (
+        found["ideal"].choices,
+        found["ideal"].text,
+    )
+    assert (["linear", "exp", "binary"], True, "{1: 9}") == (
+        [value for value, _ in found["gain"].choices],
+        found["gain"].open,
+        found["gain"].text,
+    )
+    assert ((), True) == (found["cutoff"].choices, found["cutoff"].open)
+
+
 def test_another_parameter_gives_another_value():
     best = 7 + 3 / math.log2(3)  # grades 3 and 2
     assert {"nDCG(gain='exp')@2": 7 / math.log2(3) / best} == opened("nDCG", p_gain="exp", p_cutoff="2").measures

@@ -47,6 +47,8 @@ class Parameter(Struct, frozen=True, eq=False):
 
     meaning: str
     check: Checker
+    choices: tuple[Any, ...] = ()  # known values: all that it takes, unless it is open
+    open: bool = False  # takes other values, too
 
 
 class Definition(Struct, frozen=True, eq=False, dict=True):
@@ -428,26 +430,33 @@ def number_between(low: float, high: float, *, open_ends: bool = False) -> Check
     return check
 
 
-def one_of(*choices: str) -> Checker:
-    """A check for one of a few words."""
+def one_of(meaning: str, *choices: str) -> Parameter:
+    """A parameter that is one of a few words."""
 
     def check(value: Any) -> str:
         if value not in choices:
             raise ValueError(" or ".join(repr(choice) for choice in choices))
         return str(value)
 
-    return check
+    return Parameter(meaning, check, choices)
 
 
-def boolean(value: Any) -> bool:
-    """A check for True and False."""
+def boolean(meaning: str) -> Parameter:
+    """A parameter that is True or False."""
+    return Parameter(meaning, _boolean, (True, False))
+
+
+def _boolean(value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError("True or False")
     return bool(value)
 
 
+_GAINS = ("linear", "exp", "binary")
+
+
 def _gain(value: Any) -> Any:
-    if value in ("linear", "exp", "binary"):
+    if value in _GAINS:
         return value
     pairs = dict(value).items() if isinstance(value, (dict, tuple)) else ()
     if not pairs:
@@ -458,12 +467,14 @@ def _gain(value: Any) -> Any:
 PARAMETERS: dict[str, Parameter] = {
     "cutoff": Parameter("the number of documents at the top of the ranking that count", _positive_integer),
     "rel": Parameter("the lowest grade that counts as relevant", _number),
-    "judged_only": Parameter("remove unjudged documents from the ranking first (trec_eval -J)", boolean),
+    "judged_only": boolean("remove unjudged documents from the ranking first (trec_eval -J)"),
     "gain": Parameter(
         "the gain of a grade: 'linear' (the grade itself), 'exp' (2^grade - 1), 'binary' (1 from grade 1 on) or a map "
         "such as {1: 3, 2: 9}; "
         "a grade that is not in the map gains itself",
         _gain,
+        _GAINS,
+        open=True,
     ),
 }
 TABLE_CUTOFF = Parameter(PARAMETERS["cutoff"].meaning, ranks_of_table)

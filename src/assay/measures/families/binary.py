@@ -13,7 +13,7 @@ from assay.measures.bundles import RECALLS
 from assay.measures.core import Parameter, PerQuery, boolean, measure, number_between, one_of
 from assay.tables import Floats, Integers
 
-FILLED = Parameter("whether a ranking shorter than k is divided by k; False: by its own length (OpenSearch)", boolean)
+FILLED = boolean("whether a ranking shorter than k is divided by k; if not, by its own length (OpenSearch)")
 
 
 @measure(
@@ -44,9 +44,10 @@ def P(judged: JudgedRanking, *, cutoff: int, rel: float = 1, filled: bool = True
     return found / cutoff if filled else ratio(found, np.minimum(judged.retrieved, cutoff))
 
 
-AMONG = Parameter(
+AMONG = one_of(
     "the relevant documents to find: all that are 'judged', or the 'retrieved' ones alone (torchmetrics)",
-    one_of("judged", "retrieved"),
+    "judged",
+    "retrieved",
 )
 
 
@@ -151,7 +152,7 @@ def harmonic_mean(precision: Floats, recall: Floats, beta2: float) -> Floats:
     return ratio((beta2 + 1.0) * precision * recall, beta2 * precision + recall)
 
 
-NORM = Parameter("what the sum is divided by: 'rel', or 'cutoff' for min(relevant, k)", one_of("rel", "cutoff"))
+NORM = one_of("what the sum is divided by: 'rel', or 'cutoff' for min(relevant, k)", "rel", "cutoff")
 
 
 @measure(
@@ -365,9 +366,10 @@ def Success(judged: JudgedRanking, *, cutoff: int, rel: float = 1) -> PerQuery:
     return (judged.num_found(rel, cutoff) > 0).astype(np.float64)
 
 
-ROUNDING = Parameter(
+ROUNDING = one_of(
     "how recall * R is rounded to documents: 'up' if the fraction is above 0.1 (trec_eval 9), 'nearest' (trec_eval 10)",
-    one_of("up", "nearest"),
+    "up",
+    "nearest",
 )
 
 

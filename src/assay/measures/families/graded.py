@@ -194,9 +194,10 @@ def iDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "line
     return ideal_dcg(judged, gain, cutoff)
 
 
-IDEAL = Parameter(
+IDEAL = one_of(
     "the documents of the ideal ranking: all that are 'judged', or the 'retrieved' ones alone (torchmetrics)",
-    one_of("judged", "retrieved"),
+    "judged",
+    "retrieved",
 )
 
 

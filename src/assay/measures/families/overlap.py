@@ -17,7 +17,7 @@ from assay.tables import Floats, Integers
         "p": Parameter(
             "the weight of each depth, relative to the depth before it", number_between(0, 1, open_ends=True)
         ),
-        "normalize": Parameter("divide by the value of the ideal ranking", boolean),
+        "normalize": boolean("divide by the value of the ideal ranking"),
     },
     paper="Clarke, Vtyurina and Smucker 2021, Assessing top-k preferences",
     elsewhere={"ir_measures": "Compat(p=0.95)"},

@@ -7,17 +7,18 @@ import numpy as np
 from assay.errors import MeasureError, some_of
 from assay.judged import JudgedRanking
 from assay.measures.arithmetic import ratio
-from assay.measures.core import Parameter, PerQuery, measure, one_of
+from assay.measures.core import PerQuery, measure, one_of
 from assay.tables import Booleans, Floats
 from assay.words import plural
 
 _BUCKLEY = "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information"
 EPSILON = 0.00001  # avoids a division by 0 if no document before was judged; trec_eval's value
 
-EDGES = Parameter(
+EDGES = one_of(
     "whose edge cases: 'trec_eval', or 'ranx', where negative grades are not relevant and a query needs a document "
     "judged not relevant",
-    one_of("trec_eval", "ranx"),
+    "trec_eval",
+    "ranx",
 )
 
 

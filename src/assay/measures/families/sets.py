@@ -17,7 +17,7 @@ from assay.measures.families.binary import BETA, harmonic_mean
     "SetP",
     aliases={"SetRelP": {"relative": True}},
     trec={"set_P": None, "set_relative_P": None},
-    parameters={"relative": Parameter("divide by the highest value possible for a set of this size", boolean)},
+    parameters={"relative": boolean("divide by the highest value possible for a set of this size")},
     elsewhere={"ir_measures": "SetP"},
 )
 def SetP(judged: JudgedRanking, *, rel: float = 1, relative: bool = False) -> PerQuery:

@@ -46,10 +46,9 @@ PERSISTENCE = Parameter(
     "the probability that the user continues to the next document", number_between(0, 1, open_ends=True)
 )
 GOAL = Parameter("the gain that the user wants: 1 is one document of the highest grade", number_between(0.01, 1e6))
-RESIDUAL = Parameter(
+RESIDUAL = boolean(
     "return instead how much higher the value would be if all unjudged documents, retrieved or beyond the end, had the "
-    "highest grade",
-    boolean,
+    "highest grade"
 )
 GAINS = {
     "min_rel": Parameter("the highest grade that gains 0", _from_zero),
@@ -77,7 +76,7 @@ _NERR = (
         "p": PERSISTENCE,
         "depth": Parameter("the rank at which every user stops; none by default, 1000 in cwl_eval", ranks_of_table),
         "residual": RESIDUAL,
-        "raw": Parameter("the gain is the grade itself, as in ranx; values can be above 1", boolean),
+        "raw": boolean("the gain is the grade itself, as in ranx; values can be above 1"),
     },
     paper=_MOFFAT,
     elsewhere={

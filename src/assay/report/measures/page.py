@@ -10,9 +10,9 @@ from assay.measures.explain import Page, example_in_words, page
 from assay.report.interactive.addresses import EVALUATOR, MEASURES, measure_address
 from assay.report.interactive.again import SINGLE, Again, again, again_by_topics
 from assay.report.interactive.cards import Card, cards_of
-from assay.report.interactive.fields import Grades
+from assay.report.interactive.fields import Field, Grades
 from assay.report.interactive.figures import Figure, figure, signed
-from assay.report.measures.state import MeasureState, fields_of
+from assay.report.measures.state import MeasureState, fields_of, written
 from assay.report.measures.texts import FAMILIES, by_family
 from assay.worked import GradedList, Line, TopicList, topic_values, values, worked, worth
 
@@ -28,6 +28,8 @@ class Parameter(Struct, frozen=True):
     text: str  # the value
     default: str
     meaning: str
+    choices: tuple[tuple[str, str], ...]  # known values, with the words for each
+    open: bool  # takes other values, too
 
 
 class Link(Struct, frozen=True):
@@ -174,10 +176,21 @@ def _again(ranked: GradedList | TopicList, measure: str) -> Again:
 
 def _parameters(definition: Definition, state: MeasureState) -> tuple[Parameter, ...]:
     return tuple(
-        Parameter(field.name, field.name[2:], state.values[field.name], str(field.default), field.meaning)
+        _parameter(definition, name, field, state)
         for field in fields_of(definition)
-        if field.name.startswith("p.")
+        if (name := field.name.removeprefix("p.")) != field.name
     )
+
+
+def _parameter(definition: Definition, name: str, field: Field, state: MeasureState) -> Parameter:
+    known = definition.parameter(name)
+    choices = tuple((written(choice), _CHOSEN.get(choice, str(choice))) for choice in known.choices)
+    is_open = known.open or not choices
+    text = state.values[field.name] if is_open else written(state.measure.param(name))
+    return Parameter(field.name, name, text, str(field.default), field.meaning, choices, is_open)
+
+
+_CHOSEN = {True: "yes", False: "no"}
 
 
 def _evaluator(ranked: GradedList | TopicList) -> str:

@@ -135,8 +135,11 @@ def _topic_fields() -> tuple[Field, ...]:
 
 def _default(definition: Definition, name: str) -> str:
     value = definition.defaults.get(name, EXAMPLE_SETTING.get(name))
-    if name == "cutoff" and value is None:
-        return ""
+    return written(value)
+
+
+def written(value: Any) -> str:
+    """A value of a parameter as its field has it; empty for None."""
     return "" if value is None else value if isinstance(value, str) else repr(value)
 
 
