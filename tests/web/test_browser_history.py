@@ -190,6 +190,6 @@ def test_the_page_of_an_error_says_what_is_wrong_and_leads_on(tab, address):
     page.may_be_refused = True
     page.open(address)
     assert page.page.locator("[data-error]").inner_text()
-    page.by("link", "To the first page").click()
+    page.by("link", "Back to Learn").click()
     page.ready()
     assert "/" == page.page.evaluate("location.pathname")
