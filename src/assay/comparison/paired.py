@@ -99,7 +99,6 @@ class Significance(Struct, frozen=True, eq=False):
 
     test: str
     alternative: Alternative
-    pairs: tuple[Pair, ...]
     statistic: Floats
     p: Floats
     queries: Integers
@@ -107,7 +106,13 @@ class Significance(Struct, frozen=True, eq=False):
     exact: Booleans
     draws: Integers
     seed: int | None  # None if nothing was drawn
+    tested: Paired
     overall: Overall | None = None
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The columns of each pair: first minus second."""
+        return self.tested.pairs
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -190,7 +195,8 @@ class Paired(Struct, frozen=True, eq=False, dict=True):
         sizes = np.abs(np.where(self.known, self.values, 0.0)).max(axis=0, initial=0)
         first, second = self.columns
         spread: Floats = self.moments.high - self.moments.low
-        return np.logical_not(spread > TIE * np.maximum(sizes[first], sizes[second]))
+        beyond: Booleans = spread > TIE * np.maximum(sizes[first], sizes[second])
+        return ~beyond
 
     def complete(self) -> Paired:
         """The same pairs on the queries that every system has."""

@@ -134,7 +134,7 @@ class Study(Struct, frozen=True):
         return PairedOptions(self.alternative, self.draws, self.seed, self.minimum)
 
 
-class WeightedPair(Struct, frozen=True):
+class WeightedPair(Struct, frozen=True, gc=False):
     """A system against a baseline, by the weighted means of one measure."""
 
     baseline_mean: float
@@ -149,7 +149,7 @@ class WeightedPair(Struct, frozen=True):
     verdict: Verdict
 
 
-class PairResult(Struct, frozen=True):
+class PairResult(Struct, frozen=True, gc=False):
     """A system against a baseline, by one measure."""
 
     measure: str
@@ -210,13 +210,13 @@ def pair_results(
         tuple(
             pair
             for measure in range(len(part.measures))
-            for pair in _pairs_of(part, study, measure, pairs, answers(at, measure), family=p.size)
+            for pair in _pairs_of(part, study, measure, tests[at][measure].tested, answers(at, measure), family=p.size)
         )
         for at, part in enumerate(parts)
     ]
 
 
-class _Answer(Struct, frozen=True):
+class _Answer(Struct, frozen=True, gc=False):
     """The test results of one pair; those for equivalence are NaN without a margin."""
 
     statistic: float
@@ -226,7 +226,7 @@ class _Answer(Struct, frozen=True):
     equal_corrected: float
 
 
-class _Sizes(Struct, frozen=True):
+class _Sizes(Struct, frozen=True, gc=False):
     """How much one pair differs, before any test."""
 
     baseline_mean: float
@@ -273,15 +273,15 @@ def _pairs_of(
     scores: SystemScores,
     study: Study,
     measure: int,
-    pairs: Sequence[tuple[int, int]],
+    tested: Paired,
     answers: Iterable[_Answer],
     family: int,
 ) -> Iterator[PairResult]:
     """The pairs by one measure."""
     label = scores.measures[measure]
     rewards = higher_is_better(label)
-    sizes = _sizes_of(scores.values[measure], study, pairs, family)
-    for (baseline, system), size, answer in zip(pairs, sizes, answers, strict=True):
+    sizes = _sizes_of(tested, study, family)
+    for (system, baseline), size, answer in zip(tested.pairs, sizes, answers, strict=True):
         shown = size.deviation > 0
         yield PairResult(
             measure=label,
@@ -308,9 +308,9 @@ def _pairs_of(
         )
 
 
-def _sizes_of(values: Floats, study: Study, pairs: Sequence[tuple[int, int]], family: int) -> Iterator[_Sizes]:
+def _sizes_of(paired: Paired, study: Study, family: int) -> Iterator[_Sizes]:
     """How much each pair of columns differs; all pairs at once, since there may be many."""
-    paired = Paired(values, tuple((system, baseline) for baseline, system in pairs))
+    pairs = paired.pairs
     found = paired.moments
     means, size = np.full((3, len(pairs)), np.nan), np.zeros(len(pairs))
     won = np.zeros((2, len(pairs)), np.int64)
