@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 from msgspec import Struct
@@ -86,15 +87,16 @@ def _largest(change: Floats, count: int) -> list[list[int]]:
 
 
 def with_documents(
-    moves: Sequence[Moves],
+    moves: Iterable[Moves],
     ranking: Callable[[str, str, str], Ranking],
     grades: Callable[[str], Mapping[str, float]],
 ) -> tuple[Moves, ...]:
     """The moves with their documents, from `ranking(measure, system, query)` and `grades(query)`."""
+    depth = cache(depth_of)
 
     def detailed(move: Move, pair: Moves) -> Move:
         before, after = (ranking(pair.measure, system, move.query) for system in (pair.baseline, pair.system))
-        return _with_places(move, before, after, grades(move.query), depth_of(pair.measure))
+        return _with_places(move, before, after, grades(move.query), depth(pair.measure))
 
     return tuple(
         replace(

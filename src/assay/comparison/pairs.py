@@ -22,7 +22,9 @@ from assay.comparison.significance import definition_of, significance_of
 from assay.errors import AssayError, MeasureError, did_you_mean, show_id
 from assay.evaluation import Evaluation
 from assay.measures import Measure, parse_measure
+from assay.progress import Tell, told
 from assay.tables import Booleans, Floats
+from assay.words import number_of
 
 IntervalKind = Literal["t", "percentile", "bca"]
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "no significant difference", "not tested"]
@@ -176,12 +178,12 @@ class PairResult(Struct, frozen=True, gc=False):
     weighted: WeightedPair | None = None  # None without weights of queries
 
 
-def tests_of(scores: SystemScores, study: Study) -> tuple[Significance, ...]:
+def tests_of(scores: SystemScores, study: Study, tell: Tell | None) -> tuple[Significance, ...]:
     """The study's test of all pairs, one result per measure."""
     pairs = [(system, baseline) for baseline, system in chosen_pairs(scores, study)]
     return tuple(
-        significance_of(scores.values[number], pairs, study.test, study.options)
-        for number in range(len(scores.measures))
+        significance_of(values, pairs, study.test, study.options)
+        for values in told(scores.values, tell, f"Testing {number_of(len(pairs), 'pair')}", len(scores.measures))
     )
 
 

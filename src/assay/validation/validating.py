@@ -7,7 +7,7 @@ query is read a second time and kept in memory, as are judgments and formats oth
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -102,10 +102,17 @@ def validate_qrels(
     return _validation(facts, tallies, _said(facts, "qrels"), _coverage(facts.queries, partners, name="qrels"))
 
 
+def judgments_beside(qrels: Any, readings: Readings = Readings()) -> tuple[Finding, ...]:
+    """The findings about judgments to show with evaluations; none for more than `LARGE` bytes."""
+    if not _is_path(qrels) or not os.path.isfile(qrels) or os.path.getsize(qrels) > LARGE:
+        return ()
+    return validate_qrels(qrels, reading=readings.qrels).findings
+
+
 def validate_beside(
-    evaluation: Evaluation, qrels: Any, run: Any, readings: Readings = Readings()
+    evaluation: Evaluation, of_qrels: Sequence[Finding], run: Any, readings: Readings = Readings()
 ) -> tuple[Finding, ...]:
-    """The findings to show with an evaluation of these files, reusing what it already computed.
+    """The findings to show with an evaluation, reusing what it already computed; `of_qrels` are from `judgments_beside`.
 
     A run of more than `LARGE` bytes is not validated line by line; a note says so.
     """
@@ -119,9 +126,7 @@ def validate_beside(
     else:
         found = list(validate_run(run, reading=readings.run).findings)
     found += [_said_finding(code, facts, words) for code, words in said]
-    if _is_path(qrels) and os.path.isfile(qrels) and os.path.getsize(qrels) <= LARGE:
-        found += validate_qrels(qrels, reading=readings.qrels).findings
-    return tuple(sorted(found, key=_gravest_first))
+    return tuple(sorted([*found, *of_qrels], key=_gravest_first))
 
 
 def _seen_by_evaluation(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:

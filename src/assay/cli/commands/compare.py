@@ -7,6 +7,7 @@ from typing import Any, get_args
 import click
 
 from assay.cli import write
+from assay.cli.bars import LONG, progress_bars
 from assay.cli.options import (
     like_option,
     measure_options,
@@ -223,6 +224,7 @@ def _of_runs(
         query_weights=weights,
     )
     opened = named_runs(runs, lambda path, name: open_run(path, readings.run, name=name))
-    found = compare_runs(evaluator, list(opened), study, **looks)
+    with progress_bars(after=LONG) as tell:
+        found = compare_runs(evaluator, list(opened), study, **looks, tell=tell)
     readings.refuse_unused()
     return found
