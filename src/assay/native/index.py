@@ -125,6 +125,30 @@ def read_judgments(
     return Index(handle), queries, np.frombuffer(start, np.int64), np.frombuffer(rel), np.frombuffer(pool)
 
 
+class RunColumns(Struct, frozen=True, eq=False):
+    """Rows of a run, column by column."""
+
+    docs: list[str]
+    queries: list[bytes]  # of consecutive rows
+    query_rows: Integers  # how many rows each of these queries has
+    score: Floats
+    rank: Integers  # 0 if the layout has no such column
+    tags: list[bytes]  # of consecutive rows
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+
+def read_columns(text: bytes, layout: Layout) -> RunColumns | None:
+    """All rows of a piece of a run, which has whole lines."""
+    found = kernel.read_columns(text, astuple(layout))
+    if found is None:
+        return None
+    docs, queries, query_rows, score, rank, tags = found
+    columns = np.frombuffer(query_rows, np.int64), np.frombuffer(score), np.frombuffer(rank, np.int64)
+    return RunColumns(docs, queries, *columns, tags)
+
+
 def index_judgments(queries: tuple[str, ...], start: Integers, docs: Sequence[str]) -> Index | None:
     """Index the judged documents; query i has docs[start[i]:start[i + 1]]."""
     handle = kernel.index_judgments(queries, start, docs) if enabled() else None

@@ -327,6 +327,28 @@ class GatheredRows {
 
 }  // namespace
 
+void read_columns(Source& source, const Layout& layout, Columns& columns) {
+  const auto same_as_last = [](const Rows<Bytes>& ids, Bytes id) {
+    return !ids.empty() && equal(ids[ids.size() - 1], id);
+  };
+  Lines lines(source, layout, false, [] {});
+  while (const Line* line = lines.next()) {
+    const Row row = read_row(*line, layout);
+    columns.scores.push(row.score);
+    columns.ranks.push(row.rank);
+    columns.docs.push(columns.arena.copy(line->token(layout.doc)));
+    const Bytes query = line->token(layout.query);
+    if (!same_as_last(columns.queries, query)) {
+      columns.queries.push(columns.arena.copy(query));
+      columns.query_rows.push(0);
+    }
+    columns.query_rows[columns.query_rows.size() - 1]++;
+    if (layout.tag < 0) continue;
+    const Bytes tag = line->token(layout.tag);
+    if (!same_as_last(columns.tags, tag)) columns.tags.push(columns.arena.copy(tag));
+  }
+}
+
 void join_stream(const Judgments& judgments, Source& source, const Layout& layout, const RankingRules& rules,
                  const Interrupt& interrupt, Join& join) {
   Scan scan(layout, rules);
