@@ -184,11 +184,14 @@ def _kernel_layout(shape: Shape, dialect: Dialect, *, whole_values: bool = False
     )
 
 
-def plain_rows(chunk: Chunk, shape: Shape, dialect: Dialect) -> PlainRows | None:
-    """The rows of a chunk of a run by the kernel; None if it is not there, or any line is not a plain row."""
+def plain_rows(chunk: Chunk, shape: Shape, dialect: Dialect, *, as_text: bool = True) -> PlainRows | None:
+    """The rows of a chunk of a run by the kernel; None if it is not there, or any line is not a plain row.
+
+    Documents are text, or else bytes.
+    """
     if not enabled() or limit("line") < LIMITS["line"].usual:
         return None
-    found = read_columns(chunk.data, _kernel_layout(shape, dialect))
+    found = read_columns(chunk.data, _kernel_layout(shape, dialect), as_text=as_text)
     if found is None or len(found) != count_lines(chunk.data):
         return None
     if "score" not in shape.layout and found.rank.min() < 1:

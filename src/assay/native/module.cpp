@@ -401,14 +401,16 @@ Ref bytes_of(const Rows<T>& values) {
 template <class Make>
 Ref list_of(const Rows<Bytes>& ids, Make make) {
   Ref list = Ref::checked(PyList_New(static_cast<Py_ssize_t>(ids.size())));
-  for (size_t i = 0; i < ids.size(); i++) PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), make(ids[i]).release());
+  for (size_t i = 0; i < ids.size(); i++)
+    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), make(ids[i]).release());
   return list;
 }
 
-// read_columns(text, layout) -> (documents, queries, rows of each, scores, ranks, tags)
+// read_columns(text, layout, as_text) -> (documents, queries, rows of each, tags, rows of each, scores, ranks)
 PyObject* read_columns_face(PyObject* args) {
   PyObject *text, *layout;
-  if (!PyArg_ParseTuple(args, "OO", &text, &layout)) throw Stopped();
+  int as_text;
+  if (!PyArg_ParseTuple(args, "OOp", &text, &layout, &as_text)) throw Stopped();
   const Layout columns = layout_of(layout);
   check_columns(columns, columns.width);
   char* data = nullptr;
@@ -429,9 +431,11 @@ PyObject* read_columns_face(PyObject* args) {
   const auto raw = [](Bytes id) {
     return Ref::checked(PyBytes_FromStringAndSize(id.data, static_cast<Py_ssize_t>(id.size)));
   };
-  Ref docs = list_of(found.docs, text_of), queries = list_of(found.queries, raw), tags = list_of(found.tags, raw);
-  return Py_BuildValue("NNNNNN", docs.release(), queries.release(), bytes_of(found.query_rows).release(),
-                       bytes_of(found.scores).release(), bytes_of(found.ranks).release(), tags.release());
+  Ref docs = as_text ? list_of(found.docs, text_of) : list_of(found.docs, raw);
+  Ref queries = list_of(found.queries, raw), tags = list_of(found.tags, raw);
+  return Py_BuildValue("NNNNNNN", docs.release(), queries.release(), bytes_of(found.query_rows).release(),
+                       tags.release(), bytes_of(found.tag_rows).release(), bytes_of(found.scores).release(),
+                       bytes_of(found.ranks).release());
 }
 
 // Rows of a Run table: documents are Python strings.

@@ -328,8 +328,12 @@ class GatheredRows {
 }  // namespace
 
 void read_columns(Source& source, const Layout& layout, Columns& columns) {
-  const auto same_as_last = [](const Rows<Bytes>& ids, Bytes id) {
-    return !ids.empty() && equal(ids[ids.size() - 1], id);
+  const auto count = [&columns](Bytes id, Rows<Bytes>& ids, Rows<int64_t>& rows) {
+    if (ids.empty() || !equal(ids[ids.size() - 1], id)) {
+      ids.push(columns.arena.copy(id));
+      rows.push(0);
+    }
+    rows[rows.size() - 1]++;
   };
   Lines lines(source, layout, false, [] {});
   while (const Line* line = lines.next()) {
@@ -337,15 +341,8 @@ void read_columns(Source& source, const Layout& layout, Columns& columns) {
     columns.scores.push(row.score);
     columns.ranks.push(row.rank);
     columns.docs.push(columns.arena.copy(line->token(layout.doc)));
-    const Bytes query = line->token(layout.query);
-    if (!same_as_last(columns.queries, query)) {
-      columns.queries.push(columns.arena.copy(query));
-      columns.query_rows.push(0);
-    }
-    columns.query_rows[columns.query_rows.size() - 1]++;
-    if (layout.tag < 0) continue;
-    const Bytes tag = line->token(layout.tag);
-    if (!same_as_last(columns.tags, tag)) columns.tags.push(columns.arena.copy(tag));
+    count(line->token(layout.query), columns.queries, columns.query_rows);
+    if (layout.tag >= 0) count(line->token(layout.tag), columns.tags, columns.tag_rows);
   }
 }
 

@@ -32,7 +32,7 @@ struct Heads {
 struct Columns {
   Arena arena;
   Rows<Bytes> docs, queries, tags;
-  Rows<int64_t> query_rows, ranks;  // ranks are 0 if the layout has no such column
+  Rows<int64_t> query_rows, tag_rows, ranks;  // ranks are 0 if the layout has no such column
   Rows<double> scores;
 };
 

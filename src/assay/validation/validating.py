@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias
 
+import numpy as np
 from msgspec.structs import replace
 
 from assay.errors import AssayError, DocumentSetError, InputError, LimitError, show_id
 from assay.evaluation import Evaluation, Evaluator
 from assay.formats import as_qrels, as_run
 from assay.formats.detect import BlankInColumn, detect_format
-from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, Rows
+from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, PlainRows, Rows
 from assay.formats.names import Kind
 from assay.formats.numbers import floats, grade, number, ranks
 from assay.formats.reading import FORMATS, format_name, qrels_from_content, run_from_content
@@ -270,8 +271,11 @@ class _RunPass:
     def read(self, content: Content, layout: ColumnOrder, progress: Progress | None) -> None:
         """Read the whole text."""
         reader = TextReader(content, "run", layout, self._tallies, progress, self._reading)
-        for rows in reader.rows():
-            self._add(rows)
+        for rows in reader.run_rows():
+            if isinstance(rows, PlainRows):
+                self._add_plain(rows)
+            else:
+                self._add(rows)
         for query in list(self._open):
             self._close(query)
         facts = self._facts
@@ -279,11 +283,30 @@ class _RunPass:
         facts.first_apart = next((show_id(decoded(query)) for query in sorted(self._parted)), None)
         _take_over(facts, reader)
 
+    def _add_plain(self, rows: PlainRows) -> None:
+        facts, found, lines = self._facts, rows.columns, rows.line_numbers()
+        facts.has_scores, facts.has_ranks = "score" in rows.layout, "rank" in rows.layout
+        if found.tags:
+            first = [0, *np.cumsum(found.tag_rows).tolist()]
+            self._add_tags(found.tags, lambda tag: lines[first[found.tags.index(tag)]])
+        facts.rows += len(found)
+        refuse_endless(facts.rows, len(facts.depths) + len(self._open), found.docs, facts.file)
+        scores = found.score.tolist()
+        place = found.rank.tolist() if facts.has_ranks else None
+        start = 0
+        for query, size in zip(found.queries, found.query_rows.tolist(), strict=True):
+            part = slice(start, start + size)
+            start += size
+            self._rows_of(query).add(
+                found.docs[part], scores[part], None if place is None else place[part], lines[part]
+            )
+
     def _add(self, rows: Rows) -> None:
         facts, layout = self._facts, rows.layout
         lines = rows.line_numbers()
         if "tag" in layout:
-            self._add_tags(rows.column("tag"), lines)
+            tags = rows.column("tag")
+            self._add_tags(tags, lambda tag: lines[tags.index(tag)])
         facts.has_scores, facts.has_ranks = "score" in layout, "rank" in layout
         place = _ranks(rows.column("rank")) if facts.has_ranks else None
         queries, docs = rows.column("query"), rows.column("doc")
@@ -321,12 +344,12 @@ class _RunPass:
                 scores.append(value if self._facts.has_scores else -value)
         return kept, scores
 
-    def _add_tags(self, tags: list[bytes], lines: Any) -> None:
+    def _add_tags(self, tags: list[bytes], line_of: Callable[[bytes], int]) -> None:
         facts = self._facts
         for tag in dict.fromkeys(tags):
             text = decoded(tag)
             if text not in facts.tags and len(facts.tags) < 1000:
-                facts.tag_lines[text] = lines[tags.index(tag)]
+                facts.tag_lines[text] = line_of(tag)
                 facts.tags[text] = 0
             if text in facts.tags:
                 facts.tags[text] += 1
