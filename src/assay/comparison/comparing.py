@@ -269,9 +269,13 @@ def compare_runs(
     documents: bool = False,
     corpus: TextsLike | None = None,
     agreement: bool = False,
+    detailed: int | None = None,
     tell: Tell | None = None,
 ) -> Comparison:
-    """Compare runs with a prepared evaluator; `tell` is told how far it is."""
+    """Compare runs with a prepared evaluator; `tell` is told how far it is.
+
+    `detailed` limits the documents to the first so many pairs and measures with queries that moved.
+    """
     evaluations = tuple(evaluator.evaluate(run) for run in told(runs, tell, "Evaluating", len(runs)))
     scores = SystemScores.from_evaluations(evaluations)
     wanted = segmentations(segments, scores, study, texts or {}, relevant_counts(evaluator))
@@ -280,14 +284,14 @@ def compare_runs(
     ranking = _rankings(runs)
     if documents or corpus is not None:
         rules = {request.label: plan.rules for request, plan in zip(evaluator.requests, evaluator.plans, strict=True)}
-        found = replace(
-            found,
-            moves=with_documents(
-                told(found.moves, tell, "Comparing documents", len(found.moves)),
-                lambda measure, *of: ranking(rules[measure], *of),
-                _grades(evaluator),
-            ),
+        moved = [number for number, pair in enumerate(found.moves) if pair.up or pair.down][:detailed]
+        shown = with_documents(
+            told([found.moves[number] for number in moved], tell, "Comparing documents", len(moved)),
+            lambda measure, *of: ranking(rules[measure], *of),
+            _grades(evaluator),
         )
+        with_them = dict(zip(moved, shown, strict=True))
+        found = replace(found, moves=tuple(with_them.get(number, pair) for number, pair in enumerate(found.moves)))
     if corpus is not None:
         found = replace(found, documents=_document_texts(corpus, found.moves))
     if agreement:

@@ -31,6 +31,7 @@ from assay.evaluation import Evaluator
 from assay.formats.readings import Readings
 from assay.formats.unread import open_run
 from assay.report.comparison import RENDERERS
+from assay.report.comparison.words import MOST_LINES
 
 SECTION = "Measure"
 OF_TABLES = (
@@ -159,6 +160,7 @@ def command(
         "texts": readings.run.queries.texts,
         "corpus": given.pop("corpus"),
         "documents": page or asked is not None,
+        "detailed": None if output_format == "json" else MOST_LINES,
         "agreement": given.pop("agreement") or (page and len(runs) <= FEW_RUNS),
     }
     if scores is None:
