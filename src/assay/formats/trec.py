@@ -109,6 +109,24 @@ def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSA
     )
 
 
+def piece_of_run(rows: PlainRows, content: Content) -> Run:
+    """The rows of one chunk as a run of their own."""
+    columns = _Columns(content.name)
+    columns.add_plain(rows)
+    queries, query = columns.queries.in_byte_order()
+    return Run(
+        queries=queries,
+        query=query,
+        doc=as_ids(columns.doc),
+        score=rows.columns.score,
+        rank=rows.columns.rank if "rank" in rows.layout else None,
+        name=content.stem,
+        tag=decoded(columns.tag),
+        source=content.name,
+        tags=tuple(map(decoded, columns.tags)),
+    )
+
+
 class _Columns:
     """What has been read so far."""
 
