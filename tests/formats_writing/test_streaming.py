@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -62,6 +63,16 @@ def test_what_needs_the_whole_table_leaves_no_file(tmp_path: Path, end: bytes, t
 
     assert stream_run(str(source), str(out), to, Reading()) is None
     assert [source] == list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_nothing_is_written_to_a_pipe_before_it_is_sure(tmp_path: Path) -> None:
+    source, pipe = tmp_path / "large.run", tmp_path / "pipe"
+    source.write_bytes(LARGE)
+    os.mkfifo(pipe)  # opening it would wait for ever
+
+    assert stream_run(str(source), str(pipe), "tsv", Reading()) is None
+    assert stream_run(str(pipe), str(tmp_path / "out"), "tsv", Reading()) is None
 
 
 def test_ranks_and_objects_are_made_by_the_table(tmp_path: Path) -> None:

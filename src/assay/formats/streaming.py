@@ -36,6 +36,8 @@ def stream_run(source: str, output: str, to: str, reading: Reading, tag: str | N
         return None
     if not os.path.isfile(source) or reading.columns or reading.queries.source:
         return None
+    if os.path.exists(output) and not os.path.isfile(output):  # what a pipe has got cannot be taken back
+        return None
     with suppress(_NotPlainError), open_source(source) as content:
         found = format_name(content, reading, "run")
         if found in _LAYOUTS:
