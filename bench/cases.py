@@ -75,16 +75,23 @@ def diff_command(python: str, data: Dataset, kept: str) -> list[str]:
     return [assay_of(python), "runs", "diff", *data.runs, "--threads", "1", "-o", report]
 
 
+def on_many(command: str, *options: str) -> Command:
+    """`assay COMMAND` of all runs, by three measures."""
+    measures = ("-m", "nDCG@10", "-m", "AP", "-m", "P@10")
+    return lambda python, data, _: [assay_of(python), command, data.qrels, *data.runs, *measures, *options]
+
+
 def assay_of(python: str) -> str:
     """The command next to an interpreter."""
     return str(Path(python).parent / "assay")
 
 
 def plain(*words: str) -> Command:
-    """A fixed command; {python}, {assay} and {run} are filled in."""
+    """A fixed command; {python}, {assay}, {run}, {qrels} and {out}, a folder for results, are filled in."""
 
     def command(python: str, data: Dataset, _: str) -> list[str]:
-        return [word.format(python=python, assay=assay_of(python), run=data.runs[0]) for word in words]
+        known = {"python": python, "assay": assay_of(python), "run": data.runs[0], "qrels": data.qrels, "out": FOLDER}
+        return [word.format(**known) for word in words]
 
     return command
 
@@ -102,6 +109,30 @@ RANX = Contestant("ranx", "ranx", whole("ranx_files.py"), "untied")
 ASSAY_DIFF = Contestant("assay, runs diff", OURS, diff_command)
 ASSAY_BOTH = Contestant("assay, evaluating both", OURS, command_line)
 WC = Contestant("wc -l", OURS, plain("wc", "-l", "{run}"))
+
+
+CHUNKS_TO_DOCUMENTS = "^(.+)#"
+ON_A_FILE = (
+    Contestant("assay, evaluate", OURS, command_line),
+    Contestant("assay, runs validate", OURS, plain("{assay}", "runs", "validate", "{run}", "-o", "{out}/found.txt")),
+    Contestant("assay, runs info", OURS, plain("{assay}", "runs", "info", "{run}")),
+    Contestant("assay, runs convert", OURS, plain("{assay}", "runs", "convert", "{run}", "-o", "{out}/run.tsv")),
+    Contestant(
+        "assay, runs collapse",
+        OURS,
+        plain("{assay}", "runs", "collapse", "{run}", "--regex", CHUNKS_TO_DOCUMENTS, "-o", "{out}/documents.run"),
+    ),
+    Contestant("assay, conventions", OURS, plain("{assay}", "conventions", "{qrels}", "{run}")),
+)
+ON_MANY_RUNS = (
+    Contestant("assay, evaluate", OURS, on_many("evaluate")),
+    Contestant(
+        "assay, all pairs",
+        OURS,
+        on_many("compare", "--all-pairs", "--format", "json", "-o", str(FOLDER / "pairs.json")),
+    ),
+    Contestant("assay, reports", OURS, on_many("evaluate", "--report", str(FOLDER / "reports"))),
+)
 
 
 def in_warm_process(act: str) -> tuple[Contestant, Contestant]:
@@ -128,6 +159,7 @@ def importing(package: str, environment: str) -> Contestant:
 
 FILES = "Whole process, from files"
 WARM = "Inside a warm process"
+COMMANDS = "Other commands, whole process"
 START = "Start-up, whole process"
 GROWTH = "Growth"
 
@@ -145,6 +177,8 @@ CASES: tuple[Case, ...] = (
     Case("M equal scores", FILES, "M-equal", (ASSAY, ASSAY_2, PYTREC_EVAL)),
     Case("M gzip", FILES, "M-gzip", (ASSAY, ASSAY_2, PYTREC_EVAL)),
     Case("M diff", FILES, "M-changed", (ASSAY_DIFF, ASSAY_BOTH)),
+    Case("other commands", COMMANDS, "chunks", ON_A_FILE),
+    Case("many runs", COMMANDS, "many", ON_MANY_RUNS),
     Case("S warm", WARM, "S", in_warm_process("files"), mode="short", warm=True),
     Case("M tenth warm", WARM, "M-tenth", in_warm_process("files"), mode="only-short", warm=True),
     Case("S dicts", WARM, "S", from_dicts(), mode="short", warm=True),

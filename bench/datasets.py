@@ -50,12 +50,15 @@ def read_anew(dataset: Dataset) -> None:
 
 
 _M2_RUNS = tuple(f"run{number:03d}.txt" for number in range(100))
+_MANY_RUNS = tuple(f"run{number:03d}.txt" for number in range(300))
 _TABLE = (
     Dataset("tiny", "10 queries x 10 documents", 100),
     Dataset("S", "50 queries x 1,000 documents, 300 judged each", 50_000),
     Dataset("M", "6,980 queries x 1,000 documents, about one relevant each", 6_980_000),
     Dataset("M-tenth", "700 queries x 1,000 documents, of M's shape", 700_000),
     Dataset("M2", "100 runs of 50 queries x 1,000 documents, one qrels", 5_000_000, _M2_RUNS),
+    Dataset("many", "300 runs of 50 queries x 100 documents, one qrels", 1_500_000, _MANY_RUNS),
+    Dataset("chunks", "2,000 queries x 1,000 chunks of some 350 documents each", 2_000_000),
     Dataset("L", "1,000,000 queries x 20 documents, three judged each", 20_000_000),
     Dataset("M-shuffled", "M, its lines in random order", 6_980_000, made_from="M"),
     Dataset("M-equal", "M, all scores equal", 6_980_000, made_from="M"),

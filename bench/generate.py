@@ -68,11 +68,17 @@ def write_run(path: Path, query: Any, doc: Any, score: Any, tag: str, **options:
 
 
 def write_track(
-    folder: Path, seed: int, runs: list[str], first_query: int, name_of: Callable[[int], str], shares: list[float]
+    folder: Path,
+    seed: int,
+    runs: list[str],
+    first_query: int,
+    name_of: Callable[[int], str],
+    shares: list[float],
+    depth: int = DEPTH,
 ) -> None:
     """A TREC track: 50 queries with 300 judged documents each, and runs that find them more or less well.
 
-    `shares` gives the share of each grade among the judged documents.
+    `shares` gives the share of each grade among the judged documents; `depth` is how many documents a run returns.
     """
     rng = np.random.default_rng(seed)
     queries, judged, pooled = 50, 300, 3 * DEPTH
@@ -92,10 +98,10 @@ def write_track(
     likely = np.arange(pooled) < 2 * judged
     for number, run in enumerate(runs):
         quality = 0.5 + 1.5 * rng.random()
-        found = np.argsort(-(rng.gumbel(size=gain.shape) + quality * gain + likely), axis=1)[:, :DEPTH]
+        found = np.argsort(-(rng.gumbel(size=gain.shape) + quality * gain + likely), axis=1)[:, :depth]
         docs = np.take_along_axis(names, found, axis=1).ravel()
-        score = falling_scores(rng, queries, DEPTH)
-        write_run(folder / run, np.repeat(ids, DEPTH), docs, score, f"system{number:03d}")
+        score = falling_scores(rng, queries, depth)
+        write_run(folder / run, np.repeat(ids, depth), docs, score, f"system{number:03d}")
 
 
 def write_passages(folder: Path, seed: int, queries: int, depth: int = DEPTH) -> None:
@@ -117,6 +123,19 @@ def write_passages(folder: Path, seed: int, queries: int, depth: int = DEPTH) ->
     kept = np.stack([np.ones(queries, bool), second], axis=1)
     columns = {"query": np.repeat(query, 2)[kept.ravel()], "zero": "0", "doc": doc[kept], "grade": "1"}
     write_columns(folder / "qrels.txt", columns)
+
+
+def write_chunks(folder: Path, seed: int, queries: int = 2000) -> None:
+    """Chunks such as D123#2: about 350 documents for each query, most with three chunks; one document is relevant."""
+    rng = np.random.default_rng(seed)
+    query = rng.permutation(np.arange(1_000_000, 1_000_000 + 2 * queries))[:queries]
+    chunk = np.argsort(rng.random((queries, 3 * 350)), axis=1)[:, :DEPTH]
+    document = rng.integers(0, 100_000, (queries, 1)) + chunk // 3
+    names = pl.DataFrame({"document": document.ravel(), "chunk": chunk.ravel() % 3})
+    docs = names.select(pl.format("D{}#{}", "document", "chunk")).to_series()
+    write_run(folder / "run.txt", np.repeat(query, DEPTH), docs, falling_scores(rng, queries, DEPTH), "chunks")
+    relevant = docs.gather(np.arange(queries) * DEPTH + rng.integers(0, 20, queries))
+    write_columns(folder / "qrels.txt", {"query": query, "zero": "0", "doc": relevant, "grade": "1"})
 
 
 def product_names(numbers: Any) -> pl.Series:
@@ -205,6 +224,10 @@ RECIPES: dict[str, Callable[[Path, Path], None]] = {
     "M2": lambda folder, _: write_track(
         folder, 2, [f"run{number:03d}.txt" for number in range(100)], 1_037_000, passage_name, [0.6, 0.2, 0.12, 0.08]
     ),
+    "many": lambda folder, _: write_track(
+        folder, 9, [f"run{number:03d}.txt" for number in range(300)], 401, newswire_name, [0.8, 0.15, 0.05], 100
+    ),
+    "chunks": lambda folder, _: write_chunks(folder, seed=10),
     "M": lambda folder, _: write_passages(folder, seed=3, queries=6980),
     "M-tenth": lambda folder, _: write_passages(folder, seed=3, queries=700),
     "L": lambda folder, _: write_products(folder, seed=4),

@@ -16,7 +16,7 @@ TABLE = Path(__file__).resolve().parent / "targets.toml"
 
 @dataclass(frozen=True)
 class Target:
-    """A target for one case; exactly one of the last three fields is set."""
+    """A target for one case; exactly one of the last four fields is set."""
 
     case: str
     ours: str = OURS
@@ -24,6 +24,7 @@ class Target:
     times_faster: float | None = None
     times_slower: float | None = None
     memory_mb: float | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,9 @@ def verdict(target: Target, timings: Mapping[str, Timing], slack: float) -> Verd
     if target.memory_mb is not None:
         most = target.memory_mb * slack
         return Verdict(f"{what}: peak memory", f"≤ {most:g} MB", f"{ours.peak_mb:.0f} MB", "", ours.peak_mb <= most)
+    if target.seconds is not None:
+        longest, took = target.seconds * slack, ours.median
+        return Verdict(what, f"≤ {longest:g} s", f"{took:.3g} s", f"{ours.median_cpu:.3g} s", took <= longest)
     theirs = timings[str(target.against)]
     what = f"{what} against {target.against}"
     if target.times_slower is not None:

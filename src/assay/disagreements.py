@@ -20,11 +20,11 @@ from assay.formats import as_qrels, as_run
 from assay.formats.reading import QrelsLike, RunLike
 from assay.judged import JudgedRanking
 from assay.judgments import Judgments, index_judgments
-from assay.marking import judge
+from assay.marking import counted, judge
 from assay.measures import Measure, Request, parse_measures
 from assay.measures.conventions import CONVENTIONS, Convention
 from assay.measures.edges import Given, finished
-from assay.rules import Duplicates, Judges, Rules
+from assay.rules import Duplicates, Judges, Rules, Ties
 from assay.tables import Floats, Qrels, Run
 from assay.topics import JudgedTopics, TopicJudgments, by_topics, index_topics
 from assay.words import plural
@@ -81,6 +81,7 @@ class _Files:
         self._qrels = qrels
         self._indexed: dict[tuple[bool, bool], Judgments | TopicJudgments] = {}
         self._results: dict[_State, _Result] = {}
+        self._whole: dict[tuple[Rules, bool, bool], JudgedRanking] = {}
         self._rankings: dict[tuple[Rules, bool, str], JudgedRanking | JudgedTopics] = {}
 
     def result(self, state: _State) -> _Result:
@@ -101,10 +102,19 @@ class _Files:
         needs = state.measure.definition.needs
         key = (state.rules, state.whole_grades, needs)
         if key not in self._rankings:
-            ranking = judge(self._judgments_of(state), self.run, state.rules, strays=needs == "strays")
+            ranking = self._ranking(state, strays=needs == "strays")
             topics = self._indexed[state.whole_grades, needs == "topics"]
             self._rankings[key] = by_topics(topics, ranking) if isinstance(topics, TopicJudgments) else ranking
         return self._rankings[key]
+
+    def _ranking(self, state: _State, *, strays: bool) -> JudgedRanking:
+        """The ranking under a state. Which queries count changes no rank, nor does whether ties are refused."""
+        ties: Ties = "doc-desc" if state.rules.ties == "error" else state.rules.ties
+        judgments, whole = self._judgments_of(state), replace(state.rules, queries="judged", ties=ties)
+        key = (whole, state.whole_grades, strays)
+        if key not in self._whole:
+            self._whole[key] = judge(judgments, self.run, whole, strays=strays)
+        return counted(self._whole[key], judgments, self.run.name, state.rules)
 
     def grades(self, measure: Measure) -> Floats:
         """The grades of the judgments, before a tool truncates them."""
@@ -163,7 +173,8 @@ def _row(files: _Files, request: Request, convention: Convention) -> ConventionR
                 reasons.append(Reason(text, after.value - before.value))
             state = step
     except QuerySetError:
-        missing = [query for query in files.result(ours).queries if query not in set(files.run.queries)]
+        answered = set(files.run.queries)
+        missing = [query for query in files.result(ours).queries if query not in answered]
         who = f"{len(missing)} {plural('{query has|queries have}', len(missing))}"
         refused = f"refuses the run: {who} no results ({some_of(missing)})"
         return ConventionRow(convention.name, request.label, None, None, tuple(reasons), refused)
@@ -203,7 +214,8 @@ def _steps(ours: _State, convention: Convention) -> Iterator[tuple[_State, Any]]
 
 
 def _left_out(before: _Result, after: _Result) -> str:
-    gone = [query for query in before.queries if query not in set(after.queries)]
+    left = set(after.queries)
+    gone = [query for query in before.queries if query not in left]
     words = plural("{query|queries} without results {is|are} left out", len(gone))
     return f"{len(gone)} {words}: the mean is over {len(after.queries)}, not {len(before.queries)}"
 

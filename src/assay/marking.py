@@ -82,13 +82,24 @@ def judge(
     [2]
     """
     judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.judges)
-    beyond_kernel = strays or rules.ties == "ranx" or rules.scores == "float32-positive"
+    beyond_kernel = strays or rules.ties == "ranx" or (rules.scores == "float32-positive" and not _is_positive(run))
     ranking = _judged_by_kernel(judgments, run, rules, threads) if native.enabled() and not beyond_kernel else None
     if ranking is None:
         ranking = _judged_by_numpy(judgments, run.table, rules, strays=strays)
     if rules.depth is not None:
         ranking = ranking.cut(rules.depth)
     return ranking.only_answered() if rules.queries == "both" else ranking
+
+
+def counted(ranking: JudgedRanking, judgments: Judgments, name: str, rules: Rules) -> JudgedRanking:
+    """A ranking under queries="judged" as it is under the rule for queries; an error if that refuses the run."""
+    _check_query_sets(judgments, ranking.missing, ranking.unjudged, name, rules)
+    return ranking.only_answered() if rules.queries == "both" else ranking
+
+
+def _is_positive(run: OpenedRun) -> bool:
+    """Whether all scores are above 0 as 32-bit floats, so that every document keeps its grade."""
+    return bool((run.table.score.astype(np.float32) > 0).all())
 
 
 def heads_of(run: OpenedRun, depth: int, *, threads: int = 1) -> Heads:
@@ -135,6 +146,8 @@ def _judged_by_kernel(judgments: Judgments, run: OpenedRun, rules: Rules, thread
     ranking = kernel_ranking(judgments, run, rules, threads)
     if ranking is not None:
         _check_query_sets(judgments, ranking.missing, ranking.unjudged, run.name, rules)
+        if rules.scores == "float32-positive":
+            ranking = replace(ranking, grades=judgments.rel)
     return ranking
 
 
@@ -171,7 +184,7 @@ def _ranking_rules(rules: Rules) -> RankingRules:
         duplicates={"error": 0, "first": 1, "best": 2}[rules.duplicates],
         by_rank_column=rules.order == "rank",
         ties_by_rank_column=rules.ties == "rank-column",
-        float32=rules.scores == "float32",
+        float32=rules.scores != "float64",
         drop_self_match=rules.self_match == "drop",
     )
 

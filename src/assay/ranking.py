@@ -25,16 +25,17 @@ def ranks_of(run: Run) -> Integers:
     >>> ranks_of(Run.from_columns(["q", "q", "q", "p"], ["a", "b", "c", "a"], [1.0, 1.0, 2.0, 0.5])).tolist()
     [3, 2, 1, 1]
     """
-    order = np.lexsort((-run.score, run.query))
-    equal = ~changes(run.query[order]) & ~changes(run.score[order])
+    sorted_already = _is_sorted(run.query, run.score)
+    order = np.arange(len(run)) if sorted_already else np.lexsort((-run.score, run.query))
+    query, score = run.query[order], run.score[order]
+    equal = ~changes(query) & ~changes(score)  # to the row before
     if equal.any():
-        tied = np.zeros(len(run), bool)
-        tied[order[np.flatnonzero(equal)]] = tied[order[np.flatnonzero(equal) - 1]] = True
-        place = np.zeros(len(run), np.int64)
-        place[tied] = encode_ids(run.doc[tied].tolist())[1]  # sort ids only among ties
-        order = np.lexsort((-place, -run.score, run.query))
+        tied = np.flatnonzero(equal | np.append(equal[1:], False))
+        place = encode_ids(run.doc[order[tied]].tolist())[1]  # sort ids only among ties
+        group = np.cumsum(~equal)[tied]
+        order[tied] = order[tied[np.lexsort((-place, group))]]
     rank = np.empty(len(run), np.int64)
-    rank[order] = _places_in_segments(changes(run.query[order])) + 1
+    rank[order] = _places_in_segments(changes(query)) + 1
     return rank
 
 

@@ -35,9 +35,10 @@ def unmatched_documents(judged: Iterable[str], run: Run, score: Score) -> Docume
 
     `score` evaluates a run whose ids have been rewritten, so that the error can say what that is worth.
     """
-    known, docs = set(judged), list(dict.fromkeys(run.doc.tolist()))
-    if not known or not docs or not known.isdisjoint(docs):
+    known = set(judged)
+    if not known or not len(run) or not known.isdisjoint(run.doc.tolist()):
         return None
+    docs = list(dict.fromkeys(run.doc.tolist()))
     found = max(_differences(docs[:TRIED], known), key=lambda each: len(each.matched), default=None)
     ours, theirs = next(iter(found.matched.items())) if found else (docs[0], min(known))
     problem = (

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 
 import pytest
 
 from assay.errors import InputError
 from assay.formats import parse_qrels, parse_run
-from assay.formats.writing import OUTPUT_FORMATS, output_format, qrels_as_bytes, run_as_bytes, write_qrels, write_run
+from assay.formats.holding import _HARMLESS
+from assay.formats.writing import (
+    FORMATS,
+    OUTPUT_FORMATS,
+    output_format,
+    qrels_as_bytes,
+    run_as_bytes,
+    write_qrels,
+    write_run,
+)
 from assay.tables import Qrels, Run
 from formats_writing.odd_tables import COLUMNS, NAMED, UNICODE
 from reading.rows import refusal
@@ -216,3 +226,13 @@ def test_nothing_is_written_when_something_is_refused(tmp_path: Path, to: str) -
 
     assert ["out"] == [path.name for path in tmp_path.iterdir()]
     assert b"old" == out.read_bytes()
+
+
+def test_no_bar_has_a_character_that_is_called_harmless() -> None:
+    """Blocks of ids with only these characters are not looked at one by one."""
+    harmless = [chr(code) for code in range(128) if _HARMLESS.fullmatch(chr(code))]
+
+    assert set("aZ09-_.:/+") < set(harmless)
+    for form in FORMATS.values():
+        for bar in form.bars:
+            assert [] == [character for character in harmless if re.search(bar.pattern, character)]

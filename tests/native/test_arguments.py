@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import astuple, replace
 
 from assay import native
-from assay.native.index import Index, Layout, RankingRules, heads_of_file, heads_of_text, index_judgments
+from assay.native.index import Index, Layout, RankingRules, heads_of_file, heads_of_text, index_judgments, read_columns
 from native.paths import NEEDS_KERNEL
 
 pytestmark = NEEDS_KERNEL
@@ -25,6 +25,7 @@ BY_RANK = replace(RULES, by_rank_column=True)
 ARGUMENTS = {  # how many each function takes
     "index_judgments": 3,
     "read_judgments": 2,
+    "read_columns": 3,
     "documents": 1,
     "documents_at": 2,
     "places_in": 2,
@@ -91,6 +92,8 @@ def test_layouts_name_columns_that_are_there(message: str, layout: Layout) -> No
         judgments().hits_in_text(reader(), layout, RULES)
     with pytest.raises(ValueError, match=message):
         heads_of_text(reader(), layout, RULES, 1)
+    with pytest.raises(ValueError, match=message):
+        read_columns(LINES, layout)
 
 
 def test_ranks_need_a_column_of_ranks() -> None:
@@ -115,6 +118,8 @@ def test_layouts_and_rules_are_whole(short: int) -> None:
         native.kernel.join_text(judgments()._handle, reader(), *given, False)
     with pytest.raises(TypeError):
         native.kernel.head_text(reader(), *given, 1, False)
+    with pytest.raises(TypeError):
+        native.kernel.read_columns("text", layout, True)
 
 
 @pytest.mark.parametrize(

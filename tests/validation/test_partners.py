@@ -9,7 +9,7 @@ import pytest
 from assay import evaluate, parse_qrels, validate_qrels, validate_run
 from assay.errors import InputError
 from assay.formats.readings import Reading
-from assay.validation.validating import validate_beside
+from assay.validation.validating import judgments_beside, validate_beside
 from validation.cases import GOOD_QRELS, GOOD_RUN
 
 QRELS = parse_qrels(GOOD_QRELS)
@@ -207,7 +207,7 @@ def test_letters_are_grades_if_one_says_what_they_are_worth(write) -> None:
 def test_findings_beside_an_evaluation(write) -> None:
     run, qrels = write("a.run", GOOD_RUN[: GOOD_RUN.index("2 Q0")] + "3 Q0 a 1 1.0 y\n"), write("a.qrels", GOOD_QRELS)
 
-    found = validate_beside(evaluate(qrels, run), qrels, run)
+    found = validate_beside(evaluate(qrels, run), judgments_beside(qrels), run)
 
     assert ["QRL041", "RUN050", "RUN060", "RUN051", "RUN057"] == [finding.code for finding in found]
 
@@ -216,5 +216,5 @@ def test_a_large_run_is_not_looked_at_twice(write, monkeypatch) -> None:
     monkeypatch.setattr("assay.validation.validating.LARGE", 10)
     run, qrels = write("a.run", GOOD_RUN.replace("2 Q0 e 2 3.0 x", "2 Q0 e 2 3.0 y")), write("a.qrels", GOOD_QRELS)
 
-    assert ["RUN057", "RUN072"] == [f.code for f in validate_beside(evaluate(qrels, run), qrels, run)]
-    assert [] == [f for f in validate_beside(evaluate(qrels, run), {}, "-") if f.code != "RUN057"]
+    assert ["RUN057", "RUN072"] == [f.code for f in validate_beside(evaluate(qrels, run), judgments_beside(qrels), run)]
+    assert [] == [f for f in validate_beside(evaluate(qrels, run), judgments_beside({}), "-") if f.code != "RUN057"]

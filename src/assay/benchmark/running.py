@@ -37,7 +37,7 @@ from assay.records.manifest import DeclaredSettings, Name, build_manifest, confi
 from assay.records.model import Baseline, Config, EvaluationReport, FindingRecord, Identity, Targets
 from assay.records.recording import Measured, check_all, measure_run
 from assay.records.storing import MANIFEST_FILE, REPORT_FILE
-from assay.records.validated import findings_beside
+from assay.records.validated import findings_with
 from assay.report.benchmark.files import benchmark_files
 from assay.report.evaluation.files import evaluation_files
 from assay.retrieval.base import Progress, silent
@@ -177,7 +177,7 @@ def _below(space: Workspace, path: str) -> str:
 
 
 def _findings(space: Workspace, measured: Measured, qrels: Path) -> tuple[FindingRecord, ...]:
-    found = findings_beside(measured.evaluation, str(qrels), measured.path)
+    found = findings_with(str(qrels))(measured.evaluation, measured.path)
     return tuple(replace(finding, file=_below(space, finding.file)) for finding in found)
 
 

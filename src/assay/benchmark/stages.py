@@ -208,7 +208,7 @@ def _differences(stages: Sequence[Stage], context: StageContext) -> dict[str, di
         if (before := _before(stage, stages, label)) is not None and _can_change(stage, label)
     }
     results = pair_results(
-        list(parts.values()), [tests_of(part, context.study) for part in parts.values()], context.study, "holm"
+        list(parts.values()), [tests_of(part, context.study, None) for part in parts.values()], context.study, "holm"
     )
     found: dict[str, dict[str, PairRecord]] = {stage.name: {} for stage in stages}
     for (name, label), (pair,) in zip(parts, results, strict=True):

@@ -109,10 +109,7 @@ def report_options(command: Command) -> Command:
 
 def findings_of(experiment: Experiment) -> Callable[[Measured], tuple[FindingRecord, ...]]:
     """A function that gives the validation findings for a run of the experiment and its judgments."""
+    from assay.records.validated import findings_with
 
-    def find(measured: Measured) -> tuple[FindingRecord, ...]:
-        from assay.records.validated import findings_beside
-
-        return findings_beside(measured.evaluation, experiment.qrels, measured.path, experiment.readings)
-
-    return find
+    find = findings_with(experiment.qrels, experiment.readings)
+    return lambda measured: find(measured.evaluation, measured.path)

@@ -49,6 +49,7 @@ from assay.inputs.scores import ScoresLike, ScoreTable, as_scores
 from assay.inputs.segments import read_segments
 from assay.marking import OpenedRun
 from assay.measures import Measure
+from assay.progress import Tell, told
 from assay.ranking import ranked_documents
 from assay.rules import Rules
 from assay.showing import Charted
@@ -170,11 +171,12 @@ def _compared(
     minimum_segment: int,
     moves: int,
     weights: QueryWeights | None,
+    tell: Tell | None = None,
 ) -> Comparison:
     """Each system compared with each baseline by every measure."""
     if moves < 0:
         raise AssayError(f"moves cannot be {moves!r}; it takes a number of queries, 0 or more.")
-    tests = tests_of(scores, study)
+    tests = tests_of(scores, study, tell)
     correction = study.correction or _usual_correction(study, tests)
     (pairs,) = pair_results([scores], [tests], study, correction)
     if weights is not None:
@@ -267,20 +269,29 @@ def compare_runs(
     documents: bool = False,
     corpus: TextsLike | None = None,
     agreement: bool = False,
+    detailed: int | None = None,
+    tell: Tell | None = None,
 ) -> Comparison:
-    """Compare runs with a prepared evaluator."""
-    evaluations = tuple(evaluator.evaluate(run) for run in runs)
+    """Compare runs with a prepared evaluator; `tell` is told how far it is.
+
+    `detailed` limits the documents to the first so many pairs and measures with queries that moved.
+    """
+    evaluations = tuple(evaluator.evaluate(run) for run in told(runs, tell, "Evaluating", len(runs)))
     scores = SystemScores.from_evaluations(evaluations)
     wanted = segmentations(segments, scores, study, texts or {}, relevant_counts(evaluator))
-    found = _compared(scores, study, wanted, minimum_segment, moves, evaluator.query_weights)
+    found = _compared(scores, study, wanted, minimum_segment, moves, evaluator.query_weights, tell)
     found = replace(found, evaluations=evaluations, texts=texts or {})
     ranking = _rankings(runs)
     if documents or corpus is not None:
         rules = {request.label: plan.rules for request, plan in zip(evaluator.requests, evaluator.plans, strict=True)}
-        found = replace(
-            found,
-            moves=with_documents(found.moves, lambda measure, *of: ranking(rules[measure], *of), _grades(evaluator)),
+        moved = [number for number, pair in enumerate(found.moves) if pair.up or pair.down][:detailed]
+        shown = with_documents(
+            told([found.moves[number] for number in moved], tell, "Comparing documents", len(moved)),
+            lambda measure, *of: ranking(rules[measure], *of),
+            _grades(evaluator),
         )
+        with_them = dict(zip(moved, shown, strict=True))
+        found = replace(found, moves=tuple(with_them.get(number, pair) for number, pair in enumerate(found.moves)))
     if corpus is not None:
         found = replace(found, documents=_document_texts(corpus, found.moves))
     if agreement:
@@ -373,6 +384,7 @@ def _grades(evaluator: Evaluator) -> Callable[[str], Mapping[str, float]]:
     judgments = evaluator.judgments
     start = judgments.pool.start
 
+    @cache  # the same query moves between many systems
     def grades(query: str) -> Mapping[str, float]:
         at = judgments.place.get(query)
         if at is None:

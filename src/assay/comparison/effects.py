@@ -33,5 +33,5 @@ def effect(first: Floats, second: Floats, minimum: float = 0.0) -> Effect:
     if not minimum >= 0:
         raise AssayError(f"minimum cannot be {minimum!r}; it takes a number, 0 or more, such as 0.01.")
     difference, found = difference_moments(first, second)
-    wins, losses = wins_and_losses(difference, minimum)
+    wins, losses = map(int, wins_and_losses(difference, minimum))
     return Effect(found.mean / found.deviation if found else None, wins, len(difference) - wins - losses, losses)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from assay.comparison.paired import check_draws
+from assay.comparison.paired import PairMoments, check_draws
 from assay.comparison.resampling import resampled_means
 from assay.errors import AssayError
 from assay.native.sums import exact_sum
@@ -45,6 +45,18 @@ def mean_interval(values: Floats, confidence: float = CONFIDENCE) -> Interval | 
     error = math.sqrt(exact_sum((known - mean) ** 2) / (len(known) - 1) / len(known))
     half = t_quantile(len(known) - 1, (1 + confidence) / 2) * error
     return mean - half, mean + half
+
+
+def mean_intervals(found: PairMoments, confidence: float = CONFIDENCE) -> list[Interval | None]:
+    """`mean_interval` of the differences of each pair."""
+    _check_confidence(confidence)
+    degrees = np.maximum(found.count - 1, 1)
+    counts, place = np.unique(degrees, return_inverse=True)
+    half = np.array([t_quantile(count, (1 + confidence) / 2) for count in counts.tolist()])[place]
+    half = np.where(found.low == found.high, 0.0, half * np.sqrt(found.squares / degrees / found.count))
+    middle = np.where(found.low == found.high, found.low, found.mean)
+    ends = zip((middle - half).tolist(), (middle + half).tolist(), strict=True)
+    return [end if count > 1 else None for end, count in zip(ends, found.count.tolist(), strict=True)]
 
 
 def percentile_intervals(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison.pairs import Study, SystemScores, chosen_pairs, measure_called
+from assay.tables import Floats
 
 Ranking = Sequence[str]  # the documents of one query, best first
 USUAL_DEPTH = 10  # for measures without a cutoff
+_AT_ONCE = 2**20  # values in memory at a time
 
 
-class Place(Struct, frozen=True):
+class Place(Struct, frozen=True, gc=False):
     """A document of a query in both rankings; a rank is None if the system did not retrieve it."""
 
     doc: str
@@ -23,7 +26,7 @@ class Place(Struct, frozen=True):
     rel: float | None  # grade; None if unjudged
 
 
-class Move(Struct, frozen=True):
+class Move(Struct, frozen=True, gc=False):
     """One query: how its value changed and, with rankings, which documents entered, left and moved."""
 
     query: str
@@ -45,7 +48,7 @@ class Move(Struct, frozen=True):
         return self.entered + self.left + self.moved
 
 
-class Moves(Struct, frozen=True):
+class Moves(Struct, frozen=True, gc=False):
     """The queries that moved most between a baseline and a system, by one measure."""
 
     measure: str
@@ -57,31 +60,43 @@ class Moves(Struct, frozen=True):
 
 def most_moved(scores: SystemScores, study: Study, count: int) -> tuple[Moves, ...]:
     """The queries that gained and lost most, for each pair and measure; ties in query order."""
+    pairs = chosen_pairs(scores, study)
     found = []
     for number, measure in enumerate(scores.measures):
-        for baseline, system in chosen_pairs(scores, study):
-            before, after = scores.column(number, baseline), scores.column(number, system)
-            difference = after - before
-            names = scores.systems[baseline], scores.systems[system]
-            sides = []
-            for sign in (1, -1):
-                rows = np.flatnonzero(sign * difference > 0)  # excludes NaN
-                rows = rows[np.argsort(-sign * difference[rows], kind="stable")][:count]
-                sides.append(tuple(Move(scores.queries[row], float(before[row]), float(after[row])) for row in rows))
-            found.append(Moves(measure, *names, *sides))
+        columns = np.ascontiguousarray(scores.values[number].T)
+        step = max(1, _AT_ONCE // max(1, columns.shape[1]))
+        for start in range(0, len(pairs), step):
+            some = pairs[start : start + step]
+            before, after = (columns[list(side)] for side in zip(*some, strict=True))
+            gained, lost = (_largest(change, count) for change in (after - before, before - after))
+            for row, (baseline, system) in enumerate(some):
+                one, other = columns[baseline], columns[system]
+                up, down = (
+                    tuple(Move(scores.queries[query], float(one[query]), float(other[query])) for query in queries)
+                    for queries in (gained[row], lost[row])
+                )
+                found.append(Moves(measure, scores.systems[baseline], scores.systems[system], up, down))
     return tuple(found)
 
 
+def _largest(change: Floats, count: int) -> list[list[int]]:
+    """The columns with the largest numbers of each row, largest first; only those above 0."""
+    order = np.argsort(-change, axis=1, kind="stable")[:, :count]  # NaN comes last
+    above = np.take_along_axis(change, order, axis=1) > 0
+    return [row[:many] for row, many in zip(order.tolist(), above.sum(axis=1).tolist(), strict=True)]
+
+
 def with_documents(
-    moves: Sequence[Moves],
+    moves: Iterable[Moves],
     ranking: Callable[[str, str, str], Ranking],
     grades: Callable[[str], Mapping[str, float]],
 ) -> tuple[Moves, ...]:
     """The moves with their documents, from `ranking(measure, system, query)` and `grades(query)`."""
+    depth = cache(depth_of)
 
     def detailed(move: Move, pair: Moves) -> Move:
         before, after = (ranking(pair.measure, system, move.query) for system in (pair.baseline, pair.system))
-        return _with_places(move, before, after, grades(move.query), depth_of(pair.measure))
+        return _with_places(move, before, after, grades(move.query), depth(pair.measure))
 
     return tuple(
         replace(

@@ -19,13 +19,14 @@ import numpy as np
 from msgspec import Struct
 
 from assay.errors import AssayError
-from assay.native.sums import exact_sum
+from assay.native.sums import exact_row_sums, exact_sum
 from assay.tables import Booleans, Floats, Integers
 
 Alternative = Literal["two-sided", "greater", "less"]
 Pair = tuple[int, int]  # columns: first minus second
 
 TIE = 1e-12  # relative difference below which numbers count as equal, to absorb rounding
+_AT_ONCE = 2**20  # differences in memory at a time
 
 
 class PairedOptions(Struct, frozen=True):
@@ -80,7 +81,9 @@ class PairedOutcome(Struct, frozen=True, eq=False):
     overall: Overall | None = None
 
     @classmethod
-    def of(cls, rows: Sequence[tuple[float, float]], queries: Integers, *, exact: bool = False) -> PairedOutcome:
+    def of(
+        cls, rows: Sequence[tuple[float, float]] | Floats, queries: Integers, *, exact: bool = False
+    ) -> PairedOutcome:
         """The outcome of a test without draws, from the statistic and p of each pair."""
         table = np.array(rows, np.float64).reshape(-1, 2)
         flags = np.full(len(table), exact)
@@ -96,7 +99,6 @@ class Significance(Struct, frozen=True, eq=False):
 
     test: str
     alternative: Alternative
-    pairs: tuple[Pair, ...]
     statistic: Floats
     p: Floats
     queries: Integers
@@ -104,7 +106,13 @@ class Significance(Struct, frozen=True, eq=False):
     exact: Booleans
     draws: Integers
     seed: int | None  # None if nothing was drawn
+    tested: Paired
     overall: Overall | None = None
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The columns of each pair: first minus second."""
+        return self.tested.pairs
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -145,23 +153,50 @@ class Paired(Struct, frozen=True, eq=False, dict=True):
         """The differences of each pair in turn."""
         return (self.difference(number) for number in range(len(self.pairs)))
 
+    def blocks(self) -> Iterator[Block]:
+        """The differences of many pairs at a time."""
+        for group, numbers in self.groups():
+            columns = np.ascontiguousarray(group.values.T)
+            first, second = group.columns
+            step = max(1, _AT_ONCE // max(1, len(group.values)))
+            for start in range(0, len(numbers), step):
+                some = slice(start, start + step)
+                yield Block(numbers[some], columns, first[some], second[some])
+
+    @cached_property
+    def columns(self) -> tuple[Integers, Integers]:
+        """The first and the second column of each pair."""
+        first, second = np.array(self.pairs, np.int64).reshape(-1, 2).T
+        return first, second
+
     @cached_property
     def queries(self) -> Integers:
         """The number of common queries of each pair."""
-        return np.array([len(difference) for difference in self.differences()], np.int64)
+        known = self.known.astype(np.float64)
+        common: Integers = (known.T @ known)[self.columns].astype(np.int64)
+        return common
+
+    @cached_property
+    def moments(self) -> PairMoments:
+        """Moments of the differences of each pair."""
+        mean, squares, low, high = np.full((4, len(self.pairs)), np.nan)
+        for block in self.blocks():
+            difference = block.differences
+            if difference.shape[1] == 0:
+                continue
+            mean[block.numbers] = middle = exact_row_sums(difference) / difference.shape[1]
+            squares[block.numbers] = exact_row_sums((difference - middle[:, None]) ** 2)
+            low[block.numbers], high[block.numbers] = difference.min(axis=1), difference.max(axis=1)
+        return PairMoments(self.queries, mean, squares, low, high)
 
     @cached_property
     def constant(self) -> Booleans:
         """Which pairs differ by the same amount on all queries, up to rounding."""
-        return np.array([self._is_constant(number) for number in range(len(self.pairs))], np.bool_)
-
-    def _is_constant(self, number: int) -> bool:
-        first, second = (self.values[:, column] for column in self.pairs[number])
-        difference = self.difference(number)
-        if len(difference) == 0:
-            return True
-        size = max(np.nanmax(np.abs(first)), np.nanmax(np.abs(second)))
-        return bool(np.ptp(difference) <= TIE * size)
+        sizes = np.abs(np.where(self.known, self.values, 0.0)).max(axis=0, initial=0)
+        first, second = self.columns
+        spread: Floats = self.moments.high - self.moments.low
+        beyond: Booleans = spread > TIE * np.maximum(sizes[first], sizes[second])
+        return ~beyond
 
     def complete(self) -> Paired:
         """The same pairs on the queries that every system has."""
@@ -178,6 +213,41 @@ class Paired(Struct, frozen=True, eq=False, dict=True):
         for rows, numbers in members.items():
             values = self.values[np.frombuffer(rows, np.bool_)]
             yield Paired(values, tuple(self.pairs[number] for number in numbers)), np.array(numbers)
+
+
+class Block(Struct, frozen=True, eq=False, dict=True):
+    """Some pairs over the same queries."""
+
+    numbers: Integers  # of the pairs
+    columns: Floats  # (systems, queries), on the queries that both systems of all these pairs have
+    first: Integers  # system of each pair
+    second: Integers
+
+    @cached_property
+    def differences(self) -> Floats:
+        """First minus second: (pairs, queries)."""
+        return self.columns[self.first] - self.columns[self.second]
+
+
+class PairMoments(Struct, frozen=True, eq=False):
+    """Moments of the differences of each pair, as in `Moments`; NaN without queries."""
+
+    count: Integers
+    mean: Floats
+    squares: Floats  # sum of squared distances from the mean
+    low: Floats
+    high: Floats
+
+    @property
+    def deviation(self) -> Floats:
+        """The standard deviation (n - 1); NaN for fewer than two queries."""
+        found: Floats = np.sqrt(self.squares / np.where(self.count > 1, self.count - 1, np.nan))
+        return found
+
+    def spread(self, size: Floats) -> Booleans:
+        """Which pairs have a spread beyond the rounding of numbers of this size."""
+        found: Booleans = (self.high - self.low > TIE * size) & (self.deviation > 0)
+        return found
 
 
 Kernel = Callable[[Paired, PairedOptions], PairedOutcome]
@@ -217,6 +287,14 @@ def p_value(lower: float, upper: float, alternative: Alternative) -> float:
     return upper if alternative == "greater" else lower
 
 
+def p_values(lower: Floats, upper: Floats, alternative: Alternative) -> Floats:
+    """`p_value` of many tests."""
+    if alternative == "two-sided":
+        doubled: Floats = np.minimum(1.0, 2 * np.minimum(lower, upper))
+        return doubled
+    return upper if alternative == "greater" else lower
+
+
 class Moments(Struct, frozen=True):
     """Count, mean and standard deviation (n - 1); bit for bit independent of the order of the values."""
 
@@ -230,29 +308,18 @@ class Moments(Struct, frozen=True):
         return self.deviation / math.sqrt(self.count)
 
 
-def moments(values: Floats) -> Moments | None:
-    """Moments of values without NaN; None for fewer than two values, or if all are equal up to rounding.
-
-    >>> moments(np.array([1.0, 2.0, 3.0]))
-    Moments(count=3, mean=2.0, deviation=1.0)
-    """
-    return _moments(values, size=float(np.abs(values).max(initial=0)))
-
-
 def difference_moments(first: Floats, second: Floats) -> tuple[Floats, Moments | None]:
-    """First minus second where neither is NaN, and the moments of these differences.
+    """First minus second where neither is NaN, and their moments; None for fewer than two or without spread.
 
     Differences as small as the rounding of the values they come from have no spread.
     """
     difference = first - second
-    known = ~np.isnan(difference)
-    size = np.abs(np.concatenate((first[known], second[known]))).max(initial=0)
-    return difference[known], _moments(difference[known], float(size))
-
-
-def _moments(known: Floats, size: float) -> Moments | None:
+    both = ~np.isnan(difference)
+    size = np.abs(np.concatenate((first[both], second[both]))).max(initial=0)
+    known = difference[both]
     if len(known) < 2 or np.ptp(known) <= TIE * size:
-        return None
+        return known, None
     mean = exact_sum(known) / len(known)
     deviation = math.sqrt(exact_sum((known - mean) ** 2) / (len(known) - 1))
-    return Moments(len(known), mean, deviation) if deviation else None  # squares of the smallest numbers underflow to 0
+    # Squares of the smallest numbers underflow to 0.
+    return known, Moments(len(known), mean, deviation) if deviation else None

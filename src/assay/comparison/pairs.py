@@ -6,23 +6,25 @@ Difference is always system - baseline, and systems are paired by query id.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, get_args
 
 import numpy as np
 from msgspec import Struct
 
 from assay.comparison.corrections import corrected_p
-from assay.comparison.effects import effect
 from assay.comparison.equivalence import equivalence
-from assay.comparison.intervals import CONFIDENCE, Interval, bca_intervals, mean_interval, percentile_intervals
-from assay.comparison.paired import Alternative, PairedOptions, Significance, difference_moments
+from assay.comparison.intervals import CONFIDENCE, Interval, bca_intervals, mean_intervals, percentile_intervals
+from assay.comparison.paired import Alternative, Paired, PairedOptions, Significance
 from assay.comparison.power import detectable_difference, queries_needed
+from assay.comparison.ranks import wins_and_losses
 from assay.comparison.significance import definition_of, significance_of
 from assay.errors import AssayError, MeasureError, did_you_mean, show_id
 from assay.evaluation import Evaluation
 from assay.measures import Measure, parse_measure
+from assay.progress import Tell, told
 from assay.tables import Booleans, Floats
+from assay.words import number_of
 
 IntervalKind = Literal["t", "percentile", "bca"]
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "no significant difference", "not tested"]
@@ -134,7 +136,7 @@ class Study(Struct, frozen=True):
         return PairedOptions(self.alternative, self.draws, self.seed, self.minimum)
 
 
-class WeightedPair(Struct, frozen=True):
+class WeightedPair(Struct, frozen=True, gc=False):
     """A system against a baseline, by the weighted means of one measure."""
 
     baseline_mean: float
@@ -149,7 +151,7 @@ class WeightedPair(Struct, frozen=True):
     verdict: Verdict
 
 
-class PairResult(Struct, frozen=True):
+class PairResult(Struct, frozen=True, gc=False):
     """A system against a baseline, by one measure."""
 
     measure: str
@@ -176,12 +178,12 @@ class PairResult(Struct, frozen=True):
     weighted: WeightedPair | None = None  # None without weights of queries
 
 
-def tests_of(scores: SystemScores, study: Study) -> tuple[Significance, ...]:
+def tests_of(scores: SystemScores, study: Study, tell: Tell | None) -> tuple[Significance, ...]:
     """The study's test of all pairs, one result per measure."""
     pairs = [(system, baseline) for baseline, system in chosen_pairs(scores, study)]
     return tuple(
-        significance_of(scores.values[number], pairs, study.test, study.options)
-        for number in range(len(scores.measures))
+        significance_of(values, pairs, study.test, study.options)
+        for values in told(scores.values, tell, f"Testing {number_of(len(pairs), 'pair')}", len(scores.measures))
     )
 
 
@@ -198,22 +200,25 @@ def pair_results(
     )
     corrected, equal_corrected = corrected_p(p, correction), corrected_p(equal, correction)
 
-    def answer(part: int, measure: int, pair: int) -> _Answer:
-        place = part, measure, pair
-        statistic = float(tests[part][measure].statistic[pair])
-        return _Answer(statistic, *(float(each[place]) for each in (p, corrected, equal, equal_corrected)))
+    def answers(part: int, measure: int) -> Iterator[_Answer]:
+        place = part, measure
+        statistic = tests[part][measure].statistic
+        return map(
+            _Answer,
+            *(each.tolist() for each in (statistic, *(of[place] for of in (p, corrected, equal, equal_corrected)))),
+        )
 
     return [
         tuple(
-            _pair(part, study, measure, pair, answer(at, measure, number), family=p.size)
+            pair
             for measure in range(len(part.measures))
-            for number, pair in enumerate(pairs)
+            for pair in _pairs_of(part, study, measure, tests[at][measure].tested, answers(at, measure), family=p.size)
         )
         for at, part in enumerate(parts)
     ]
 
 
-class _Answer(Struct, frozen=True):
+class _Answer(Struct, frozen=True, gc=False):
     """The test results of one pair; those for equivalence are NaN without a margin."""
 
     statistic: float
@@ -221,6 +226,20 @@ class _Answer(Struct, frozen=True):
     corrected: float
     equal: float
     equal_corrected: float
+
+
+class _Sizes(Struct, frozen=True, gc=False):
+    """How much one pair differs, before any test."""
+
+    baseline_mean: float
+    system_mean: float
+    difference: float
+    interval: Interval | None
+    deviation: float  # 0 without spread
+    d_z: float | None
+    wins: int
+    losses: int
+    queries: int
 
 
 def _p_equal(scores: SystemScores, study: Study, measure: int, pairs: Sequence[tuple[int, int]]) -> list[float]:
@@ -252,50 +271,75 @@ def chosen_pairs(scores: SystemScores, study: Study) -> list[tuple[int, int]]:
     return pairs
 
 
-def _pair(
-    scores: SystemScores, study: Study, measure: int, pair: tuple[int, int], answer: _Answer, family: int
-) -> PairResult:
-    baseline, system = pair
-    first, second = scores.column(measure, system), scores.column(measure, baseline)
-    both = ~np.isnan(first) & ~np.isnan(second)
-    known, found = difference_moments(first, second)
-    size = effect(first, second, study.minimum)
-    means = [float(column[both].mean()) if both.any() else math.nan for column in (second, first)]
-    difference = float(known.mean()) if len(known) else math.nan
-    shown = found is not None and found.deviation > 0
-    deviation = found.deviation if found is not None and shown else 0.0
+def _pairs_of(
+    scores: SystemScores,
+    study: Study,
+    measure: int,
+    tested: Paired,
+    answers: Iterable[_Answer],
+    family: int,
+) -> Iterator[PairResult]:
+    """The pairs by one measure."""
     label = scores.measures[measure]
-    return PairResult(
-        measure=label,
-        baseline=scores.systems[baseline],
-        system=scores.systems[system],
-        baseline_mean=means[0],
-        system_mean=means[1],
-        difference=difference,
-        relative=difference / abs(means[0]) if means[0] else None,
-        interval=_interval(known, study, family),
-        p=answer.p,
-        p_corrected=answer.corrected,
-        effect_size=size.d_z,
-        wins=size.wins,
-        ties=size.ties,
-        losses=size.losses,
-        queries=len(known),
-        detectable=detectable_difference(deviation, len(known), alpha=study.alpha) if shown else None,
-        needed=_needed(study, deviation) if shown else None,
-        p_equivalence=None if study.margin is None else answer.equal,
-        p_equivalence_corrected=None if study.margin is None else answer.equal_corrected,
-        verdict=_verdict(label, answer, study) if shown else _verdict_without_spread(difference, study),
-        constant=not shown,
+    rewards = higher_is_better(label)
+    sizes = _sizes_of(tested, study, family)
+    for (system, baseline), size, answer in zip(tested.pairs, sizes, answers, strict=True):
+        shown = size.deviation > 0
+        yield PairResult(
+            measure=label,
+            baseline=scores.systems[baseline],
+            system=scores.systems[system],
+            baseline_mean=size.baseline_mean,
+            system_mean=size.system_mean,
+            difference=size.difference,
+            relative=size.difference / abs(size.baseline_mean) if size.baseline_mean else None,
+            interval=size.interval,
+            p=answer.p,
+            p_corrected=answer.corrected,
+            effect_size=size.d_z,
+            wins=size.wins,
+            ties=size.queries - size.wins - size.losses,
+            losses=size.losses,
+            queries=size.queries,
+            detectable=detectable_difference(size.deviation, size.queries, alpha=study.alpha) if shown else None,
+            needed=_needed(study, size.deviation) if shown else None,
+            p_equivalence=None if study.margin is None else answer.equal,
+            p_equivalence_corrected=None if study.margin is None else answer.equal_corrected,
+            verdict=_verdict(answer, study, rewards) if shown else _verdict_without_spread(size.difference, study),
+            constant=not shown,
+        )
+
+
+def _sizes_of(paired: Paired, study: Study, family: int) -> Iterator[_Sizes]:
+    """How much each pair of columns differs; all pairs at once, since there may be many."""
+    pairs = paired.pairs
+    found = paired.moments
+    means, size = np.full((3, len(pairs)), np.nan), np.zeros(len(pairs))
+    won = np.zeros((2, len(pairs)), np.int64)
+    for block in paired.blocks():
+        if block.columns.shape[1] == 0:
+            continue
+        mean, largest = block.columns.mean(axis=1), np.abs(block.columns).max(axis=1)
+        means[:, block.numbers] = mean[block.second], mean[block.first], block.differences.mean(axis=1)
+        size[block.numbers] = np.maximum(largest[block.first], largest[block.second])
+        won[:, block.numbers] = wins_and_losses(block.differences, study.minimum)
+    some = found.spread(size)
+    deviation = np.where(some, found.deviation, 0.0)
+    d_z = (
+        each if there else None
+        for each, there in zip((found.mean / np.where(some, deviation, 1)).tolist(), some.tolist(), strict=True)
     )
+    intervals = _intervals(paired, study, family)
+    return map(_Sizes, *means.tolist(), intervals, deviation.tolist(), d_z, *won.tolist(), found.count.tolist())
 
 
-def _interval(difference: Floats, study: Study, family: int) -> Interval | None:
+def _intervals(paired: Paired, study: Study, family: int) -> Iterable[Interval | None]:
+    """The interval of each difference."""
     confidence = 1 - (1 - CONFIDENCE) / family if study.simultaneous else CONFIDENCE
     if study.interval == "t":
-        return mean_interval(difference, confidence)
+        return mean_intervals(paired.moments, confidence)
     intervals = percentile_intervals if study.interval == "percentile" else bca_intervals
-    return intervals(difference[:, None], confidence, seed=study.seed)[0]
+    return (intervals(each[:, None], confidence, seed=study.seed)[0] for each in paired.differences())
 
 
 def _needed(study: Study, deviation: float) -> int | None:
@@ -308,7 +352,7 @@ def _needed(study: Study, deviation: float) -> int | None:
         return None
 
 
-def _verdict(measure: str, answer: _Answer, study: Study) -> Verdict:
+def _verdict(answer: _Answer, study: Study, rewards: bool) -> Verdict:
     """The verdict from corrected p values. A difference within the margin is "equivalent" even if it is significant.
 
     The direction is that of the statistic: tests of signs and ranks may favour the system with the lower mean.
@@ -317,7 +361,7 @@ def _verdict(measure: str, answer: _Answer, study: Study) -> Verdict:
         return "equivalent"
     if not answer.corrected < study.alpha:
         return "no significant difference"
-    if higher_is_better(measure):
+    if rewards:
         return "better" if answer.statistic > 0 else "worse"
     return "higher" if answer.statistic > 0 else "lower"
 

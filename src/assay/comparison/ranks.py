@@ -98,7 +98,7 @@ def sign(paired: Paired, options: PairedOptions) -> PairedOutcome:
 
     rows = []
     for difference in paired.differences():
-        wins, losses = wins_and_losses(difference, options.minimum)
+        wins, losses = map(int, wins_and_losses(difference, options.minimum))
         count = wins + losses
         lower = float(bdtr(wins, count, 0.5)) if count else 1.0
         upper = float(bdtr(losses, count, 0.5)) if count else 1.0
@@ -106,7 +106,7 @@ def sign(paired: Paired, options: PairedOptions) -> PairedOutcome:
     return PairedOutcome.of(rows, paired.queries, exact=True)
 
 
-def wins_and_losses(difference: Floats, minimum: float = 0.0) -> tuple[int, int]:
-    """The number of differences above `minimum` and below its negative, up to rounding."""
+def wins_and_losses(difference: Floats, minimum: float = 0.0) -> tuple[Integers, Integers]:
+    """The number of differences above `minimum` and below its negative, up to rounding; of each row of a table."""
     bound = minimum * (1 + TIE)
-    return int((difference > bound).sum()), int((difference < -bound).sum())
+    return (difference > bound).sum(axis=-1), (difference < -bound).sum(axis=-1)

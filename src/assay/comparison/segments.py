@@ -219,7 +219,7 @@ def _means(scores: SystemScores) -> tuple[SystemMean, ...]:
 
 
 def _tested(parts: Sequence[SystemScores], study: Study, correction: str) -> list[tuple[PairResult, ...]]:
-    return pair_results(parts, [tests_of(part, study) for part in parts], study, correction)
+    return pair_results(parts, [tests_of(part, study, None) for part in parts], study, correction)
 
 
 def _differences(scores: SystemScores, study: Study) -> tuple[PairResult, ...]:

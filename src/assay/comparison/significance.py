@@ -39,7 +39,6 @@ def significance_of(
     return Significance(
         test=known.name,
         alternative=options.alternative,
-        pairs=paired.pairs,
         statistic=np.where(same, 0.0, outcome.statistic),
         p=np.where(constant | same, 1.0, outcome.p),
         queries=outcome.queries,
@@ -47,6 +46,7 @@ def significance_of(
         exact=outcome.exact,
         draws=outcome.draws,
         seed=options.seed if known.draws and not outcome.exact.all() else None,
+        tested=paired,
         overall=outcome.overall,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TypeAlias
 
@@ -26,6 +26,8 @@ class Bar(Struct, frozen=True):
 
 
 Bars: TypeAlias = tuple[Bar, ...]
+
+_HARMLESS = re.compile("[!$-~]*")  # characters that no bar has: visible ASCII except quotes and #
 
 _IDS = ("query", "doc")
 _EVERYWHERE = (
@@ -71,11 +73,16 @@ def _barred_rows(sheet: Sheet, role: str, pattern: re.Pattern[str]) -> Sequence[
     if role not in sheet.columns:
         return range(len(sheet)) if search(sheet.constants[role]) else []
     return [
-        row
-        for start in range(0, len(sheet), BLOCK)
-        for row, text in enumerate(sheet.texts(role, slice(start, start + BLOCK)), start)
-        if search(text)
+        row for start, texts in _doubtful_blocks(sheet, role) for row, text in enumerate(texts, start) if search(text)
     ]
+
+
+def _doubtful_blocks(sheet: Sheet, role: str) -> Iterator[tuple[int, list[str]]]:
+    """The first row and the texts of each block that may have a barred one: looking at a whole block at once is fast."""
+    for start in range(0, len(sheet), BLOCK):
+        texts = sheet.texts(role, slice(start, start + BLOCK))
+        if not (all(texts) and _HARMLESS.fullmatch("".join(texts))):
+            yield start, texts
 
 
 @cache

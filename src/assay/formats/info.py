@@ -164,9 +164,19 @@ def _span(values: Floats) -> Span:
 
 
 def _tied_queries(run: Run) -> int:
-    order = np.lexsort((run.score, run.query))
-    equal = ~changes(run.query[order]) & ~changes(run.score[order])
-    return len(np.unique(run.query[order][equal]))
+    query, score = run.query, run.score
+    if not _falls(query, score):
+        order = np.lexsort((score, query))
+        query, score = query[order], score[order]
+    equal = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+    return int(np.count_nonzero(np.bincount(query[1:][equal])))
+
+
+def _falls(query: Integers, score: Floats) -> bool:
+    """Whether the rows of each query are together, with scores that fall: equal ones are then neighbours."""
+    same = query[1:] == query[:-1]
+    together = int(np.count_nonzero(~same)) + 1 == int(np.count_nonzero(np.bincount(query)))
+    return together and bool((score[1:][same] <= score[:-1][same]).all())
 
 
 def _queries_apart(table: Qrels | Run) -> list[str]:

@@ -21,6 +21,7 @@ from assay.formats.sources import Content
 from assay.formats.text import (
     BYTE_ORDER_MARK,
     Chunk,
+    count_lines,
     decoded,
     first_data_line,
     line_chunks,
@@ -30,7 +31,9 @@ from assay.formats.text import (
     refuse_old_mac_lines,
     refuse_other_files,
 )
-from assay.native.index import Layout
+from assay.limits import LIMITS, limit
+from assay.native import enabled
+from assay.native.index import Layout, RunColumns, read_columns
 from assay.tables import Integers
 
 if TYPE_CHECKING:
@@ -81,6 +84,18 @@ class Shape(Struct, frozen=True):
     comments: bool
 
 
+class PlainRows(Struct, frozen=True, eq=False):
+    """The rows of one chunk in which every line is a plain row of a run, read by the kernel."""
+
+    columns: RunColumns
+    layout: ColumnOrder
+    line: int  # of the first row
+
+    def line_numbers(self) -> range:
+        """The line number of each row."""
+        return range(self.line, self.line + len(self.columns))
+
+
 def read_rows(
     content: Content,
     kind: Kind,
@@ -90,6 +105,30 @@ def read_rows(
     reading: Reading = Reading(),
 ) -> Iterator[Rows]:
     """The rows of each chunk; lines with a wrong width are added to `problems`. A header overrides the layout."""
+    for chunk, shape in _shaped(content, kind, layout, dialect, reading):
+        rows = even_rows(chunk, shape) or _uneven_rows(chunk, shape, problems)
+        if rows.tokens:
+            yield rows
+
+
+def read_run_rows(
+    content: Content, layout: ColumnOrder, dialect: Dialect, problems: Problems, reading: Reading = Reading()
+) -> Iterator[Rows | PlainRows]:
+    """The same for a run, by the kernel where every line of a chunk is a plain row."""
+    for chunk, shape in _shaped(content, "run", layout, dialect, reading):
+        plain = plain_rows(chunk, shape, dialect)
+        if plain is not None:
+            yield plain
+            continue
+        rows = even_rows(chunk, shape) or _uneven_rows(chunk, shape, problems)
+        if rows.tokens:
+            yield rows
+
+
+def _shaped(
+    content: Content, kind: Kind, layout: ColumnOrder, dialect: Dialect, reading: Reading
+) -> Iterator[tuple[Chunk, Shape]]:
+    """Each chunk without the header, and the shape of its lines."""
     shape = None
     for chunk in line_chunks(content, byte_order_mark=dialect.byte_order_mark):
         _refuse_strays(chunk, content, dialect)
@@ -103,10 +142,8 @@ def read_rows(
                 lines = _after_line(chunk, line)
             elif reading.columns and tokens:
                 _refuse_no_header(kind, content.name, reading, decoded(first))
-        rows = even_rows(lines, shape) or _uneven_rows(lines, shape, problems)
-        if rows.tokens:
-            yield rows
-        elif not tokens:
+        yield lines, shape
+        if not tokens:
             shape = None  # only comments and blank lines so far
 
 
@@ -126,21 +163,40 @@ def plain_layout(
         return None
     if reading.columns:
         _refuse_no_header(kind, content.name, reading, " ".join(map(decoded, tokens)))
-    place = {role: number for number, role in enumerate(layout)}
+    return _kernel_layout(shape, dialect, whole_values=kind == "qrels" and dialect.whole_grades)
+
+
+def _kernel_layout(shape: Shape, dialect: Dialect, *, whole_values: bool = False) -> Layout:
+    place = {role: number for number, role in enumerate(shape.layout)}
     return Layout(
         query=place["query"],
         doc=place["doc"],
         value=place.get("rel", place.get("score", -1)),
         rank=place.get("rank", -1),
         tag=place.get("tag", -1),
-        width=len(layout) if shape.or_more else shape.width,
+        width=len(shape.layout) if shape.or_more else shape.width,
         or_more=shape.or_more,
         blank_lines=shape.blank_lines,
         comments=shape.comments,
         stray_returns=dialect.stray_returns,
         keep_mark=dialect.byte_order_mark,
-        whole_values=kind == "qrels" and dialect.whole_grades,
+        whole_values=whole_values,
     )
+
+
+def plain_rows(chunk: Chunk, shape: Shape, dialect: Dialect, *, as_text: bool = True) -> PlainRows | None:
+    """The rows of a chunk of a run by the kernel; None if it is not there, or any line is not a plain row.
+
+    Documents are text, or else bytes.
+    """
+    if not enabled() or limit("line") < LIMITS["line"].usual:
+        return None
+    found = read_columns(chunk.data, _kernel_layout(shape, dialect), as_text=as_text)
+    if found is None or len(found) != count_lines(chunk.data):
+        return None
+    if "score" not in shape.layout and found.rank.min() < 1:
+        return None
+    return PlainRows(found, shape.layout, chunk.line)
 
 
 def data_lines(chunk: Chunk, *, comments: bool) -> Iterator[tuple[int, list[bytes]]]:

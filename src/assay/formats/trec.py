@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from assay.errors import InputError, show_id
 from assay.formats.dialects import ASSAY, TREC_EVAL_9, TREC_EVAL_10, Dialect
-from assay.formats.lines import TREC_QRELS, TREC_RUN, ColumnOrder, Rows, read_rows
+from assay.formats.lines import TREC_QRELS, TREC_RUN, ColumnOrder, PlainRows, Rows, read_rows, read_run_rows
 from assay.formats.names import WORDS
 from assay.formats.numbers import (
     GRADE,
@@ -74,7 +74,12 @@ def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSA
     """
     problems, columns = Problems(content.name), _Columns(content.name)
     rank: list[Integers | None] = []
-    for rows in read_rows(content, "run", layout, dialect, problems, reading):
+    for rows in read_run_rows(content, layout, dialect, problems, reading):
+        if isinstance(rows, PlainRows):
+            rank.append(rows.columns.rank if "rank" in rows.layout else None)
+            if problems.count == 0:
+                columns.add_plain(rows)
+            continue
         if "score" in rows.layout:
             column = ranks(rows.column("rank")) if "rank" in rows.layout else None
             values = _scores(rows, problems)
@@ -100,6 +105,24 @@ def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSA
         tag=decoded(columns.tag),
         source=content.name,
         lines=columns.lines(),
+        tags=tuple(map(decoded, columns.tags)),
+    )
+
+
+def piece_of_run(rows: PlainRows, content: Content) -> Run:
+    """The rows of one chunk as a run of their own."""
+    columns = _Columns(content.name)
+    columns.add_plain(rows)
+    queries, query = columns.queries.in_byte_order()
+    return Run(
+        queries=queries,
+        query=query,
+        doc=as_ids(columns.doc),
+        score=rows.columns.score,
+        rank=rows.columns.rank if "rank" in rows.layout else None,
+        name=content.stem,
+        tag=decoded(columns.tag),
+        source=content.name,
         tags=tuple(map(decoded, columns.tags)),
     )
 
@@ -132,6 +155,17 @@ class _Columns:
             self.tag = tags[-1]
             self.tags.update(dict.fromkeys(tags))
 
+    def add_plain(self, rows: PlainRows) -> None:
+        found = rows.columns
+        self._lines.append(rows.line_numbers())
+        self.queries.add_groups(found.queries, found.query_rows)
+        self.doc += found.docs
+        refuse_endless(len(self.doc), len(self.queries), found.docs, self._source)
+        self.value.append(found.score)
+        if "tag" in rows.layout:
+            self.tag = found.tags[-1]
+            self.tags.update(dict.fromkeys(found.tags))
+
     def lines(self) -> Sequence[int]:
         """The line number of each row; a range if every line is a row."""
         first, last = self._lines[0][0], self._lines[-1][-1]
@@ -156,8 +190,11 @@ class _Codes:
 
     def add(self, tokens: list[bytes]) -> None:
         groups = [(token, len(list(same))) for token, same in groupby(tokens)]  # rows of a query are often consecutive
-        codes = [self._code.setdefault(token, len(self._code)) for token, _ in groups]
-        self._codes.append(np.repeat(np.array(codes, np.int64), [length for _, length in groups]))
+        self.add_groups([token for token, _ in groups], np.array([length for _, length in groups], np.int64))
+
+    def add_groups(self, tokens: list[bytes], lengths: Integers) -> None:
+        codes = [self._code.setdefault(token, len(self._code)) for token in tokens]
+        self._codes.append(np.repeat(np.array(codes, np.int64), lengths))
 
     def in_byte_order(self) -> tuple[tuple[str, ...], Integers]:
         """The distinct ids in byte order, and the index of each row's id among them."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from itertools import repeat
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -71,26 +70,24 @@ def _documents_of(run: Run, documents: Any) -> list[str]:
     """The document of each row; a chunk without one is an error."""
     chunks: list[str] = run.doc.tolist()
     if isinstance(documents, Mapping):
-        found: Iterable[str | None] = map(documents.get, chunks)
+        docs = list(map(documents.get, chunks))
         rule = "the map"
     else:
-        found = map(_matched, repeat(_pattern(documents)), chunks)
+        docs = _matched(_pattern(documents), chunks)
         rule = "the regular expression"
-    docs = list(found)
-    without = list(dict.fromkeys(chunk for chunk, doc in zip(chunks, docs, strict=True) if not doc))
-    if without:
+    if not all(docs):
+        without = list(dict.fromkeys(chunk for chunk, doc in zip(chunks, docs, strict=True) if not doc))
         raise FusionError(
             f"{len(without):,} of {len(set(chunks)):,} chunks of {run.source} have no document in {rule} "
             f"(first: {some_of(without)})."
         )
-    return [doc for doc in docs if doc]
+    return docs  # type: ignore[return-value]
 
 
-def _matched(pattern: re.Pattern[str], chunk: str) -> str | None:
-    match = pattern.search(chunk)
-    if match is None:
-        return None
-    return match[OF_CHUNK] if OF_CHUNK in pattern.groupindex else match[1 if pattern.groups else 0]
+def _matched(pattern: re.Pattern[str], chunks: list[str]) -> list[str | None]:
+    """The document that the pattern finds in each chunk; None for a chunk that it does not match."""
+    search, group = pattern.search, OF_CHUNK if OF_CHUNK in pattern.groupindex else 1 if pattern.groups else 0
+    return [None if (match := search(chunk)) is None else match[group] for chunk in chunks]
 
 
 def _pattern(documents: Any) -> re.Pattern[str]:

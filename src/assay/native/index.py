@@ -125,6 +125,31 @@ def read_judgments(
     return Index(handle), queries, np.frombuffer(start, np.int64), np.frombuffer(rel), np.frombuffer(pool)
 
 
+class RunColumns(Struct, frozen=True, eq=False):
+    """Rows of a run, column by column."""
+
+    docs: list[Any]  # of text, or of bytes
+    queries: list[bytes]  # of consecutive rows,
+    query_rows: Integers  # and how many rows each of them has
+    tags: list[bytes]  # the same; empty if the layout has no such column
+    tag_rows: Integers
+    score: Floats
+    rank: Integers  # 0 if the layout has no such column
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+
+def read_columns(text: bytes, layout: Layout, *, as_text: bool = True) -> RunColumns | None:
+    """All rows of a piece of a run, which has whole lines; documents as text or as bytes."""
+    found = kernel.read_columns(text, astuple(layout), as_text)
+    if found is None:
+        return None
+    docs, queries, query_rows, tags, tag_rows, score, rank = found
+    query_rows, tag_rows, rank = (np.frombuffer(column, np.int64) for column in (query_rows, tag_rows, rank))
+    return RunColumns(docs, queries, query_rows, tags, tag_rows, np.frombuffer(score), rank)
+
+
 def index_judgments(queries: tuple[str, ...], start: Integers, docs: Sequence[str]) -> Index | None:
     """Index the judged documents; query i has docs[start[i]:start[i + 1]]."""
     handle = kernel.index_judgments(queries, start, docs) if enabled() else None

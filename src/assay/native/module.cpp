@@ -391,6 +391,53 @@ PyObject* head_file_face(PyObject* args) {
 #endif
 }
 
+// The values as bytes.
+template <class T>
+Ref bytes_of(const Rows<T>& values) {
+  return Ref::checked(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(values.begin()),
+                                                static_cast<Py_ssize_t>(values.size() * sizeof(T))));
+}
+
+template <class Make>
+Ref list_of(const Rows<Bytes>& ids, Make make) {
+  Ref list = Ref::checked(PyList_New(static_cast<Py_ssize_t>(ids.size())));
+  for (size_t i = 0; i < ids.size(); i++)
+    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), make(ids[i]).release());
+  return list;
+}
+
+// read_columns(text, layout, as_text) -> (documents, queries, rows of each, tags, rows of each, scores, ranks)
+PyObject* read_columns_face(PyObject* args) {
+  PyObject *text, *layout;
+  int as_text;
+  if (!PyArg_ParseTuple(args, "OOp", &text, &layout, &as_text)) throw Stopped();
+  const Layout columns = layout_of(layout);
+  check_columns(columns, columns.width);
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(text, &data, &size) != 0) throw Stopped();
+  Columns found;
+  {
+    Unlocked unlocked;
+    size_t taken = 0;
+    Stream source([&](char* into, size_t space) {
+      space = std::min(space, static_cast<size_t>(size) - taken);
+      if (space) std::memcpy(into, data + taken, space);
+      taken += space;
+      return space;
+    });
+    read_columns(source, columns, found);
+  }
+  const auto raw = [](Bytes id) {
+    return Ref::checked(PyBytes_FromStringAndSize(id.data, static_cast<Py_ssize_t>(id.size)));
+  };
+  Ref docs = as_text ? list_of(found.docs, text_of) : list_of(found.docs, raw);
+  Ref queries = list_of(found.queries, raw), tags = list_of(found.tags, raw);
+  return Py_BuildValue("NNNNNNN", docs.release(), queries.release(), bytes_of(found.query_rows).release(),
+                       tags.release(), bytes_of(found.tag_rows).release(), bytes_of(found.scores).release(),
+                       bytes_of(found.ranks).release());
+}
+
 // Rows of a Run table: documents are Python strings.
 struct TableRows {
   PyObject* const* docs;
@@ -522,6 +569,7 @@ PyObject* guarded(PyObject*, PyObject* args) {
 
 PyMethodDef functions[] = {
     {"read_judgments", guarded<read_judgments_face>, METH_VARARGS, nullptr},
+    {"read_columns", guarded<read_columns_face>, METH_VARARGS, nullptr},
     {"index_judgments", guarded<index_judgments_face>, METH_VARARGS, nullptr},
     {"documents", guarded<documents_face>, METH_VARARGS, nullptr},
     {"documents_at", guarded<documents_at_face>, METH_VARARGS, nullptr},

@@ -28,3 +28,10 @@ def exact_sum(values: Floats) -> float:
     total = sum(part << (32 * place) for place, part in enumerate(np.frombuffer(parts, np.int64).tolist()))
     quotient: float = total / 2**1074
     return quotient  # integer division is exactly rounded too
+
+
+def exact_row_sums(table: Floats) -> Floats:
+    """The exactly rounded sum of each row."""
+    if table.shape[1] > _WORTH_A_CALL:
+        return np.array([exact_sum(row) for row in table], np.float64)
+    return np.array(list(map(math.fsum, table.tolist())), np.float64)

@@ -327,6 +327,25 @@ class GatheredRows {
 
 }  // namespace
 
+void read_columns(Source& source, const Layout& layout, Columns& columns) {
+  const auto count = [&columns](Bytes id, Rows<Bytes>& ids, Rows<int64_t>& rows) {
+    if (ids.empty() || !equal(ids[ids.size() - 1], id)) {
+      ids.push(columns.arena.copy(id));
+      rows.push(0);
+    }
+    rows[rows.size() - 1]++;
+  };
+  Lines lines(source, layout, false, [] {});
+  while (const Line* line = lines.next()) {
+    const Row row = read_row(*line, layout);
+    columns.scores.push(row.score);
+    columns.ranks.push(row.rank);
+    columns.docs.push(columns.arena.copy(line->token(layout.doc)));
+    count(line->token(layout.query), columns.queries, columns.query_rows);
+    if (layout.tag >= 0) count(line->token(layout.tag), columns.tags, columns.tag_rows);
+  }
+}
+
 void join_stream(const Judgments& judgments, Source& source, const Layout& layout, const RankingRules& rules,
                  const Interrupt& interrupt, Join& join) {
   Scan scan(layout, rules);

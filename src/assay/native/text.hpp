@@ -28,11 +28,22 @@ struct Heads {
   std::vector<uint32_t> retrieved;  // per query: how many documents the run has for it
 };
 
+// The rows of a run, column by column. Queries and tags are those of consecutive rows, with the number of rows.
+struct Columns {
+  Arena arena;
+  Rows<Bytes> docs, queries, tags;
+  Rows<int64_t> query_rows, tag_rows, ranks;  // ranks are 0 if the layout has no such column
+  Rows<double> scores;
+};
+
 // Called now and then during long work; throws Stopped to end it.
 using Interrupt = std::function<void()>;
 
 // Fills the judgments and returns their grades in the same order.
 Rows<double> read_judgments(Source& source, const Layout& layout, const Interrupt& interrupt, Judgments& judgments);
+
+// Reads all rows of a run, whatever order they are in.
+void read_columns(Source& source, const Layout& layout, Columns& columns);
 
 // Joins a run in which the lines of each query stand together. Needs only the memory of the longest ranking. Throws
 // Interleaved if a query continues after another one.

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 from assay.evaluation import Evaluation
 from assay.formats.readings import Readings
 from assay.records.building import as_text
 from assay.records.model import Example, FindingRecord
 from assay.validation.findings import Finding
-from assay.validation.validating import validate_beside
+from assay.validation.validating import judgments_beside, validate_beside
 
 
-def findings_beside(
-    evaluation: Evaluation, qrels: str, run: str, readings: Readings = Readings()
-) -> tuple[FindingRecord, ...]:
-    """The findings for the files of an evaluation, most severe first."""
-    return tuple(map(as_record, validate_beside(evaluation, qrels, run, readings)))
+def findings_with(
+    qrels: str, readings: Readings = Readings()
+) -> Callable[[Evaluation, str], tuple[FindingRecord, ...]]:
+    """A function that gives the findings for an evaluation with these judgments and its run, most severe first.
+
+    The judgments are validated once, when they are first needed.
+    """
+    of_qrels = cache(lambda: judgments_beside(qrels, readings))
+    return lambda evaluation, run: tuple(map(as_record, validate_beside(evaluation, of_qrels(), run, readings)))
 
 
 def as_record(finding: Finding) -> FindingRecord:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -15,11 +16,20 @@ from assay.errors import InputError, show_id
 from assay.formats.chosen import refuse_no_header
 from assay.formats.dialects import ASSAY
 from assay.formats.ir_metadata import INCOMPLETE
-from assay.formats.lines import ColumnOrder, Rows, Shape, even_rows, header_shape
+from assay.formats.lines import ColumnOrder, PlainRows, Rows, Shape, even_rows, header_shape, plain_rows
 from assay.formats.names import Kind, is_header
 from assay.formats.readings import Reading
 from assay.formats.sources import Content
-from assay.formats.text import BYTE_ORDER_MARK, Chunk, decoded, is_utf8, lines_of, whole_lines, wide_encoding
+from assay.formats.text import (
+    BYTE_ORDER_MARK,
+    Chunk,
+    count_lines,
+    decoded,
+    is_utf8,
+    lines_of,
+    whole_lines,
+    wide_encoding,
+)
 from assay.inputs.fields import is_table
 from assay.validation.findings import FindingExample, Tally
 from assay.validation.registry import Rule, Scope, rules_of
@@ -132,6 +142,18 @@ class TextReader:
         """The number of columns of the first line with data."""
         return None if self.shape is None else self.shape.width
 
+    def run_rows(self) -> Iterator[Rows | PlainRows]:
+        """The same for a run, by the kernel where every line of a chunk is a plain row."""
+        for chunk in self._chunks():
+            self._tallies.look_at_text(chunk)
+            plain = None if self.shape is None else plain_rows(chunk, self.shape, ASSAY, as_text=False)
+            if plain is not None:
+                yield plain
+                continue
+            rows = self._fast(chunk) or self._one_by_one(chunk)
+            if rows.tokens:
+                yield rows
+
     def rows(self) -> Iterator[Rows]:
         """The rows, chunk by chunk; other lines are reported to the rules."""
         for chunk in self._chunks():
@@ -145,7 +167,7 @@ class TextReader:
             chunk = Chunk(data, self.lines + 1)
             if chunk.line == 1:
                 chunk = self._start(chunk)
-            self.lines += chunk.data.count(b"\n")
+            self.lines += count_lines(chunk.data)
             self.encodings |= encodings_of(chunk.data)
             yield chunk
 
@@ -271,7 +293,7 @@ def transcoded(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 class QueryRows:
     """The rows of one query, in the order of the file."""
 
-    __slots__ = ("_lines", "docs", "iterations", "query", "ranks", "scores")
+    __slots__ = ("__dict__", "_lines", "docs", "iterations", "query", "ranks", "scores")
 
     def __init__(self, query: str) -> None:
         self.query = query
@@ -294,6 +316,16 @@ class QueryRows:
             self.ranks = ranks if self.ranks is None else self.ranks + ranks
         if lines is not None:
             self._lines.append(lines)
+
+    @cached_property
+    def numbered(self) -> bool:
+        """Whether the ranks are 1, 2, 3 and so on; ask when all rows are there."""
+        return self.ranks == list(range(1, len(self.docs) + 1))
+
+    @cached_property
+    def distinct(self) -> int:
+        """The number of different scores; ask when all rows are there."""
+        return len(set(self.scores))
 
     def line(self, row: int) -> int | None:
         """The line number of a row, if known."""

@@ -191,7 +191,7 @@ def rank_no_number(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     Why: The columns may be in the wrong order. assay and trec_eval rank by score; the MS MARCO script ranks by rank.
     Example: 1 Q0 d3 first 9.5 sys
     """
-    if rows.ranks is None or not facts.has_scores or None not in rows.ranks:
+    if rows.ranks is None or rows.numbered or not facts.has_scores or None not in rows.ranks:
         return []
     return [
         rows.example(row, f"the rank of document {rows.doc(row)}")
@@ -214,7 +214,7 @@ def repeated_ranks(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     Why: Tools that sort by rank have to guess which document comes first. TREC rejects such runs.
     Example: Ranks 1, 2, 2, 3.
     """
-    if rows.ranks is None or not facts.has_scores or len(set(rows.ranks)) == len(rows.ranks):
+    if rows.ranks is None or rows.numbered or not facts.has_scores or len(set(rows.ranks)) == len(rows.ranks):
         return []
     seen: set[int] = set()
     found = []
@@ -239,7 +239,9 @@ def first_rank(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     Why: Ranks from 0 shift every cutoff by one in tools that sort by rank. Any other start suggests missing rows.
     Example: Ranks 0, 1, 2.
     """
-    if rows.ranks is None or not facts.has_scores or None in rows.ranks or rows.query in facts.damaged:
+    if rows.ranks is None or rows.numbered or not facts.has_scores:
+        return []
+    if None in rows.ranks or rows.query in facts.damaged:
         return []
     lowest = min(rank for rank in rows.ranks if rank is not None)
     return [] if lowest == 1 else [rows.example(rows.ranks.index(lowest), f"the lowest rank is {lowest}")]
@@ -259,7 +261,7 @@ def rank_gaps(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     Why: A row may have been lost or filtered out.
     Example: Ranks 1, 2, 4.
     """
-    if rows.ranks is None or None in rows.ranks or rows.query in facts.damaged:
+    if rows.ranks is None or rows.numbered or None in rows.ranks or rows.query in facts.damaged:
         return []
     ranks = sorted({rank for rank in rows.ranks if rank is not None})
     if ranks[-1] - ranks[0] + 1 == len(ranks):
@@ -317,7 +319,7 @@ def not_ranks(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     Why: A run in three columns is ranked by the third. Whole scores in that column would turn the ranking upside down.
     Example: q1 d1 10, then q1 d2 9.
     """
-    if rows.ranks is None or facts.has_scores or rows.query in facts.damaged:
+    if rows.ranks is None or rows.numbered or facts.has_scores or rows.query in facts.damaged:
         return []
     ranks = [rank for rank in rows.ranks if rank is not None]
     if len(ranks) < len(rows):
@@ -354,7 +356,7 @@ def ties(facts: RunFacts) -> Iterator[Said]:
 
 def note_ties(rows: QueryRows, facts: RunFacts) -> None:
     """Count the ties of a query and the cutoffs they cross."""
-    distinct = len(set(rows.scores))
+    distinct = rows.distinct
     if distinct == len(rows.scores) or not facts.has_scores:
         return
     ordered = sorted(rows.scores, reverse=True)
@@ -386,7 +388,8 @@ def float32_ties(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
 
     with np.errstate(over="ignore"):
         narrow = np.asarray(rows.scores).astype(np.float32)
-    lost = len(set(rows.scores)) - len(np.unique(narrow))
+    falls = bool((narrow[1:] <= narrow[:-1]).all())  # equal ones are then neighbours
+    lost = rows.distinct - (1 + np.count_nonzero(narrow[1:] != narrow[:-1]) if falls else len(np.unique(narrow)))
     return [FindingExample(f"{lost} fewer distinct scores", rows.line(0), show_id(rows.query))] if lost else []
 
 
@@ -404,7 +407,7 @@ def constant_scores(rows: QueryRows, facts: RunFacts) -> list[FindingExample]:
     Why: The ranking is just the order of the ids. A failed scorer or a filter without scores causes this.
     Example: Every score is 1.
     """
-    if len(rows) < 2 or not facts.has_scores or len(set(rows.scores)) > 1:
+    if len(rows) < 2 or not facts.has_scores or rows.distinct > 1:
         return []
     return [FindingExample(f"{len(rows)} documents with score {rows.scores[0]:g}", rows.line(0), show_id(rows.query))]
 

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from assay.errors import show_id
 from assay.formats.names import WORDS
 from assay.formats.numbers import number
@@ -159,7 +161,7 @@ def inner_marks(chunk: Chunk) -> list[FindingExample]:
     Why: It is left over from joining files. It is an invisible part of the query id, which then matches nothing.
     Example: Line 1001 starts with \ufeff51.
     """
-    if BYTE_ORDER_MARK not in chunk.data:
+    if chunk.data.isascii() or BYTE_ORDER_MARK not in chunk.data:
         return []
     return [
         FindingExample("a byte order mark", number)
@@ -210,7 +212,8 @@ def trailing_blanks(chunk: Chunk) -> list[FindingExample]:
     Why: pandas and other tools that split on every space see an extra empty column and reject the file.
     Example: Each line of a run ends with 'sys '.
     """
-    if b" \n" not in chunk.data and b"\t\n" not in chunk.data and b" \r\n" not in chunk.data:
+    text = np.frombuffer(chunk.data, np.uint8)
+    if not (text[np.flatnonzero(text == ord("\n")) - 1] <= ord(" ")).any():  # most files, and quick to check
         return []
     return lines_where(chunk, lambda line: line.strip() and line.rstrip(b"\r").endswith((b" ", b"\t")))
 

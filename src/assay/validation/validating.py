@@ -7,17 +7,18 @@ query is read a second time and kept in memory, as are judgments and formats oth
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias
 
+import numpy as np
 from msgspec.structs import replace
 
 from assay.errors import AssayError, DocumentSetError, InputError, LimitError, show_id
 from assay.evaluation import Evaluation, Evaluator
 from assay.formats import as_qrels, as_run
 from assay.formats.detect import BlankInColumn, detect_format
-from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, Rows
+from assay.formats.lines import BEIR_QRELS, BEIR_RUN, MSMARCO_RUN, TREC_QRELS, TREC_RUN, ColumnOrder, PlainRows, Rows
 from assay.formats.names import Kind
 from assay.formats.numbers import floats, grade, number, ranks
 from assay.formats.reading import FORMATS, format_name, qrels_from_content, run_from_content
@@ -102,10 +103,17 @@ def validate_qrels(
     return _validation(facts, tallies, _said(facts, "qrels"), _coverage(facts.queries, partners, name="qrels"))
 
 
+def judgments_beside(qrels: Any, readings: Readings = Readings()) -> tuple[Finding, ...]:
+    """The findings about judgments to show with evaluations; none for more than `LARGE` bytes."""
+    if not _is_path(qrels) or not os.path.isfile(qrels) or os.path.getsize(qrels) > LARGE:
+        return ()
+    return validate_qrels(qrels, reading=readings.qrels).findings
+
+
 def validate_beside(
-    evaluation: Evaluation, qrels: Any, run: Any, readings: Readings = Readings()
+    evaluation: Evaluation, of_qrels: Sequence[Finding], run: Any, readings: Readings = Readings()
 ) -> tuple[Finding, ...]:
-    """The findings to show with an evaluation of these files, reusing what it already computed.
+    """The findings to show with an evaluation, reusing what it already computed; `of_qrels` are from `judgments_beside`.
 
     A run of more than `LARGE` bytes is not validated line by line; a note says so.
     """
@@ -119,9 +127,7 @@ def validate_beside(
     else:
         found = list(validate_run(run, reading=readings.run).findings)
     found += [_said_finding(code, facts, words) for code, words in said]
-    if _is_path(qrels) and os.path.isfile(qrels) and os.path.getsize(qrels) <= LARGE:
-        found += validate_qrels(qrels, reading=readings.qrels).findings
-    return tuple(sorted(found, key=_gravest_first))
+    return tuple(sorted([*found, *of_qrels], key=_gravest_first))
 
 
 def _seen_by_evaluation(evaluation: Evaluation) -> Iterator[tuple[str, Said]]:
@@ -265,8 +271,11 @@ class _RunPass:
     def read(self, content: Content, layout: ColumnOrder, progress: Progress | None) -> None:
         """Read the whole text."""
         reader = TextReader(content, "run", layout, self._tallies, progress, self._reading)
-        for rows in reader.rows():
-            self._add(rows)
+        for rows in reader.run_rows():
+            if isinstance(rows, PlainRows):
+                self._add_plain(rows)
+            else:
+                self._add(rows)
         for query in list(self._open):
             self._close(query)
         facts = self._facts
@@ -274,11 +283,30 @@ class _RunPass:
         facts.first_apart = next((show_id(decoded(query)) for query in sorted(self._parted)), None)
         _take_over(facts, reader)
 
+    def _add_plain(self, rows: PlainRows) -> None:
+        facts, found, lines = self._facts, rows.columns, rows.line_numbers()
+        facts.has_scores, facts.has_ranks = "score" in rows.layout, "rank" in rows.layout
+        if found.tags:
+            first = [0, *np.cumsum(found.tag_rows).tolist()]
+            self._add_tags(found.tags, lambda tag: lines[first[found.tags.index(tag)]])
+        facts.rows += len(found)
+        refuse_endless(facts.rows, len(facts.depths) + len(self._open), found.docs, facts.file)
+        scores = found.score.tolist()
+        place = found.rank.tolist() if facts.has_ranks else None
+        start = 0
+        for query, size in zip(found.queries, found.query_rows.tolist(), strict=True):
+            part = slice(start, start + size)
+            start += size
+            self._rows_of(query).add(
+                found.docs[part], scores[part], None if place is None else place[part], lines[part]
+            )
+
     def _add(self, rows: Rows) -> None:
         facts, layout = self._facts, rows.layout
         lines = rows.line_numbers()
         if "tag" in layout:
-            self._add_tags(rows.column("tag"), lines)
+            tags = rows.column("tag")
+            self._add_tags(tags, lambda tag: lines[tags.index(tag)])
         facts.has_scores, facts.has_ranks = "score" in layout, "rank" in layout
         place = _ranks(rows.column("rank")) if facts.has_ranks else None
         queries, docs = rows.column("query"), rows.column("doc")
@@ -316,12 +344,12 @@ class _RunPass:
                 scores.append(value if self._facts.has_scores else -value)
         return kept, scores
 
-    def _add_tags(self, tags: list[bytes], lines: Any) -> None:
+    def _add_tags(self, tags: list[bytes], line_of: Callable[[bytes], int]) -> None:
         facts = self._facts
         for tag in dict.fromkeys(tags):
             text = decoded(tag)
             if text not in facts.tags and len(facts.tags) < 1000:
-                facts.tag_lines[text] = lines[tags.index(tag)]
+                facts.tag_lines[text] = line_of(tag)
                 facts.tags[text] = 0
             if text in facts.tags:
                 facts.tags[text] += 1

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import click
 
 from assay.cli import write
+from assay.cli.bars import LONG, progress_bars
 from assay.cli.options import (
     like_option,
     measure_options,
@@ -30,6 +31,7 @@ from assay.evaluation import Evaluator
 from assay.formats.readings import Readings
 from assay.formats.unread import open_run
 from assay.report.comparison import RENDERERS
+from assay.report.comparison.words import MOST_LINES
 
 SECTION = "Measure"
 OF_TABLES = (
@@ -158,6 +160,7 @@ def command(
         "texts": readings.run.queries.texts,
         "corpus": given.pop("corpus"),
         "documents": page or asked is not None,
+        "detailed": None if output_format == "json" else MOST_LINES,
         "agreement": given.pop("agreement") or (page and len(runs) <= FEW_RUNS),
     }
     if scores is None:
@@ -223,6 +226,7 @@ def _of_runs(
         query_weights=weights,
     )
     opened = named_runs(runs, lambda path, name: open_run(path, readings.run, name=name))
-    found = compare_runs(evaluator, list(opened), study, **looks)
+    with progress_bars(after=LONG) as tell:
+        found = compare_runs(evaluator, list(opened), study, **looks, tell=tell)
     readings.refuse_unused()
     return found

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from assay.cli import note, write
+from assay.cli.bars import LONG, progress_bars
 from assay.cli.options import (
     like_option,
     measure_options,
@@ -25,6 +26,7 @@ from assay.evaluation import Evaluator, Unmatched
 from assay.formats.readings import Readings
 from assay.formats.spreadsheets import DELIMITED, notes_on_formulas, refuse_other_format
 from assay.formats.unread import open_run
+from assay.progress import telling, told
 from assay.report.evaluation import RENDERERS, tabulate
 from assay.report.evaluation.delimited import for_spreadsheet, names_of_rows
 
@@ -89,15 +91,19 @@ def command(
         query_weights=query_weights,
     )
     opened = named_runs(runs, lambda path, name: open_run(path, readings.run, name=name))
-    if experiment is None:
-        evaluations = [evaluator.evaluate(run, tie_bounds=True) for run in opened]
-        readings.refuse_unused()
-        table = tabulate(evaluations, per_query=per_query)
-    else:
-        from assay.report.evaluation.files import evaluation_files
+    with progress_bars(after=LONG) as tell:
+        watched = told(opened, tell, "Evaluating", len(runs))
+        if experiment is None:
+            evaluations = [evaluator.evaluate(run, tie_bounds=True) for run in watched]
+            readings.refuse_unused()
+            table = tabulate(evaluations, per_query=per_query)
+        else:
+            from assay.report.evaluation.files import evaluation_files
 
-        outcome = experiment.evaluate(evaluator, opened, evaluation_files, find=findings_of(experiment))
-        table = tabulate(outcome.evaluations, per_query=per_query, targets=outcome.targets)
+            find = telling(findings_of(experiment), tell, "Validating", len(runs))
+            render = telling(evaluation_files, tell, "Writing reports", len(runs))
+            outcome = experiment.evaluate(evaluator, watched, render, find=find)
+            table = tabulate(outcome.evaluations, per_query=per_query, targets=outcome.targets)
     write(RENDERERS[output_format](for_spreadsheet(table) if spreadsheet else table), output)
     if output_format in DELIMITED and not spreadsheet:
         for text in notes_on_formulas(names_of_rows(table)):

@@ -245,7 +245,7 @@ def _tone(pair: PairResult) -> str:
 
 def _name(pair: PairResult, comparison: Comparison) -> str:
     """A label that distinguishes this pair from the others."""
-    baselines = {other.baseline for other in comparison.pairs}
-    against = f" - {show_id(pair.baseline, 16)}" if len(baselines) > 1 else ""
+    several = any(other.baseline != pair.baseline for other in comparison.pairs)
+    against = f" - {show_id(pair.baseline, 16)}" if several else ""
     measure = f"{show_id(pair.measure, 18)}, " if len(comparison.scores.measures) > 1 else ""
     return f"{measure}{show_id(pair.system, 16)}{against}"

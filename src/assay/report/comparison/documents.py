@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import to_builtins
+from msgspec.structs import asdict
 
 from assay.comparison.comparing import Comparison
-from assay.comparison.moves import Move
+from assay.comparison.moves import Move, Moves, Place
 from assay.comparison.pairs import PairResult
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
@@ -17,6 +18,7 @@ from assay.report.drawing import latex, markdown
 from assay.report.drawing.json import json_text
 
 SCHEMA = "assay/comparison/1"
+_PAIR = tuple(name for name in PairResult.__struct_fields__ if name != "weighted")
 
 
 def render_json(comparison: Comparison) -> str:
@@ -41,26 +43,29 @@ def render_json(comparison: Comparison) -> str:
             }
             for measure, test in zip(comparison.scores.measures, comparison.tests, strict=True)
         ],
-        "pairs": [_pair(pair) for pair in comparison.pairs],
+        "pairs": comparison.pairs,
         "segments": [_segments(found, comparison) for found in comparison.segments],
-        "moves": [
-            {
-                **{name: getattr(pair, name) for name in ("measure", "baseline", "system")},
-                "up": [_move(move, comparison) for move in pair.up],
-                "down": [_move(move, comparison) for move in pair.down],
-            }
-            for pair in comparison.moves
-        ],
+        "moves": comparison.moves,
         "runs_alike": [to_builtins(pair) for pair in comparison.runs_alike],
         "measures_alike": [to_builtins(pair) for pair in comparison.measures_alike],
         "notes": list(comparison.notes),
     }
-    return json_text(document)
+    return json_text(document, lambda value: _shown(value, comparison))
+
+
+def _shown(value: PairResult | Moves | Move | Place, comparison: Comparison) -> dict[str, Any]:
+    """The fields of one of the many values."""
+    if isinstance(value, Move):
+        return {**asdict(value), "difference": value.difference, "text": comparison.texts.get(value.query)}
+    if isinstance(value, Place):
+        return {**asdict(value), "text": comparison.documents.get(value.doc)}
+    return _pair(value) if isinstance(value, PairResult) else asdict(value)
 
 
 def _pair(pair: PairResult) -> dict[str, Any]:
     """A pair, with its weighted difference if there is one."""
-    return {name: value for name, value in to_builtins(pair).items() if name != "weighted" or value is not None}
+    weighted = {} if pair.weighted is None else {"weighted": asdict(pair.weighted)}
+    return {**{name: getattr(pair, name) for name in _PAIR}, **weighted}
 
 
 def _segments(found: SegmentComparison, comparison: Comparison) -> dict[str, Any]:
@@ -78,21 +83,13 @@ def _segments(found: SegmentComparison, comparison: Comparison) -> dict[str, Any
                 "tested": segment.tested,
                 "best": {measure: list(segment.best(measure)) for measure in comparison.scores.measures},
                 "means": [to_builtins(mean) for mean in segment.means],
-                "pairs": [_pair(pair) for pair in segment.pairs],
+                "pairs": segment.pairs,
             }
             for segment in found.segments
         ],
         "interactions": [to_builtins(each) for each in found.interactions],
         "paradoxes": [to_builtins(each) for each in found.paradoxes],
     }
-
-
-def _move(move: Move, comparison: Comparison) -> dict[str, Any]:
-    document = {**to_builtins(move), "difference": move.difference, "text": comparison.texts.get(move.query)}
-    for kind in ("entered", "left", "moved"):
-        for place in document[kind]:
-            place["text"] = comparison.documents.get(place["doc"])
-    return document
 
 
 def render_markdown(comparison: Comparison) -> str:

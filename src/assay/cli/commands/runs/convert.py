@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
-from assay.cli.conversion import conversion_options, finish, target_format
+from assay.cli import note
+from assay.cli.conversion import STDOUT, conversion_options, finish, target_format
 from assay.cli.reading import reading_options
 from assay.formats import as_run
 from assay.formats.readings import Reading
+from assay.formats.streaming import stream_run
 from assay.formats.writing import run_as_bytes
 
 
@@ -27,5 +29,10 @@ def command(run: str, output: str, to: str | None, tag: str | None, spreadsheet:
     cannot store are an error.
     """
     target = target_format((run, reading.queries.source), output, to)
+    notes = None if output == STDOUT or spreadsheet else stream_run(run, output, target, reading, tag)
+    if notes is not None:
+        for text in notes:
+            note(text)
+        return
     data, left_out = run_as_bytes(as_run(run, reading), target, tag=tag, spreadsheet=spreadsheet)
     finish(data, left_out, output)
