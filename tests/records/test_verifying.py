@@ -84,7 +84,7 @@ def test_a_fresh_report_holds_to_the_last_check(report):
 def test_it_says_each_number(report):
     words = {check.name: check.words for check in verify("report").checks}
 
-    assert ("0.5000 [-5.8531, 6.8531]", "2 queries") == (words["P@1"], words["P@1 by query"])
+    assert ("0.5000 [0.0000, 1.0000]", "2 queries") == (words["P@1"], words["P@1 by query"])
 
 
 def test_several_runs(here):
