@@ -48,7 +48,7 @@ def test_two_queries_by_hand():
         rr.total,
         rr.confidence,
     )
-    assert mean_interval(np.array([0.5, 1.0])) == rr.interval
+    assert (0.0, 1.0) == rr.interval  # of two queries: -2.43 to 3.93, and RR lies between 0 and 1
     assert 0.5 == p.mean
     assert {"q1": (0.5, 0.0), "q2": (1.0, 1.0)} == report.queries
     assert (True, ()) == (report.complete, report.incomplete_because)
@@ -103,7 +103,8 @@ def test_a_geometric_mean_has_its_interval_by_way_of_logarithms():
     (result,) = build_report(evaluate(QRELS, RUN, ["GMAP"])).measures
     low, high = mean_interval(np.log([0.5, 1.0]))
 
-    assert (math.exp(low), math.exp(high)) == pytest.approx(result.interval)
+    assert math.exp(high) > 1
+    assert (math.exp(low), 1.0) == pytest.approx(result.interval)
     assert result.interval[0] < result.mean < result.interval[1]
 
 

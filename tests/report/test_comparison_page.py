@@ -13,8 +13,11 @@ from assay.comparison.segments import Segmentation
 from assay.report.comparison import render_html
 from assay.report.comparison.charts import charts_of
 from assay.report.comparison.documents import render_markdown
-from assay.report.comparison.page import lede_of, page_of
+from assay.report.comparison.page import lede_of
+from assay.report.comparison.page import page_of as page_with_queries
+from assay.report.comparison.tables import queries_of
 from assay.report.drawing.charts import draw
+from assay.report.drawing.tables import Cell
 from report.pages import Page
 from report.samples import HOSTILE
 
@@ -37,18 +40,24 @@ def comparison(name: str = "hybrid", query: str = "q", doc: str = "d", text: str
     )
 
 
+def page_of(found):
+    return page_with_queries(found, queries_of(found))
+
+
 def test_the_page_says_the_verdict_first():
     found = page_of(comparison())
 
     assert "hybrid against bm25" == found.title
     assert (
-        "By RR, hybrid against bm25: better (+0.3333, 95% interval +0.2317 +0.4350, corrected p <0.0001, 24 queries)."
-        == (lede_of(comparison()))
+        "hybrid is significantly better than bm25 by RR: +0.3333 (95% interval +0.2317 to +0.4350, corrected p <0.0001) "
+        "over 24 queries." == (lede_of(comparison()))
     )
-    assert ["RR", "bm25", "hybrid", "0.8333"] == list(found.pairs[0][:4])
+    assert ["System", "Verdict", "Measure", "Mean"] == [column.name for column in found.pairs.columns[:4]]
+    assert ("hybrid", Cell("better", "good"), "RR", "0.8333") == found.pairs.rows[0][:4]
+    assert (2, 2) == (found.systems.fixed, found.pairs.fixed)
     assert 2 == len(found.moves)
     assert ["Agreement between runs", "Agreement between measures"] == [alike.title for alike in found.agreement]
-    assert "100%" == found.agreement[0].rows[0][2]
+    assert "100%" == found.agreement[0].table.rows[0][2]
 
 
 def test_markdown_says_how_alike_they_are_where_it_was_asked_for():
@@ -82,7 +91,7 @@ def test_a_system_against_itself_has_a_page(systems):
     run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
     found = assay.compare(qrels, {"x": run, **{f"y{n}": run for n in range(systems)}}, ["RR"])
 
-    assert "no significant difference" in render_html(found) or systems > 1
+    assert "No significant difference between y0 and x by RR" in render_html(found) or systems > 1
 
 
 def test_what_more_of_is_not_better_is_neither_won_nor_good():

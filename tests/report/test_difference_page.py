@@ -38,13 +38,19 @@ def test_the_page_says_what_changed_first():
     assert found.answer[0].startswith(
         "RR: 0.3333 lost (95% interval 0.1300 to 0.5367), from 1.0000 to 0.6667; 8 queries"
     )
-    assert ("q0", "1.0000", "0.5000", "0.5000") == found.queries[0][:4]
-    assert ("entered", ">100 → 1", "unjudged", "d3") == found.documents[0].rows[0]
-    assert ("left", "1 → >100", "grade 1", "d1") == found.documents[0].rows[1]
-    assert (3, "Showing 3 of 8 changed queries; --worst shows more, --format json has all.") == (
-        len(found.queries),
-        found.not_shown,
-    )
+    assert 8 == len(found.queries.rows)
+    assert ("q0", "1.0000", "0.5000", "0.5000") == found.queries.rows[0][:4]
+    assert ("d3", "Entered", ">100 → 1", "unjudged") == found.documents[0].documents.rows[0]
+    assert ("d1", "Left", "1 → >100", "grade 1") == found.documents[0].documents.rows[1]
+    assert [str(at) for at in range(8)] == list(found.queries.opens) == [query.key for query in found.documents]
+    assert [True] * 3 + [False] * 5 == [query.listed for query in found.documents]
+    assert found.not_shown.startswith("Listing the documents of 3 of 8 changed queries; --worst lists more")
+
+
+def test_rows_open_to_the_documents_of_the_first_hundred_changed_queries():
+    opens = page_of(changed(count=330), 3).queries.opens
+
+    assert (110, 100) == (len(opens), len([key for key in opens if key]))
 
 
 def test_the_charts_have_their_numbers_in_words():

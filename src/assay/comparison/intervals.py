@@ -28,8 +28,7 @@ def mean_interval(values: Floats, confidence: float = CONFIDENCE) -> Interval | 
     """The two-sided t interval of a mean; None for fewer than two values, zero width if all are equal.
 
     NaN is left out. The values are treated as a sample: over repeated samples, 95 of 100 such intervals contain the
-    mean of the population (Student 1908). An interval beyond the bounds of a measure means that there are too few
-    values.
+    mean of the population (Student 1908). It may go beyond the bounds of a measure, which `measures.arithmetic.within` cuts off.
 
     >>> low, high = mean_interval(np.array([0.2, 0.4, 0.6]))
     >>> print(f"{low:.4f} {high:.4f}")

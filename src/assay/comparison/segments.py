@@ -22,10 +22,12 @@ from assay.comparison.pairs import (
     SystemScores,
     chosen_pairs,
     higher_is_better,
+    measure_called,
     pair_results,
     tests_of,
 )
 from assay.errors import AssayError, show_id
+from assay.measures.arithmetic import within
 from assay.tables import Floats, in_byte_order
 
 MINIMUM = 10  # queries that a segment needs to be tested
@@ -210,11 +212,13 @@ def compare_segments(
 def _means(scores: SystemScores) -> tuple[SystemMean, ...]:
     found = []
     for number, measure in enumerate(scores.measures):
+        known_measure = measure_called(measure)
+        bounds = None if known_measure is None else known_measure.definition.bounds
         for column, system in enumerate(scores.systems):
             values = scores.column(number, column)
             known = values[~np.isnan(values)]
             mean = float(known.mean()) if len(known) else math.nan
-            found.append(SystemMean(measure, system, mean, mean_interval(known)))
+            found.append(SystemMean(measure, system, mean, within(mean_interval(known), bounds)))
     return tuple(found)
 
 

@@ -17,7 +17,7 @@ from assay.describing import agreement_in_words, conventions_in_words, coverage_
 from assay.errors import some_of
 from assay.evaluation import GEOMETRIC_FLOOR, Coverage, Evaluation
 from assay.measures import Request
-from assay.measures.arithmetic import log
+from assay.measures.arithmetic import log, within
 from assay.records.curves import NO_CURVES
 from assay.records.identity import unread_identity
 from assay.records.model import (
@@ -194,15 +194,15 @@ def _target(targets: TargetOutcome | None, label: str, hide: Hide) -> TargetResu
 
 
 def _interval(request: Request, values: Floats, confidence: float) -> tuple[float, float] | None:
-    """The interval of the mean; for a geometric mean from the logarithms; None for a sum."""
-    total = request.measure.definition.total
+    """The interval of the mean, within the bounds of the measure; for a geometric mean from the logarithms; None for a sum."""
+    total, bounds = request.measure.definition.total, request.measure.definition.bounds
     if total == "mean":
-        return mean_interval(values, confidence)
+        return within(mean_interval(values, confidence), bounds)
     if total == "sum":
         return None
     known = values[~np.isnan(values)]
     ends = mean_interval(log(np.maximum(known, GEOMETRIC_FLOOR)), confidence)
-    return None if ends is None else (math.exp(ends[0]), math.exp(ends[1]))
+    return None if ends is None else within((math.exp(ends[0]), math.exp(ends[1])), bounds)
 
 
 def _known(value: float) -> float | None:

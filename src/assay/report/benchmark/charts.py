@@ -11,31 +11,41 @@ from msgspec import Struct, to_builtins
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, ModeResult, PairRecord, StageRecord
 from assay.report.benchmark.words import listed, milliseconds, mode_name
-from assay.report.comparison.charts import MOST_ROWS, ForestRow, forest
+from assay.report.comparison.charts import (
+    LABELS,
+    LOOKS,
+    MOST_ROWS,
+    ForestRow,
+    forest,
+    height_of,
+    labels,
+    points_on_intervals,
+)
 from assay.report.drawing.charts import Chart
 from assay.report.drawing.vega import (
     BLUE,
     COLOUR,
-    GREEN,
     MUTED,
-    ORANGE,
+    NAMED,
     PLOT_HEIGHT,
-    PURPLE,
+    SERIES,
+    SHAPE,
     TEXT,
+    Look,
     Spec,
     axis,
     bars,
     count_axis,
+    fitting,
     framed,
+    named,
+    plot_width,
     rule,
     span,
+    width_of,
 )
 from assay.words import number_of, plural
 
-_HUES = (BLUE, ORANGE, GREEN, PURPLE)  # of modes, in their order
-_TONES = {"better": GREEN, "worse": ORANGE}
-_LABELS = 150  # pixels for the names of rows
-_ROW = 22  # pixels
 _PLACE = {"field": "place", "type": "ordinal", "axis": None}
 
 
@@ -56,18 +66,22 @@ def stage_charts(report: BenchmarkReport) -> tuple[Chart, ...]:
     return tuple(chart for chart in made if chart is not None)
 
 
-def _hues(report: BenchmarkReport) -> dict[str, str]:
-    return dict(zip((mode.name for mode in report.modes), cycle(_HUES), strict=False))
+def _looks(report: BenchmarkReport) -> dict[str, Look]:
+    return dict(zip((mode.name for mode in report.modes), cycle(SERIES), strict=False))
 
 
 # Means
 
 
 def _means(report: BenchmarkReport) -> Chart | None:
-    hues = _hues(report)
+    looks = _looks(report)
     rows = [
         ForestRow(
-            f"{show_id(measure, 16)}, {show_id(mode.name, 12)}", mean, mode.intervals.get(measure), hues[mode.name]
+            f"{show_id(measure, 16)}, {show_id(mode.name, 30)}",
+            mean,
+            mode.intervals.get(measure),
+            looks[mode.name].colour,
+            looks[mode.name].shape,
         )
         for measure in report.measures
         for mode in report.modes
@@ -82,7 +96,10 @@ def _means(report: BenchmarkReport) -> Chart | None:
         if mode.metrics.get(measure) is not None
     )
     many = f" Only the first {MOST_ROWS} of {len(rows)} are shown." if len(rows) > MOST_ROWS else ""
-    words = f"{show_id(measure, 30)}: {said}. Dots are means, bars 95% intervals; each mode has its own colour.{many}"
+    words = (
+        f"{show_id(measure, 30)}: {said}. Points are means, lines 95% intervals; each mode has its own colour and "
+        f"shape.{many}"
+    )
     return Chart("means", "Means with 95% intervals", words, _mean_rows(rows[:MOST_ROWS]))
 
 
@@ -90,30 +107,22 @@ def _mean_rows(rows: Sequence[ForestRow]) -> Spec:
     data = [
         {
             "place": place,
-            "label": row.label,
+            "label": fitting(row.label, LABELS),
+            "words": f"{row.label}: {row.difference:.4f}{_interval(row)}",
             "mean": row.difference,
             "low": row.interval[0] if row.interval else row.difference,
             "high": row.interval[1] if row.interval else row.difference,
             "colour": row.colour,
+            "shape": row.shape,
         }
         for place, row in enumerate(rows)
     ]
     x = axis("mean", "Mean over the queries", span(end for row in data for end in (row["low"], row["high"])))  # type: ignore[misc]
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "clip": True, "aria": False},
-            "encoding": {"y": _PLACE, "x": x | {"field": "low"}, "x2": {"field": "high"}, "color": COLOUR},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "aria": False},
-            "encoding": {"y": _PLACE, "x": x, "color": COLOUR},
-        },
-        {
-            "mark": TEXT | {"align": "right", "dx": -10, "limit": _LABELS},
-            "encoding": {"y": _PLACE, "x": {"value": 0}, "text": {"field": "label"}},
-        },
-    ]
-    return framed(layers, data, left=_LABELS + 10, height=max(PLOT_HEIGHT, len(rows) * _ROW))
+    return framed(points_on_intervals(x), data, left=LABELS + 10, height=height_of(len(rows)))
+
+
+def _interval(row: ForestRow) -> str:
+    return f" ({row.interval[0]:.4f} to {row.interval[1]:.4f})" if row.interval else ""
 
 
 # Differences
@@ -124,19 +133,21 @@ def _differences(report: BenchmarkReport) -> Chart | None:
     if not pairs or report.comparison is None:
         return None
     rows = [
-        ForestRow(_name(pair), pair.difference or 0.0, pair.interval, _TONES.get(pair.verdict, BLUE)) for pair in pairs
+        ForestRow(_name(pair), pair.difference or 0.0, pair.interval, *LOOKS.get(pair.verdict, (BLUE, "circle")))
+        for pair in pairs
     ]
-    sure = sum(pair.verdict in _TONES for pair in pairs)
+    sure = sum(pair.verdict in LOOKS for pair in pairs)
+    many = f" Only the first {MOST_ROWS} of {len(rows)} are shown." if len(rows) > MOST_ROWS else ""
     words = (
         f"{sure} of {len(pairs)} differences from {show_id(report.comparison.baseline, 30)} are significant after "
-        f"correction. Green is significantly better, orange significantly worse, blue not significant."
+        f"correction. Green triangles: better; orange triangles: worse; blue dots: neither.{many}"
     )
     title = f"Differences from {show_id(report.comparison.baseline, 30)}"
     return Chart("differences", title, words, forest(rows[:MOST_ROWS]))
 
 
 def _name(pair: PairRecord) -> str:
-    return f"{show_id(pair.measure, 16)}, {show_id(pair.system, 12)}"
+    return f"{show_id(pair.measure, 16)}, {show_id(pair.system, 30)}"
 
 
 # Quality against time
@@ -149,11 +160,12 @@ class Point(Struct, frozen=True):
     time: float  # milliseconds per query
     mean: float
     colour: str
+    shape: str
     fair: bool = True  # False if the time is without that of a mode it stands on, or the order comes from repair
 
 
 def _quality_and_time(report: BenchmarkReport) -> Chart | None:
-    measure, hues = report.choice.measure, _hues(report)
+    measure, looks = report.choice.measure, _looks(report)
     shown: dict[str, StageRecord | ModeResult] = {stage.name: stage for stage in report.stages}
     shown |= {mode.name: mode for mode in report.modes}
     points = [
@@ -161,7 +173,8 @@ def _quality_and_time(report: BenchmarkReport) -> Chart | None:
             mode_name(mode),
             report.timing[name].milliseconds,
             mean,
-            hues.get(name, BLUE),
+            looks[name].colour if name in looks else BLUE,
+            looks[name].shape if name in looks else "circle",
             not report.timing[name].unknown and not mode.order_from_repair,
         )
         for name, mode in shown.items()
@@ -213,23 +226,92 @@ def _scatter(points: Sequence[Point], front: Sequence[Point], measure: str) -> S
     }
     room = (max(means) - min(means)) * 0.25 or 0.05
     low, high = min(means) - room, max(means) + room
-    y = axis("mean", measure, (max(low, 0.0) if min(means) >= 0 else low, high))
-    heights = _apart(points, (high - low) * 0.07)
-    rows = [to_builtins(point) | {"height": heights[point]} for point in points]
-    layers = [*_front_line(front, last, x, y)]
-    layers.append(
-        {
-            "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1, "aria": False},
-            "encoding": {"x": x, "y": y, "color": COLOUR},
-        }
+    low = max(low, 0.0) if min(means) >= 0 else low
+    y = axis("mean", measure, (low, high))
+    plot = Plot(first, last, low, high)
+    rows = [
+        to_builtins(point) | {"words": f"{point.label}: {point.mean:.4f} in {milliseconds(point.time)} ms"}
+        for point in points
+    ]
+    point = named({"type": "point", "filled": True, "size": 110, "opacity": 1})
+    labels = [
+        {"time": plot.time(spot.x), "mean": plot.mean(spot.y), "label": spot.text}
+        for spot in spots(points, front, plot)
+    ]
+    text = {"x": x, "y": y, "text": {"field": "label"}}
+    return framed(
+        [
+            *_front_line(front, last, x, y),
+            {"mark": point, "encoding": {"x": x, "y": y, "color": COLOUR, "shape": SHAPE} | NAMED},
+            {"data": {"values": labels}, "mark": TEXT | {"align": "left"}, "encoding": text},
+        ],
+        rows,
+        right=24,
     )
-    for leftwards in (False, True):  # put names where there is room
-        side = [row for row in rows if (row["time"] > math.sqrt(first * last)) == leftwards]
-        if side:
-            mark = TEXT | {"align": "right" if leftwards else "left", "dx": -8 if leftwards else 8, "dy": -9}
-            text = {"x": x, "y": y | {"field": "height"}, "text": {"field": "label"}}
-            layers.append({"data": {"values": side}, "mark": mark, "encoding": text})
-    return framed(layers, rows, right=24)
+
+
+class Plot(Struct, frozen=True):
+    """From times and means to pixels and back."""
+
+    first: float
+    last: float
+    low: float
+    high: float
+    width: float = plot_width(right=24)
+    height: float = PLOT_HEIGHT
+
+    def pixels(self, point: Point) -> tuple[float, float]:
+        """Where a point is, from the upper left corner."""
+        across = math.log(point.time / self.first) / math.log(self.last / self.first)
+        return across * self.width, (self.high - point.mean) / (self.high - self.low) * self.height
+
+    def time(self, across: float) -> float:
+        """The time at so many pixels."""
+        return float(self.first * (self.last / self.first) ** (across / self.width))
+
+    def mean(self, down: float) -> float:
+        """The mean at so many pixels."""
+        return self.high - down / self.height * (self.high - self.low)
+
+
+class Spot(Struct, frozen=True):
+    """A name beside its point: its left end and its middle, in pixels."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+
+    def overlaps(self, other: Spot, gap: float = 2) -> bool:
+        """Whether two names, each as high as a line, touch."""
+        apart = self.x > other.x + other.width + gap or other.x > self.x + self.width + gap
+        return not apart and abs(self.y - other.y) < _LINE
+
+
+_LINE, _MARK = 14, 9  # pixels: the height of a name, and half the width of a mark with its margin
+
+
+def spots(points: Sequence[Point], front: Sequence[Point], plot: Plot) -> list[Spot]:
+    """Names beside their points, where they touch no other mark or name; a point without room has no name but on hover."""
+    marks = [Spot("", x - _MARK, y, 2 * _MARK) for x, y in map(plot.pixels, points)]
+    placed: list[Spot] = []
+    for at, point in enumerate(points):
+        text = fitting(point.label, 150)
+        width = width_of(text)
+        x, y = plot.pixels(point)
+        after, before, around = x + _MARK + 2, x - _MARK - 2 - width, x - width / 2
+        right, left, above, below = (after, y), (before, y), (around, y - 16), (around, y + 16)
+        corners = [(start, y + down) for down in (-12, 12) for start in (after, before)]
+        # The line goes right from the points on it, and comes from below.
+        sides = [left, above, right, below] if point in front else [right, below, left, above]
+        for start, middle in (*sides, *corners):
+            spot = Spot(text, start, middle, width)
+            others = [*placed, *(mark for place, mark in enumerate(marks) if place != at)]
+            inside = start >= 0 and start + width <= plot.width + 20 and 0 <= middle <= plot.height
+            if inside and not any(spot.overlaps(other) for other in others):
+                placed.append(spot)
+                break
+    return placed
 
 
 def _front_line(front: Sequence[Point], last: float, x: Spec, y: Spec) -> Iterator[Spec]:
@@ -238,15 +320,6 @@ def _front_line(front: Sequence[Point], last: float, x: Spec, y: Spec) -> Iterat
         steps = [*({"time": point.time, "mean": point.mean} for point in front), {"time": last, "mean": front[-1].mean}]
         mark = {"type": "line", "interpolate": "step-after", "color": MUTED, "opacity": 0.5, "aria": False}
         yield {"data": {"values": steps}, "mark": mark, "encoding": {"x": x, "y": y}}
-
-
-def _apart(points: Sequence[Point], room: float) -> dict[Point, float]:
-    """The height of each name: that of its point, or higher if it would overlap the name below."""
-    placed: dict[Point, float] = {}
-    last = -math.inf
-    for point in sorted(points, key=lambda point: point.mean):
-        last = placed[point] = max(point.mean, last + room)
-    return placed
 
 
 # Relevant documents
@@ -281,7 +354,8 @@ def _left_spec(report: BenchmarkReport, judged: int) -> Spec:
     rows = [
         {
             "place": place,
-            "label": show_id(stage.name, 20),
+            "label": fitting(show_id(stage.name), LABELS - 44),
+            "words": _left_in_words(stage),
             "candidates": stage.relevant.candidates,
             "top": stage.relevant.top_ten,
             "counts": f"{stage.relevant.candidates:,} | {stage.relevant.top_ten:,}",
@@ -293,16 +367,13 @@ def _left_spec(report: BenchmarkReport, judged: int) -> Spec:
     pale = bars(len(rows), height) | {"fillOpacity": 0.35, "color": BLUE}
     dark = bars(len(rows), height) | {"color": BLUE}
     layers: list[Spec] = [
-        {"mark": pale, "encoding": {"y": _PLACE, "x": x}},
+        {"mark": named(pale), "encoding": {"y": _PLACE, "x": x} | NAMED},
         {"mark": dark | {"height": dark["height"] / 2}, "encoding": {"y": _PLACE, "x": x | {"field": "top"}}},
         {"mark": rule(), "encoding": {"x": {"datum": judged}}},
-        {
-            "mark": TEXT | {"align": "right", "dx": -10, "limit": _LABELS},
-            "encoding": {"y": _PLACE, "x": {"value": 0}, "text": {"field": "label"}},
-        },
+        labels(LABELS - 44),
         {
             "mark": TEXT | {"align": "left", "dx": 8},
             "encoding": {"y": _PLACE, "x": {"datum": judged}, "text": {"field": "counts"}},
         },
     ]
-    return framed(layers, rows, left=_LABELS - 30, right=80, height=height)
+    return framed(layers, rows, left=LABELS - 30, right=80, height=height)

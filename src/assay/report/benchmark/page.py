@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, MissingMode, ModeResult, PairRecord, SegmentChoice
 from assay.records.model import FindingRecord
+from assay.report.benchmark import words
 from assay.report.benchmark.charts import mode_charts, stage_charts
 from assay.report.benchmark.stages import (
     StageColumn,
@@ -21,7 +22,6 @@ from assay.report.benchmark.stages import (
     verdict_on_stages,
 )
 from assay.report.benchmark.words import (
-    BenchmarkTable,
     benchmark_table,
     choices,
     heading,
@@ -32,21 +32,13 @@ from assay.report.benchmark.words import (
     setting_in_words,
 )
 from assay.report.drawing.charts import draw
-from assay.report.drawing.page import Toned, render_page
-from assay.report.drawing.words import NONE, Facts, where
+from assay.report.drawing.page import render_page
+from assay.report.drawing.tables import Cell, Cells, Column, Table, columns_of, verdict_cell
+from assay.report.drawing.words import NONE, TONES, Facts, from_to, signed, where
 from assay.words import number_of, sentence, show_p
 
-PAIR_HEAD = ("Measure", "Mode", "Difference", "95% interval", "p corrected", "Effect d_z", "Won/tied/lost", "Verdict")
+DIFFERENCE = ("Difference", "95% interval", "Corrected p", "Effect size", "Won/tied/lost")
 _LOWER_CASE = ("ms", "p", "p95")
-_TONES = {"better": "good", "worse": "bad"}
-
-
-class SegmentRow(Struct, frozen=True):
-    """The means of one segment."""
-
-    name: str
-    queries: str
-    cells: tuple[tuple[str, bool], ...]  # mean, and whether it is the best
 
 
 class ModeSheet(Struct, frozen=True):
@@ -67,8 +59,7 @@ class StageSheet(Struct, frozen=True):
     tables: tuple[tuple[StageColumn, ...], ...]
     sentences: tuple[str, ...]
     legend: tuple[str, ...]
-    pair_head: tuple[str, ...]
-    pairs: tuple[tuple[str | Toned, ...], ...]
+    pairs: Table
     moved: tuple[tuple[str, tuple[str, ...]], ...]  # what a stage did to how many queries, and which
 
 
@@ -80,15 +71,14 @@ class BenchmarkPage(Struct, frozen=True):
     created: str
     counts: str
     choices: tuple[str, ...]
-    table: BenchmarkTable
+    table: Table
     legend: tuple[str, ...]
     stages: StageSheet | None  # None if no mode stands on another
     missing: tuple[MissingMode, ...]
-    segments: tuple[tuple[str, tuple[SegmentRow, ...]], ...]  # by segmentation
+    segments: tuple[tuple[str, Table], ...]  # by segmentation
     measure: str
     baseline: str
-    pair_head: tuple[str, ...]
-    pairs: tuple[tuple[str | Toned, ...], ...]
+    pairs: Table
     modes: tuple[ModeSheet, ...]
     collection: Facts
     findings: tuple[FindingRecord, ...]  # most severe first
@@ -111,15 +101,14 @@ def page_of(report: BenchmarkReport) -> BenchmarkPage:
         created=report.created,
         counts=heading(report).partition(": ")[2],
         choices=(first, *others),
-        table=benchmark_table(report),
+        table=_results(report),
         legend=tuple(legend(report)),
         stages=_stages(report) if report.stages else None,
         missing=report.missing,
         segments=tuple(_segments(report)),
         measure=show_id(report.choice.measure),
         baseline=show_id(report.comparison.baseline) if report.comparison else "",
-        pair_head=PAIR_HEAD,
-        pairs=tuple(map(_pair, report.comparison.pairs)) if report.comparison else (),
+        pairs=_pairs(report),
         modes=tuple(_mode(mode, report) for mode in report.modes),
         collection=_collection(report),
         findings=report.findings,
@@ -135,8 +124,7 @@ def _stages(report: BenchmarkReport) -> StageSheet:
         tables=tuple(tuple(map(_headed, columns)) for columns in shown.halves),
         sentences=tuple(stage_sentences(report)),
         legend=tuple(stage_legend(report)),
-        pair_head=(*PAIR_HEAD[:1], "Stage", "Stage before", *PAIR_HEAD[2:]),
-        pairs=tuple(_stage_pair(pair) for stage in report.stages for pair in stage.differences),
+        pairs=_stage_pairs(report),
         moved=tuple(_moved(report)),
     )
 
@@ -145,9 +133,39 @@ def _headed(column: StageColumn) -> StageColumn:
     return column if column.given or column.name in _LOWER_CASE else replace(column, name=sentence(column.name))
 
 
-def _stage_pair(pair: PairRecord) -> tuple[str | Toned, ...]:
-    measure, system, *others = _pair(pair)
-    return (measure, system, show_id(pair.baseline), *others)
+def _pairs(report: BenchmarkReport) -> Table:
+    """The differences from the first mode."""
+    names = ("Mode", "Verdict", "Measure")
+    return Table(
+        columns_of([*names, *DIFFERENCE], names),
+        tuple((*_named(pair), *_difference(pair)) for pair in (report.comparison.pairs if report.comparison else ())),
+        nouns="differences",
+        fixed=2,
+    )
+
+
+def _stage_pairs(report: BenchmarkReport) -> Table:
+    """The differences of each stage from the one before."""
+    names = ("Stage", "Verdict", "Stage before", "Measure")
+    rows = []
+    for pair in (pair for stage in report.stages for pair in stage.differences):
+        system, verdict, measure = _named(pair)
+        rows.append((system, verdict, show_id(pair.baseline), measure, *_difference(pair)))
+    return Table(columns_of([*names, *DIFFERENCE], names), tuple(rows), nouns="differences", fixed=2)
+
+
+def _named(pair: PairRecord) -> Cells:
+    return (show_id(pair.system), verdict_cell(pair.verdict), show_id(pair.measure))
+
+
+def _difference(pair: PairRecord) -> Cells:
+    return (
+        signed(pair.difference),
+        from_to(pair.interval),
+        NONE if pair.p_corrected is None else show_p(pair.p_corrected),
+        NONE if pair.effect_size is None else f"{pair.effect_size:+.2f}",
+        f"{pair.wins:,}/{pair.ties:,}/{pair.losses:,}",
+    )
 
 
 def _moved(report: BenchmarkReport) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -158,38 +176,49 @@ def _moved(report: BenchmarkReport) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield head, tuple(f"{named_query(each)}: {each.before:.4f} to {each.after:.4f}" for each in moved)
 
 
-def _segments(report: BenchmarkReport) -> Iterator[tuple[str, tuple[SegmentRow, ...]]]:
+def _results(report: BenchmarkReport) -> Table:
+    """Measures and times down, modes across, the best mode beside each measure."""
+    found = benchmark_table(report)
+    return Table(
+        columns=(
+            Column("Measure", number=False),
+            Column("Best mode", number=False),
+            *(Column(mode) for mode in found.modes),
+        ),
+        rows=tuple(
+            (row.name, row.best, *(_value_cell(cell) for cell in row.cells)) for row in (*found.rows, *found.times)
+        ),
+        nouns="measures",
+        fixed=2,
+    )
+
+
+def _value_cell(cell: words.Cell) -> Cell:
+    marks = ((cell.mark, f"{TONES[cell.verdict]} mark"),) if cell.verdict else ()
+    return Cell(cell.value, bold=cell.best, marks=marks)
+
+
+def _segments(report: BenchmarkReport) -> Iterator[tuple[str, Table]]:
     names = [mode.name for mode in report.modes]
     for segmentation in dict.fromkeys(each.segmentation for each in report.choice.segments):
         rows = [each for each in report.choice.segments if each.segmentation == segmentation]
-        yield show_id(segmentation), tuple(_segment(each, names) for each in rows)
+        title = show_id(segmentation)
+        columns = (Column(sentence(title), number=False), Column("Queries"), *(Column(show_id(name)) for name in names))
+        yield title, Table(columns, tuple(_segment(each, names) for each in rows), nouns="segments")
 
 
-def _segment(segment: SegmentChoice, modes: list[str]) -> SegmentRow:
-    cells = tuple(
-        (NONE if (mean := segment.means.get(mode)) is None else f"{mean:.4f}", mode in segment.best) for mode in modes
+def _segment(segment: SegmentChoice, modes: list[str]) -> Cells:
+    cells = (
+        Cell(NONE if (mean := segment.means.get(mode)) is None else f"{mean:.4f}", bold=mode in segment.best)
+        for mode in modes
     )
     few = ", too few to rely on" if segment.few else ""
-    return SegmentRow(show_id(segment.segment), f"{segment.queries:,}{few}", cells)
-
-
-def _pair(pair: PairRecord) -> tuple[str | Toned, ...]:
-    interval = NONE if pair.interval is None else f"{pair.interval[0]:+.4f} to {pair.interval[1]:+.4f}"
-    return (
-        show_id(pair.measure),
-        show_id(pair.system),
-        NONE if pair.difference is None else f"{pair.difference:+.4f}",
-        interval,
-        NONE if pair.p_corrected is None else show_p(pair.p_corrected),
-        NONE if pair.effect_size is None else f"{pair.effect_size:+.2f}",
-        f"{pair.wins}/{pair.ties}/{pair.losses}",
-        Toned(pair.verdict, _TONES[pair.verdict]) if pair.verdict in _TONES else pair.verdict,
-    )
+    return (show_id(segment.segment), f"{segment.queries:,}{few}", *cells)
 
 
 def _mode(mode: ModeResult, report: BenchmarkReport) -> ModeSheet:
     settings = [
-        (name.replace("_", " "), words) for name, value in mode.settings.items() if (words := setting_in_words(value))
+        (name.replace("_", " "), said) for name, value in mode.settings.items() if (said := setting_in_words(value))
     ]
     timing = report.timing.get(mode.name)
     facts = [
@@ -204,7 +233,7 @@ def _mode(mode: ModeResult, report: BenchmarkReport) -> ModeSheet:
         )
         if timing.index_seconds is not None:
             facts.append(("indexing", f"{timing.index_seconds:.1f} s"))
-    shown = tuple((show_id(name), show_id(words, 300)) for name, words in facts)
+    shown = tuple((show_id(name), show_id(said, 300)) for name, said in facts)
     return ModeSheet(mode_name(mode), mode.status or "", shown, f"{mode.report}/EvaluationReport.html", mode.run.path)
 
 

@@ -38,6 +38,9 @@ TONES = {"better": "good", "worse": "bad"}
 DASH = "-"
 MOST_BOOTSTRAPPED = 25  # simultaneous intervals; with more, fewer than ten resamples lie beyond each end
 MOST_LINES = 12  # of each kind, with one line per pair and measure
+COLUMNS = (
+    "w/t/l: queries won, tied and lost. d_z: mean difference over the standard deviation of the differences (Cohen)."
+)
 RUNS_ALIKE = (
     "Means over queries, first 100 documents: rank-biased overlap (1 = identical rankings; the first ten ranks carry 86% "
     "of the weight) and Kendall's tau over the documents that both runs have there."
@@ -202,6 +205,12 @@ def meaning_of_marks(comparison: Comparison) -> str:
 
 
 def notes_of(comparison: Comparison) -> Iterator[str]:
+    """The method, the caveats and the coverage of each run, one sentence or two each."""
+    yield from remarks_of(comparison)
+    yield from (f"{run}: {coverage}" for run, coverage in coverages_of(comparison))
+
+
+def remarks_of(comparison: Comparison) -> Iterator[str]:
     """The method and the caveats, one sentence or two each."""
     study = comparison.study
     drawn = _drawn(comparison.tests)
@@ -211,7 +220,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         f"({comparison.family} {noun_for(comparison.family, 'comparison')}: pairs x measures); alpha {study.alpha:g}."
     )
     yield from _overall(comparison)
-    yield "w/t/l: queries won, tied and lost. d_z: mean difference over the standard deviation of the differences (Cohen)."
+    yield COLUMNS
     yield f"The 95% intervals ({study.interval}) {_hold(study)}."
     if study.simultaneous and study.interval != "t" and comparison.family > MOST_BOOTSTRAPPED:
         yield (
@@ -286,7 +295,7 @@ def _hold(study: Study) -> str:
 
 
 def _conditions(comparison: Comparison) -> Iterator[str]:
-    """The rules for all runs, and the coverage of each run."""
+    """The rules for all runs."""
     if comparison.evaluations:
         first = comparison.evaluations[0]
         yield conventions_in_words(first.rules, first.like)
@@ -294,9 +303,12 @@ def _conditions(comparison: Comparison) -> Iterator[str]:
             yield f"Judges: {agreement_in_words(first.coverage.agreement)}"
         if first.doubt:
             yield sentence(first.doubt)
-        for evaluation in comparison.evaluations:
-            coverage = coverage_in_words(evaluation.coverage, evaluation.rules, evaluation.requests)
-            yield f"{show_id(evaluation.run)}: {coverage}"
+
+
+def coverages_of(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """Each run and its coverage in words."""
+    for evaluation in comparison.evaluations:
+        yield show_id(evaluation.run), coverage_in_words(evaluation.coverage, evaluation.rules, evaluation.requests)
 
 
 # Segments

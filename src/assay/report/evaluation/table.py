@@ -13,6 +13,7 @@ from assay.errors import show_id
 from assay.evaluation import Coverage, Evaluation
 from assay.judges import Agreement
 from assay.measures import Request
+from assay.measures.arithmetic import within
 from assay.rules import Rules
 from assay.words import noun_for, sentence
 
@@ -172,7 +173,7 @@ def _weighted_rows(evaluation: Evaluation) -> Iterator[WeightedRow]:
     means, weighted = evaluation.mean(), evaluation.weighted()
     for request, column in zip(evaluation.requests, evaluation.values.T, strict=True):
         if request.label in weighted:
-            interval = mean_interval(column)
+            interval = within(mean_interval(column), request.measure.definition.bounds)
             yield WeightedRow(evaluation.run, request, means[request.label], interval, weighted[request.label])
 
 
