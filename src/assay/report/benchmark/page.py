@@ -32,13 +32,13 @@ from assay.report.benchmark.words import (
     setting_in_words,
 )
 from assay.report.drawing.charts import draw
-from assay.report.drawing.page import Toned, render_page
-from assay.report.drawing.words import NONE, Facts, where
+from assay.report.drawing.page import render_page
+from assay.report.drawing.tables import Cells, Table, columns_of, verdict_cell
+from assay.report.drawing.words import NONE, Facts, from_to, signed, where
 from assay.words import number_of, sentence, show_p
 
-PAIR_HEAD = ("Measure", "Mode", "Difference", "95% interval", "p corrected", "Effect d_z", "Won/tied/lost", "Verdict")
+DIFFERENCE = ("Difference", "95% interval", "Corrected p", "Effect size", "Won/tied/lost")
 _LOWER_CASE = ("ms", "p", "p95")
-_TONES = {"better": "good", "worse": "bad"}
 
 
 class SegmentRow(Struct, frozen=True):
@@ -67,8 +67,7 @@ class StageSheet(Struct, frozen=True):
     tables: tuple[tuple[StageColumn, ...], ...]
     sentences: tuple[str, ...]
     legend: tuple[str, ...]
-    pair_head: tuple[str, ...]
-    pairs: tuple[tuple[str | Toned, ...], ...]
+    pairs: Table
     moved: tuple[tuple[str, tuple[str, ...]], ...]  # what a stage did to how many queries, and which
 
 
@@ -87,8 +86,7 @@ class BenchmarkPage(Struct, frozen=True):
     segments: tuple[tuple[str, tuple[SegmentRow, ...]], ...]  # by segmentation
     measure: str
     baseline: str
-    pair_head: tuple[str, ...]
-    pairs: tuple[tuple[str | Toned, ...], ...]
+    pairs: Table
     modes: tuple[ModeSheet, ...]
     collection: Facts
     findings: tuple[FindingRecord, ...]  # most severe first
@@ -118,8 +116,7 @@ def page_of(report: BenchmarkReport) -> BenchmarkPage:
         segments=tuple(_segments(report)),
         measure=show_id(report.choice.measure),
         baseline=show_id(report.comparison.baseline) if report.comparison else "",
-        pair_head=PAIR_HEAD,
-        pairs=tuple(map(_pair, report.comparison.pairs)) if report.comparison else (),
+        pairs=_pairs(report),
         modes=tuple(_mode(mode, report) for mode in report.modes),
         collection=_collection(report),
         findings=report.findings,
@@ -135,8 +132,7 @@ def _stages(report: BenchmarkReport) -> StageSheet:
         tables=tuple(tuple(map(_headed, columns)) for columns in shown.halves),
         sentences=tuple(stage_sentences(report)),
         legend=tuple(stage_legend(report)),
-        pair_head=(*PAIR_HEAD[:1], "Stage", "Stage before", *PAIR_HEAD[2:]),
-        pairs=tuple(_stage_pair(pair) for stage in report.stages for pair in stage.differences),
+        pairs=_stage_pairs(report),
         moved=tuple(_moved(report)),
     )
 
@@ -145,9 +141,39 @@ def _headed(column: StageColumn) -> StageColumn:
     return column if column.given or column.name in _LOWER_CASE else replace(column, name=sentence(column.name))
 
 
-def _stage_pair(pair: PairRecord) -> tuple[str | Toned, ...]:
-    measure, system, *others = _pair(pair)
-    return (measure, system, show_id(pair.baseline), *others)
+def _pairs(report: BenchmarkReport) -> Table:
+    """The differences from the first mode."""
+    names = ("Mode", "Verdict", "Measure")
+    return Table(
+        columns_of([*names, *DIFFERENCE], names),
+        tuple((*_named(pair), *_difference(pair)) for pair in (report.comparison.pairs if report.comparison else ())),
+        nouns="differences",
+        fixed=2,
+    )
+
+
+def _stage_pairs(report: BenchmarkReport) -> Table:
+    """The differences of each stage from the one before."""
+    names = ("Stage", "Verdict", "Stage before", "Measure")
+    rows = []
+    for pair in (pair for stage in report.stages for pair in stage.differences):
+        system, verdict, measure = _named(pair)
+        rows.append((system, verdict, show_id(pair.baseline), measure, *_difference(pair)))
+    return Table(columns_of([*names, *DIFFERENCE], names), tuple(rows), nouns="differences", fixed=2)
+
+
+def _named(pair: PairRecord) -> Cells:
+    return (show_id(pair.system), verdict_cell(pair.verdict), show_id(pair.measure))
+
+
+def _difference(pair: PairRecord) -> Cells:
+    return (
+        signed(pair.difference),
+        from_to(pair.interval),
+        NONE if pair.p_corrected is None else show_p(pair.p_corrected),
+        NONE if pair.effect_size is None else f"{pair.effect_size:+.2f}",
+        f"{pair.wins:,}/{pair.ties:,}/{pair.losses:,}",
+    )
 
 
 def _moved(report: BenchmarkReport) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -171,20 +197,6 @@ def _segment(segment: SegmentChoice, modes: list[str]) -> SegmentRow:
     )
     few = ", too few to rely on" if segment.few else ""
     return SegmentRow(show_id(segment.segment), f"{segment.queries:,}{few}", cells)
-
-
-def _pair(pair: PairRecord) -> tuple[str | Toned, ...]:
-    interval = NONE if pair.interval is None else f"{pair.interval[0]:+.4f} to {pair.interval[1]:+.4f}"
-    return (
-        show_id(pair.measure),
-        show_id(pair.system),
-        NONE if pair.difference is None else f"{pair.difference:+.4f}",
-        interval,
-        NONE if pair.p_corrected is None else show_p(pair.p_corrected),
-        NONE if pair.effect_size is None else f"{pair.effect_size:+.2f}",
-        f"{pair.wins}/{pair.ties}/{pair.losses}",
-        Toned(pair.verdict, _TONES[pair.verdict]) if pair.verdict in _TONES else pair.verdict,
-    )
 
 
 def _mode(mode: ModeResult, report: BenchmarkReport) -> ModeSheet:

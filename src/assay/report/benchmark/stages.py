@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, ModeTiming, MovedQuery, PairRecord, StageRecord, StageVerdict
-from assay.report.benchmark.words import MARKS, listed, milliseconds, mode_name
-from assay.report.drawing.words import NONE
+from assay.report.benchmark.words import listed, milliseconds, mode_name
+from assay.report.drawing.words import MARKS, NONE
 from assay.words import number_of, plural, show_p
 
 MATTERS = "•"  # at a measure that matters at the stage

@@ -8,10 +8,9 @@ from msgspec import Struct
 
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, ModeResult, ModeTiming, SegmentChoice, StageRecord
-from assay.report.drawing.words import NONE
+from assay.report.drawing.words import MARKS, NONE
 from assay.words import number_of
 
-MARKS = {"better": "▲", "worse": "▼"}  # than the first mode, significantly
 REPAIRED = "order from repair"
 TIME_ROW, SLOW_ROW = "ms per query", "ms, 95th percentile"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -9,26 +10,31 @@ from msgspec import Struct
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
 from assay.comparison.pairs import PairResult, higher_is_better
-from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
-from assay.report.comparison import words
+from assay.report.comparison import tables, words
 from assay.report.comparison.charts import charts_of
 from assay.report.drawing import page
 from assay.report.drawing.charts import draw
-from assay.report.drawing.page import Toned
+from assay.report.drawing.tables import Table
+from assay.report.drawing.words import from_to, signed, unsigned
+from assay.words import number_of, plural
 
-DOCUMENTS = 30  # of a query that moved
+MOST_NAMED = 4  # systems in the heading
 
 
-Cells = tuple[str | Toned, ...]
+class AgreementSheet(Struct, frozen=True):
+    """How far runs or measures agree."""
+
+    title: str
+    table: Table
+    meaning: str
 
 
 class SegmentTable(Struct, frozen=True):
     """The table of one segmentation."""
 
     title: str
-    head: tuple[str, ...]
-    rows: tuple[Cells, ...]
+    table: Table
     notes: tuple[str, ...]
 
 
@@ -41,7 +47,7 @@ class ShownMove(Struct, frozen=True):
     tone: str
     values: str
     depth: int
-    rows: tuple[Cells, ...]
+    documents: Table
 
 
 class ShownMoves(Struct, frozen=True):
@@ -57,18 +63,15 @@ class ComparisonPage(Struct, frozen=True):
     title: str
     lede: str  # the result in one sentence
     warnings: tuple[str, ...]
-    measures: tuple[str, ...]
-    systems: tuple[tuple[str, str, list[words.Mark]], ...]
+    systems: Table
     meaning: str
-    pair_head: tuple[str, ...]
-    pairs: tuple[Cells, ...]
-    weighted_head: tuple[str, ...]
-    weighted: tuple[Cells, ...]  # empty without weights
+    differences: str  # heading of the pairs
+    pairs: Table
+    weighted: Table | None  # None without weights
     segments: tuple[SegmentTable, ...]
-    move_head: tuple[str, ...]
     moves: tuple[ShownMoves, ...]
     moves_left: str  # note that there are more
-    agreement: tuple[words.AgreementTable, ...]
+    agreement: tuple[AgreementSheet, ...]
     notes: tuple[str, ...]
 
 
@@ -80,37 +83,43 @@ def render_page(comparison: Comparison) -> str:
 
 def page_of(comparison: Comparison) -> ComparisonPage:
     """The page without the charts."""
-    letters = words.letters_of(comparison)
+    baseline = tables.only_baseline(comparison)
     return ComparisonPage(
         title=_title(comparison),
         lede=lede_of(comparison),
         warnings=tuple(
             words.paradox_of(paradox) for found in comparison.segments for paradox in words.sure_paradoxes(found)
         ),
-        measures=tuple(show_id(measure) for measure in comparison.scores.measures),
-        systems=tuple(
-            (show_id(system), letters.get(system, ""), marks) for system, marks in words.marks_of(comparison)
+        systems=tables.systems_table(comparison),
+        meaning=tables.meaning_of_marks(comparison),
+        differences="Differences" if baseline is None else f"Differences from {show_id(baseline)}",
+        pairs=tables.pairs_table(comparison),
+        weighted=tables.weighted_table(comparison),
+        segments=tuple(
+            SegmentTable(
+                words.title_of(found),
+                tables.segment_table(found, comparison),
+                tuple(words.segment_notes(found, comparison.study)),
+            )
+            for found in comparison.segments
         ),
-        meaning=words.meaning_of_marks(comparison),
-        pair_head=tuple(words.head_of(comparison)),
-        pairs=tuple(_pair_row(pair, comparison) for pair in comparison.pairs),
-        weighted_head=words.WEIGHTED_HEAD,
-        weighted=tuple(_weighted_row(pair) for pair in comparison.pairs if pair.weighted is not None),
-        segments=tuple(_segment_table(found, comparison) for found in comparison.segments),
-        move_head=("Change", "Rank", "Grade", "Document", *(["Text"] if comparison.documents else [])),
         moves=tuple(_moves(comparison)),
         moves_left=words.moves_left(comparison),
-        agreement=tuple(words.agreement_of(comparison)),
+        agreement=tuple(
+            AgreementSheet(alike.title, tables.agreement_table(alike), alike.meaning)
+            for alike in words.agreement_of(comparison)
+        ),
         notes=tuple(words.notes_of(comparison)),
     )
 
 
 def _title(comparison: Comparison) -> str:
-    baselines = dict.fromkeys(pair.baseline for pair in comparison.pairs)
-    others = [system for system in comparison.scores.systems if system not in baselines]
-    if comparison.study.all_pairs or not others:
-        return ", ".join(map(show_id, comparison.scores.systems))
-    return f"{', '.join(map(show_id, others))} against {', '.join(map(show_id, baselines))}"
+    systems, baseline = comparison.scores.systems, tables.only_baseline(comparison)
+    if baseline is None:
+        return ", ".join(map(show_id, systems)) if len(systems) <= MOST_NAMED else f"{len(systems):,} systems"
+    others = [system for system in systems if system != baseline]
+    named = ", ".join(map(show_id, others)) if len(others) <= MOST_NAMED else f"{len(others):,} systems"
+    return f"{named} against {show_id(baseline)}"
 
 
 def lede_of(comparison: Comparison) -> str:
@@ -120,13 +129,19 @@ def lede_of(comparison: Comparison) -> str:
         (pair,) = pairs
         return (
             f"By {show_id(pair.measure)}, {show_id(pair.system)} against {show_id(pair.baseline)}: {pair.verdict} "
-            f"({words.signed(pair.difference)}, 95% interval {words.interval_of(pair.interval)}, "
+            f"({signed(pair.difference)}, 95% interval {from_to(pair.interval)}, "
             f"corrected p {words.p_of(pair.p_corrected)}, {pair.queries:,} queries).{_weighted_lede(pair)}"
         )
-    counts = {verdict: sum(pair.verdict == verdict for pair in pairs) for verdict in ("better", "worse")}
+    over = f"{show_id(pairs[0].measure)} over {number_of(max(pair.queries for pair in pairs), 'query')}"
+    counts = Counter(pair.verdict for pair in pairs)
+    baseline = tables.only_baseline(comparison)
+    if baseline is None:
+        sure = counts["better"] + counts["worse"]
+        return f"{sure:,} of {number_of(len(pairs), 'pair')} of systems {plural('{differs|differ}', sure)} significantly by {over}."
+    better, worse = counts["better"], counts["worse"]
     return (
-        f"By {show_id(pairs[0].measure)} over {max(pair.queries for pair in pairs):,} queries: significantly better in "
-        f"{counts['better']} of {len(pairs)} comparisons and worse in {counts['worse']}, after correction."
+        f"{better:,} of {number_of(len(pairs), 'system')} {plural('{is|are}', better)} significantly better than "
+        f"{show_id(baseline)} by {over}; {worse:,} {plural('{is|are}', worse)} worse."
     )
 
 
@@ -135,31 +150,8 @@ def _weighted_lede(pair: PairResult) -> str:
     if found is None:
         return ""
     return (
-        f" Weighted: {found.verdict} ({words.signed(found.difference)}, 95% interval {words.interval_of(found.interval)}, "
+        f" Weighted: {found.verdict} ({signed(found.difference)}, 95% interval {from_to(found.interval)}, "
         f"corrected p {words.p_of(found.p_corrected)})."
-    )
-
-
-def _pair_row(pair: PairResult, comparison: Comparison) -> Cells:
-    *cells, verdict = words.cells_of(pair, comparison)
-    return (*cells, _toned(verdict))
-
-
-def _weighted_row(pair: PairResult) -> Cells:
-    *cells, verdict = words.weighted_cells_of(pair)
-    return (*cells, _toned(verdict))
-
-
-def _toned(verdict: str) -> str | Toned:
-    return Toned(verdict, words.TONES[verdict]) if verdict in words.TONES else verdict
-
-
-def _segment_table(found: SegmentComparison, comparison: Comparison) -> SegmentTable:
-    return SegmentTable(
-        words.title_of(found),
-        words.SEGMENT_HEAD,
-        tuple((*cells, _toned(verdict), best) for *cells, verdict, best in words.segment_rows(found, comparison)),
-        tuple(words.segment_notes(found, comparison.study)),
     )
 
 
@@ -171,29 +163,13 @@ def _moves(comparison: Comparison) -> Iterator[ShownMoves]:
         yield ShownMoves(title, tuple(_move(move, tone, comparison) for move, tone in toned))
 
 
-def _about(doc: str, comparison: Comparison) -> list[Toned]:
-    """A cell with the text of a document, if there is a corpus."""
-    return [Toned(show_id(comparison.documents.get(doc, ""), 200), "wide")] if comparison.documents else []
-
-
 def _move(move: Move, tone: str, comparison: Comparison) -> ShownMove:
-    rows: list[Cells] = [
-        (
-            kind,
-            words.place_of(place),
-            words.grade_of(place),
-            show_id(place.doc, page.ID),
-            *_about(place.doc, comparison),
-        )
-        for kind, places in words.changes_of(move).items()
-        for place in places
-    ]
     return ShownMove(
         show_id(move.query, page.ID),
         show_id(comparison.texts.get(move.query, ""), 300),
-        words.signed(move.difference),
+        signed(move.difference),
         tone,
-        f"{words.value_of(move.before)} to {words.value_of(move.after)}",
+        f"{unsigned(move.before)} to {unsigned(move.after)}",
         move.depth,
-        tuple(rows[:DOCUMENTS]),
+        tables.documents_table(move, comparison),
     )

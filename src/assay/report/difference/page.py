@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -12,6 +12,8 @@ from assay.report.difference import words
 from assay.report.difference.charts import charts_of
 from assay.report.drawing import page
 from assay.report.drawing.charts import draw
+from assay.report.drawing.tables import MOST_QUERIES, Cells, Table, columns_of
+from assay.words import number_of, sentence
 
 DOCUMENTS = 30  # of a query, for each kind
 
@@ -19,9 +21,10 @@ DOCUMENTS = 30  # of a query, for each kind
 class ShownQuery(Struct, frozen=True):
     """A query, formatted for the page."""
 
+    key: str  # of its row in the table of queries
     query: str
     summary: str
-    rows: tuple[tuple[str, ...], ...]  # its documents
+    documents: Table
 
 
 class DiffPage(Struct, frozen=True):
@@ -30,12 +33,9 @@ class DiffPage(Struct, frozen=True):
     title: str
     lede: str
     answer: tuple[str, ...]  # the rest of it
-    figure_head: tuple[str, ...]
-    figures: tuple[tuple[str, ...], ...]
+    figures: Table
     counts: tuple[str, ...]
-    query_head: tuple[str, ...]
-    queries: tuple[tuple[str, ...], ...]
-    document_head: tuple[str, ...]
+    queries: Table
     documents: tuple[ShownQuery, ...]
     not_shown: str
     notes: tuple[str, ...]
@@ -48,40 +48,69 @@ def render_page(diff: RunDiff, shown: int) -> str:
 
 
 def page_of(diff: RunDiff, shown: int) -> DiffPage:
-    """The page without the charts."""
+    """The page without the charts; `shown` queries have their documents."""
     lede, *rest = words.answer_of(diff)
-    queries = words.changed_queries(diff)[:shown]
+    changed = words.changed_queries(diff)
     return DiffPage(
         title=words.title_of(diff),
         lede=lede,
         answer=tuple(rest),
-        figure_head=words.FIGURES_HEAD,
-        figures=tuple(figure.cells for figure in words.figures_of(diff)),
-        counts=tuple(words.counts_of(diff)),
-        query_head=(*words.query_head(diff), "entered", "left"),
-        queries=tuple(
-            (*words.query_cells(query), f"{len(query.entered):,}", f"{len(query.left):,}") for query in queries
+        figures=Table(
+            columns_of([sentence(name) for name in words.FIGURES_HEAD]),
+            tuple(figure.cells for figure in words.figures_of(diff)),
         ),
-        document_head=("Change", "Ranks", *(["Grade"] if diff.unjudged is not None else []), "Document"),
-        documents=tuple(_query(query, diff) for query in queries if query.entered or query.left),
-        not_shown=words.not_shown(diff, shown) if shown else "",
+        counts=tuple(words.counts_of(diff)),
+        queries=_queries(diff, changed, shown),
+        documents=tuple(_query(query, diff, at) for at, query in enumerate(changed[:shown]) if _has_documents(query)),
+        not_shown=words.documents_not_shown(diff, shown) if shown else "",
         notes=tuple(words.notes_of(diff)),
     )
 
 
-def _query(query: QueryDiff, diff: RunDiff) -> ShownQuery:
+def _queries(diff: RunDiff, changed: Sequence[QueryDiff], shown: int) -> Table:
+    """All queries that changed; those shown with their documents open."""
+    first, *others = words.query_head(diff)
+    here = changed[:MOST_QUERIES]
+    return Table(
+        columns=columns_of([sentence(first), *others, "Entered", "Left"]),
+        rows=tuple((*words.query_cells(query), f"{len(query.entered):,}", f"{len(query.left):,}") for query in here),
+        nouns="queries",
+        opens=tuple(str(at) if at < shown and _has_documents(query) else "" for at, query in enumerate(here)),
+        left_out=(
+            f"Only the worst {MOST_QUERIES:,} of {len(changed):,} changed queries are here; --format json has all."
+            if len(changed) > MOST_QUERIES
+            else ""
+        ),
+    )
+
+
+def _has_documents(query: QueryDiff) -> bool:
+    return bool(query.entered or query.left)
+
+
+def _query(query: QueryDiff, diff: RunDiff, at: int) -> ShownQuery:
     first = diff.cutoffs[0].cutoff
     summary = (
         f"overlap@{first} {words.value_of(query.overlap[0])}, {len(query.entered):,} entered, {len(query.left):,} left"
     )
-    return ShownQuery(show_id(query.query, page.ID), summary, tuple(_documents(query, diff)))
+    names = ("Change", "Ranks", *(["Grade"] if diff.unjudged is not None else []), "Document")
+    rows = tuple(_documents(query, diff))
+    left = len(query.entered) + len(query.left) - len(rows)
+    return ShownQuery(
+        str(at),
+        show_id(query.query, page.ID),
+        summary,
+        Table(
+            columns_of(names, names),
+            rows,
+            nouns="documents",
+            left_out=f"{number_of(left, 'more document')} entered or left." if left else "",
+        ),
+    )
 
 
-def _documents(query: QueryDiff, diff: RunDiff) -> Iterator[tuple[str, ...]]:
-    for kind, places in (("entered", query.entered), ("left", query.left)):
+def _documents(query: QueryDiff, diff: RunDiff) -> Iterator[Cells]:
+    for kind, places in (("Entered", query.entered), ("Left", query.left)):
         for place in places[:DOCUMENTS]:
             grade = [words.grade_of(place, diff)] if diff.unjudged is not None else []
             yield (kind, words.place_of(place, diff.settings.depth), *grade, show_id(place.doc, page.ID))
-        if len(places) > DOCUMENTS:
-            rest = [""] if diff.unjudged is not None else []
-            yield (kind, "", *rest, f"{len(places) - DOCUMENTS:,} more")

@@ -283,6 +283,16 @@ def not_shown(diff: RunDiff, shown: int) -> str:
     )
 
 
+def documents_not_shown(diff: RunDiff, shown: int) -> str:
+    """A note on a page if the documents of some changed queries are not shown."""
+    total = len(changed_queries(diff))
+    return (
+        f"Showing the documents of {shown:,} of {total:,} changed queries; --worst shows more, --format json has all."
+        if total > shown
+        else ""
+    )
+
+
 def notes_of(diff: RunDiff) -> Iterator[str]:
     """What the numbers mean, in a few lines."""
     one, other = names_of(diff)

@@ -15,10 +15,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from assay.errors import for_terminal, show_id
 from assay.report.drawing.charts import Drawings
+from assay.report.drawing.tables import rows_of
 from assay.report.drawing.vega import COLOURS
 
 if TYPE_CHECKING:
@@ -29,22 +28,14 @@ ID = 80  # characters of an id
 _JSON_ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 
 
-class Toned(Struct, frozen=True):
-    """A table cell with a colour."""
-
-    words: str
-    tone: str
-
-
-def render_page(template: str, drawings: Drawings, *, script: str = "", data: Any = None, **context: Any) -> str:
+def render_page(template: str, drawings: Drawings, *, data: Any = None, **context: Any) -> str:
     """Render a template as a complete page.
 
-    `drawings` are the charts from `draw`; `script` names a file next to the template, which reads `data` as JSON
-    from the element with the id data.
+    `drawings` are the charts from `draw`; the script reads `data` as JSON from the element with the id data.
     """
     from markupsafe import Markup
 
-    style, code = style_sheet(), template_text(script) if script else ""
+    style, code = style_sheet(), template_text("report.js")
     return (
         environment()
         .get_template(template)
@@ -54,7 +45,7 @@ def render_page(template: str, drawings: Drawings, *, script: str = "", data: An
             policy=Markup(_policy(code, style)),
             style=Markup(style),
             script=Markup(code),
-            data=Markup(script_json(data)),
+            data=Markup("" if data is None else script_json(data)),
             **context,
         )
     )
@@ -76,6 +67,7 @@ def environment() -> Environment:
     )
     environment.filters["id"] = lambda text: show_id(text, ID)
     environment.filters["as_json"] = lambda data: Markup(script_json(data))
+    environment.filters["rows_of"] = rows_of
     environment.filters["whole"] = lambda text: escape(for_terminal(text))  # lines to be copied or edited: never cut
     return environment
 
@@ -103,9 +95,8 @@ def style_sheet() -> str:
 
 
 def _policy(script: str, style: str) -> str:
-    """The content security policy: at most one script, one style sheet, nothing else."""
-    scripts = f"script-src '{_hash(script)}'; " if script else ""
-    return f"default-src 'none'; {scripts}style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
+    """The content security policy: one script, one style sheet, nothing else."""
+    return f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:
