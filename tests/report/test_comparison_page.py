@@ -15,6 +15,7 @@ from assay.report.comparison.charts import charts_of
 from assay.report.comparison.documents import render_markdown
 from assay.report.comparison.page import lede_of, page_of
 from assay.report.drawing.charts import draw
+from assay.report.drawing.tables import Cell
 from report.pages import Page
 from report.samples import HOSTILE
 
@@ -42,13 +43,15 @@ def test_the_page_says_the_verdict_first():
 
     assert "hybrid against bm25" == found.title
     assert (
-        "By RR, hybrid against bm25: better (+0.3333, 95% interval +0.2317 +0.4350, corrected p <0.0001, 24 queries)."
+        "By RR, hybrid against bm25: better (+0.3333, 95% interval +0.2317 to +0.4350, corrected p <0.0001, 24 queries)."
         == (lede_of(comparison()))
     )
-    assert ["RR", "bm25", "hybrid", "0.8333"] == list(found.pairs[0][:4])
+    assert ["System", "Verdict", "Measure", "Mean"] == [column.name for column in found.pairs.columns[:4]]
+    assert ("hybrid", Cell("better", "good"), "RR", "0.8333") == found.pairs.rows[0][:4]
+    assert (2, 2) == (found.systems.fixed, found.pairs.fixed)
     assert 2 == len(found.moves)
     assert ["Agreement between runs", "Agreement between measures"] == [alike.title for alike in found.agreement]
-    assert "100%" == found.agreement[0].rows[0][2]
+    assert "100%" == found.agreement[0].table.rows[0][2]
 
 
 def test_markdown_says_how_alike_they_are_where_it_was_asked_for():

@@ -38,12 +38,14 @@ def test_the_page_says_what_changed_first():
     assert found.answer[0].startswith(
         "RR: 0.3333 lost (95% interval 0.1300 to 0.5367), from 1.0000 to 0.6667; 8 queries"
     )
-    assert ("q0", "1.0000", "0.5000", "0.5000") == found.queries[0][:4]
-    assert ("entered", ">100 → 1", "unjudged", "d3") == found.documents[0].rows[0]
-    assert ("left", "1 → >100", "grade 1", "d1") == found.documents[0].rows[1]
-    assert (3, "Showing 3 of 8 changed queries; --worst shows more, --format json has all.") == (
-        len(found.queries),
-        found.not_shown,
+    assert 8 == len(found.queries.rows)
+    assert ("q0", "1.0000", "0.5000", "0.5000") == found.queries.rows[0][:4]
+    assert ("Entered", ">100 → 1", "unjudged", "d3") == found.documents[0].documents.rows[0]
+    assert ("Left", "1 → >100", "grade 1", "d1") == found.documents[0].documents.rows[1]
+    assert ["0", "1", "2", *[""] * 5] == list(found.queries.opens)
+    assert ["0", "1", "2"] == [query.key for query in found.documents]
+    assert (
+        "Showing the documents of 3 of 8 changed queries; --worst shows more, --format json has all." == found.not_shown
     )
 
 

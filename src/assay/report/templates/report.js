@@ -97,9 +97,11 @@
 
     function inWords(from, count, total) {
       if (total === 0) return `No ${nouns} match.`;
-      const all = total === rows.length ? "" : `, of ${counted(rows.length)} in all`;
+      const whole = count === total; // one page
+      const all = total === rows.length ? "" : whole ? ` of ${counted(rows.length)}` : `, of ${counted(rows.length)} in all`;
       const ways = isNumber[state.column] ? ["lowest first", "highest first"] : ["A to Z", "Z to A"];
       const order = state.column < 0 ? "" : `, by ${names[state.column]}, ${ways[Number(state.descending)]}`;
+      if (whole) return `${counted(total)}${all} ${nouns}${order}`;
       return `${counted(from + 1)} to ${counted(from + count)} of ${counted(total)} ${nouns}${all}${order}`;
     }
 
