@@ -361,7 +361,7 @@ def test_the_page_is_one_file_that_asks_nothing_of_the_network():
     assert [] == page.values_of("src")
     assert {"#", "e", "r"} == {link[0] for link in page.values_of("href")}  # parts, evaluations/..., runs/...
     assert any("default-src 'none'" in value for value in page.values_of("content"))
-    assert [] == [tag for tag in page.tags if tag[0] == "script"]
+    assert [("script",)] == [tag for tag in page.tags if tag[0] == "script"]
 
 
 @pytest.mark.parametrize("name", [HOSTILE, "a\u202eb", "é" * 500, "`x` *y* _z_ [a](b)"])
@@ -371,7 +371,7 @@ def test_names_are_data_everywhere(name):
     files = benchmark_files(hostile)
     page = Page(files["BenchmarkReport.html"])
 
-    assert "script" not in {tag[0] for tag in page.tags}
+    assert 1 == [tag[0] for tag in page.tags].count("script")
     of_findings = {"article", "code", "h4", "/article", "/code", "/h4", "/strong"}
     assert {tag[0] for tag in page.tags} <= {tag[0] for tag in plain.tags} | of_findings
     for text in (render_text(hostile), files["BenchmarkComparison.md"], files["BenchmarkReport.html"]):

@@ -11,12 +11,11 @@ from xml.etree import ElementTree
 import pytest
 from msgspec.structs import replace
 
-from assay.errors import show_id
 from assay.report.drawing import charts
 from assay.report.drawing.charts import Drawings
-from assay.report.drawing.vega import COLOURS, span
+from assay.report.drawing.vega import COLOURS, SERIES, span
 from assay.report.evaluation.charts import charts_of, draw_charts
-from assay.report.evaluation.specs import _apart, _outline, bins_of
+from assay.report.evaluation.specs import _apart, _outline, _parts_of, bins_of
 from report.samples import CURVES, HOSTILE, hostile_report, large_report, measure, report, some_queries
 
 ALL = ["distribution", "per-query", "at-cutoff", "precision-recall", "first-relevant"]
@@ -59,9 +58,42 @@ def test_a_drawing_can_only_be_looked_at(text):
 
 def test_ids_of_a_few_queries_are_text():
     svg = drawn(report(queries={"<b>&": (0.5,) * 4, "caf\udce9": (0.25,) * 4}))["per-query"]
-    texts = [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+    texts = [element.tail for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")]
 
     assert {"<b>&", "caf\\xe9"} <= set(texts)
+
+
+def test_each_mark_is_named_on_hover():
+    some = report(queries={"camping tent 4 person": (0.5,) * 4, "q2": (0.25,) * 4})
+    titles = {
+        name: [each.text for each in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")]
+        for name, svg in drawn(some).items()
+    }
+
+    assert ["camping tent 4 person: 0.5000", "q2: 0.2500"] == titles["per-query"][:2]
+    assert ["0.2 to 0.3: 1 query", "0.5 to 0.6: 1 query"] == titles["distribution"]
+    assert "precision 0.7100 at recall 0.1" in titles["precision-recall"]
+    assert "rank 4-10: 9 queries (18%)" in titles["first-relevant"]
+    assert "nDCG@10: 0.4833" in titles["at-cutoff"]
+
+
+def test_a_line_of_many_queries_names_them_all():
+    parts = _parts_of([(f"q{at}", 1 - at / 250) for at in range(250)])
+
+    assert [(0, 3), (3, 6)] == [(part["query"], part["to"]) for part in parts[:2]]
+    assert "q0 and the next 2 queries: 1.0000 to 0.9920" == parts[0]["words"]
+    assert (249, 250, "q249: 0.0040") == (parts[-1]["query"], parts[-1]["to"], parts[-1]["words"])
+
+
+def test_systems_have_twelve_looks():
+    assert (
+        12
+        == len(SERIES)
+        == len({look.colour for look in SERIES})
+        == len({(look.shape, look.dashes[0], look.colour) for look in SERIES})
+    )
+    assert {look.colour for look in SERIES} <= set(COLOURS.values())
+    assert 6 == len({look.shape for look in SERIES[:6]})
 
 
 def test_equal_ids_once_they_are_cut_have_a_bar_each():
@@ -69,7 +101,7 @@ def test_equal_ids_once_they_are_cut_have_a_bar_each():
     [spec] = [chart.spec for chart in charts_of(report(queries=queries)) if chart.name == "per-query"]
 
     assert [0, 1, 2] == [row["place"] for row in spec["data"]["values"]]
-    assert {show_id("x" * 100, 24)} == {row["query"] for row in spec["data"]["values"]}
+    assert {"x" * 14 + "…"} == {row["query"] for row in spec["data"]["values"]}
 
 
 def test_a_page_on_dark_paper_can_change_every_colour():
@@ -84,7 +116,7 @@ def test_drawings_do_not_grow_with_the_queries():
     charts = drawn(large_report())
 
     assert 80_000 > max(map(len, charts.values()))
-    assert 200 > max(svg.count("<") for svg in charts.values()) / 2
+    assert 200 > max(svg.count("<") for svg in charts.values()) / 4  # each mark has a title
 
 
 def test_without_the_package_there_are_no_drawings(monkeypatch):

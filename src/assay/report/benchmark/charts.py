@@ -11,31 +11,39 @@ from msgspec import Struct, to_builtins
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, ModeResult, PairRecord, StageRecord
 from assay.report.benchmark.words import listed, milliseconds, mode_name
-from assay.report.comparison.charts import MOST_ROWS, ForestRow, forest
+from assay.report.comparison.charts import (
+    LABELS,
+    LOOKS,
+    MOST_ROWS,
+    ForestRow,
+    forest,
+    height_of,
+    labels,
+    points_on_intervals,
+)
 from assay.report.drawing.charts import Chart
 from assay.report.drawing.vega import (
     BLUE,
     COLOUR,
-    GREEN,
     MUTED,
-    ORANGE,
+    NAMED,
     PLOT_HEIGHT,
-    PURPLE,
+    SERIES,
+    SHAPE,
     TEXT,
+    Look,
     Spec,
     axis,
     bars,
     count_axis,
+    fitting,
     framed,
+    named,
     rule,
     span,
 )
 from assay.words import number_of, plural
 
-_HUES = (BLUE, ORANGE, GREEN, PURPLE)  # of modes, in their order
-_TONES = {"better": GREEN, "worse": ORANGE}
-_LABELS = 150  # pixels for the names of rows
-_ROW = 22  # pixels
 _PLACE = {"field": "place", "type": "ordinal", "axis": None}
 
 
@@ -56,18 +64,22 @@ def stage_charts(report: BenchmarkReport) -> tuple[Chart, ...]:
     return tuple(chart for chart in made if chart is not None)
 
 
-def _hues(report: BenchmarkReport) -> dict[str, str]:
-    return dict(zip((mode.name for mode in report.modes), cycle(_HUES), strict=False))
+def _looks(report: BenchmarkReport) -> dict[str, Look]:
+    return dict(zip((mode.name for mode in report.modes), cycle(SERIES), strict=False))
 
 
 # Means
 
 
 def _means(report: BenchmarkReport) -> Chart | None:
-    hues = _hues(report)
+    looks = _looks(report)
     rows = [
         ForestRow(
-            f"{show_id(measure, 16)}, {show_id(mode.name, 12)}", mean, mode.intervals.get(measure), hues[mode.name]
+            f"{show_id(measure, 16)}, {show_id(mode.name, 30)}",
+            mean,
+            mode.intervals.get(measure),
+            looks[mode.name].colour,
+            looks[mode.name].shape,
         )
         for measure in report.measures
         for mode in report.modes
@@ -82,7 +94,10 @@ def _means(report: BenchmarkReport) -> Chart | None:
         if mode.metrics.get(measure) is not None
     )
     many = f" Only the first {MOST_ROWS} of {len(rows)} are shown." if len(rows) > MOST_ROWS else ""
-    words = f"{show_id(measure, 30)}: {said}. Dots are means, bars 95% intervals; each mode has its own colour.{many}"
+    words = (
+        f"{show_id(measure, 30)}: {said}. Points are means, lines 95% intervals; each mode has its own colour and "
+        f"shape.{many}"
+    )
     return Chart("means", "Means with 95% intervals", words, _mean_rows(rows[:MOST_ROWS]))
 
 
@@ -90,30 +105,22 @@ def _mean_rows(rows: Sequence[ForestRow]) -> Spec:
     data = [
         {
             "place": place,
-            "label": row.label,
+            "label": fitting(row.label, LABELS),
+            "words": f"{row.label}: {row.difference:.4f}{_interval(row)}",
             "mean": row.difference,
             "low": row.interval[0] if row.interval else row.difference,
             "high": row.interval[1] if row.interval else row.difference,
             "colour": row.colour,
+            "shape": row.shape,
         }
         for place, row in enumerate(rows)
     ]
     x = axis("mean", "Mean over the queries", span(end for row in data for end in (row["low"], row["high"])))  # type: ignore[misc]
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "clip": True, "aria": False},
-            "encoding": {"y": _PLACE, "x": x | {"field": "low"}, "x2": {"field": "high"}, "color": COLOUR},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "aria": False},
-            "encoding": {"y": _PLACE, "x": x, "color": COLOUR},
-        },
-        {
-            "mark": TEXT | {"align": "right", "dx": -10, "limit": _LABELS},
-            "encoding": {"y": _PLACE, "x": {"value": 0}, "text": {"field": "label"}},
-        },
-    ]
-    return framed(layers, data, left=_LABELS + 10, height=max(PLOT_HEIGHT, len(rows) * _ROW))
+    return framed(points_on_intervals(x), data, left=LABELS + 10, height=height_of(len(rows)))
+
+
+def _interval(row: ForestRow) -> str:
+    return f" ({row.interval[0]:.4f} to {row.interval[1]:.4f})" if row.interval else ""
 
 
 # Differences
@@ -124,19 +131,21 @@ def _differences(report: BenchmarkReport) -> Chart | None:
     if not pairs or report.comparison is None:
         return None
     rows = [
-        ForestRow(_name(pair), pair.difference or 0.0, pair.interval, _TONES.get(pair.verdict, BLUE)) for pair in pairs
+        ForestRow(_name(pair), pair.difference or 0.0, pair.interval, *LOOKS.get(pair.verdict, (BLUE, "circle")))
+        for pair in pairs
     ]
-    sure = sum(pair.verdict in _TONES for pair in pairs)
+    sure = sum(pair.verdict in LOOKS for pair in pairs)
+    many = f" Only the first {MOST_ROWS} of {len(rows)} are shown." if len(rows) > MOST_ROWS else ""
     words = (
         f"{sure} of {len(pairs)} differences from {show_id(report.comparison.baseline, 30)} are significant after "
-        f"correction. Green is significantly better, orange significantly worse, blue not significant."
+        f"correction. Green triangles: better; orange triangles: worse; blue dots: neither.{many}"
     )
     title = f"Differences from {show_id(report.comparison.baseline, 30)}"
     return Chart("differences", title, words, forest(rows[:MOST_ROWS]))
 
 
 def _name(pair: PairRecord) -> str:
-    return f"{show_id(pair.measure, 16)}, {show_id(pair.system, 12)}"
+    return f"{show_id(pair.measure, 16)}, {show_id(pair.system, 30)}"
 
 
 # Quality against time
@@ -149,11 +158,12 @@ class Point(Struct, frozen=True):
     time: float  # milliseconds per query
     mean: float
     colour: str
+    shape: str
     fair: bool = True  # False if the time is without that of a mode it stands on, or the order comes from repair
 
 
 def _quality_and_time(report: BenchmarkReport) -> Chart | None:
-    measure, hues = report.choice.measure, _hues(report)
+    measure, looks = report.choice.measure, _looks(report)
     shown: dict[str, StageRecord | ModeResult] = {stage.name: stage for stage in report.stages}
     shown |= {mode.name: mode for mode in report.modes}
     points = [
@@ -161,7 +171,8 @@ def _quality_and_time(report: BenchmarkReport) -> Chart | None:
             mode_name(mode),
             report.timing[name].milliseconds,
             mean,
-            hues.get(name, BLUE),
+            looks[name].colour if name in looks else BLUE,
+            looks[name].shape if name in looks else "circle",
             not report.timing[name].unknown and not mode.order_from_repair,
         )
         for name, mode in shown.items()
@@ -215,12 +226,16 @@ def _scatter(points: Sequence[Point], front: Sequence[Point], measure: str) -> S
     low, high = min(means) - room, max(means) + room
     y = axis("mean", measure, (max(low, 0.0) if min(means) >= 0 else low, high))
     heights = _apart(points, (high - low) * 0.07)
-    rows = [to_builtins(point) | {"height": heights[point]} for point in points]
+    rows = [
+        to_builtins(point)
+        | {"height": heights[point], "words": f"{point.label}: {point.mean:.4f} in {milliseconds(point.time)} ms"}
+        for point in points
+    ]
     layers = [*_front_line(front, last, x, y)]
     layers.append(
         {
-            "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1, "aria": False},
-            "encoding": {"x": x, "y": y, "color": COLOUR},
+            "mark": named({"type": "point", "filled": True, "size": 110, "opacity": 1}),
+            "encoding": {"x": x, "y": y, "color": COLOUR, "shape": SHAPE} | NAMED,
         }
     )
     for leftwards in (False, True):  # put names where there is room
@@ -281,7 +296,8 @@ def _left_spec(report: BenchmarkReport, judged: int) -> Spec:
     rows = [
         {
             "place": place,
-            "label": show_id(stage.name, 20),
+            "label": fitting(show_id(stage.name), LABELS - 44),
+            "words": _left_in_words(stage),
             "candidates": stage.relevant.candidates,
             "top": stage.relevant.top_ten,
             "counts": f"{stage.relevant.candidates:,} | {stage.relevant.top_ten:,}",
@@ -293,16 +309,13 @@ def _left_spec(report: BenchmarkReport, judged: int) -> Spec:
     pale = bars(len(rows), height) | {"fillOpacity": 0.35, "color": BLUE}
     dark = bars(len(rows), height) | {"color": BLUE}
     layers: list[Spec] = [
-        {"mark": pale, "encoding": {"y": _PLACE, "x": x}},
+        {"mark": named(pale), "encoding": {"y": _PLACE, "x": x} | NAMED},
         {"mark": dark | {"height": dark["height"] / 2}, "encoding": {"y": _PLACE, "x": x | {"field": "top"}}},
         {"mark": rule(), "encoding": {"x": {"datum": judged}}},
-        {
-            "mark": TEXT | {"align": "right", "dx": -10, "limit": _LABELS},
-            "encoding": {"y": _PLACE, "x": {"value": 0}, "text": {"field": "label"}},
-        },
+        labels(LABELS - 44),
         {
             "mark": TEXT | {"align": "left", "dx": 8},
             "encoding": {"y": _PLACE, "x": {"datum": judged}, "text": {"field": "counts"}},
         },
     ]
-    return framed(layers, rows, left=_LABELS - 30, right=80, height=height)
+    return framed(layers, rows, left=LABELS - 30, right=80, height=height)

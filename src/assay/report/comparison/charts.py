@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -21,23 +21,28 @@ from assay.report.drawing.vega import (
     INK,
     MOST_POINTS,
     MUTED,
+    NAMED,
     ORANGE,
     PLOT_HEIGHT,
+    SHAPE,
     TEXT,
     Spec,
     axis,
     bars,
     count_axis,
+    fitting,
     framed,
+    named,
     plot_width,
     rule,
 )
+from assay.report.drawing.words import TONES, from_to
 
 MOST_ROWS = 24  # of one chart
 MOST_BARS = 3  # charts of differences query by query
-_LABELS = 150  # pixels for the names of rows
+LABELS = 150  # pixels for the names of rows
 _ROW = 24  # pixels
-_TONES = {"better": GREEN, "worse": ORANGE}
+LOOKS = {"better": (GREEN, "triangle-up"), "worse": (ORANGE, "triangle-down")}  # others: a blue dot
 
 
 def charts_of(comparison: Comparison) -> tuple[Chart, ...]:
@@ -47,10 +52,11 @@ def charts_of(comparison: Comparison) -> tuple[Chart, ...]:
         return ()
     main = [pair for pair in pairs if pair.measure == comparison.scores.measures[0]]
     winnable = [pair for pair in pairs if higher_is_better(pair.measure)]
+    drawn = _by_difference(main, comparison)[:MOST_BARS]
     return (
         _differences(comparison, pairs),
         *([_won_and_lost(comparison, winnable)] if winnable else []),
-        *(_query_by_query(comparison, pair, number) for number, pair in enumerate(main[:MOST_BARS], 1)),
+        *(_query_by_query(comparison, pair, number) for number, pair in enumerate(drawn, 1)),
         *(_segments(comparison, found, number) for number, found in enumerate(comparison.segments, 1)),
     )
 
@@ -62,30 +68,62 @@ class ForestRow(Struct, frozen=True):
     difference: float
     interval: tuple[float, float] | None
     colour: str
+    shape: str = "circle"
+
+
+def _readable(comparison: Comparison, pairs: Sequence[PairResult]) -> tuple[list[PairResult], str]:
+    """As many pairs as one chart can show, and a note on the others."""
+    ordered = _by_difference(pairs, comparison)
+    if len(ordered) <= MOST_ROWS:
+        return ordered, ""
+    main = [pair for pair in ordered if pair.measure == ordered[0].measure]
+    only = f" Only {show_id(main[0].measure, 30)} is shown." if len(main) < len(ordered) else ""
+    if len(main) <= MOST_ROWS:
+        return main, only
+    return main[
+        :MOST_ROWS
+    ], f"{only} Of its {len(main):,} comparisons, the {MOST_ROWS} with the largest difference are here."
+
+
+def _by_difference(pairs: Sequence[PairResult], comparison: Comparison) -> list[PairResult]:
+    """By measure, and with more than two systems the largest difference first; of all pairs, in either direction."""
+    if len(comparison.scores.systems) < 3:
+        return list(pairs)
+    at = {measure: place for place, measure in enumerate(comparison.scores.measures)}
+
+    def size(pair: PairResult) -> float:
+        return abs(pair.difference) if comparison.study.all_pairs else pair.difference
+
+    return sorted(pairs, key=lambda pair: (at[pair.measure], -size(pair)))
 
 
 def _differences(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
-    rows = [ForestRow(_name(pair, comparison), pair.difference, pair.interval, _tone(pair)) for pair in pairs]
-    sure = [pair for pair in pairs if pair.verdict in _TONES]
+    shown, note = _readable(comparison, pairs)
+    name = _namer(comparison)
+    rows = [ForestRow(name(pair), pair.difference, pair.interval, *_look(pair.verdict)) for pair in shown]
+    sure = [pair for pair in pairs if pair.verdict in TONES]
     said = "; ".join(
-        f"{_name(pair, comparison)} {words.signed(pair.difference)} ({words.interval_of(pair.interval)})"
-        for pair in (sure or pairs)[:4]
+        f"{name(pair)} {words.signed(pair.difference)} ({from_to(pair.interval)})"
+        for pair in _by_difference(sure or pairs, comparison)[:4]
     )
     surely = (
-        f"{len(sure)} of {len(pairs)} comparisons are significantly better or worse after correction: " if sure else ""
+        f"{len(sure):,} of {len(pairs):,} comparisons are significantly better or worse after correction: "
+        if sure
+        else "No comparison is significantly better or worse after correction: "
     )
-    none = "" if sure else "No comparison is significantly better or worse after correction: "
-    text = f"{surely}{none}{said}. Green: better; orange: worse; blue: neither.{_drawn(rows)}"
-    return Chart("differences", "Differences and their 95% intervals", text, forest(rows[:MOST_ROWS]))
+    text = f"{surely}{said}. Green triangles: better; orange triangles: worse; blue dots: neither.{note}"
+    return Chart("differences", "Differences and their 95% intervals", text, forest(rows))
 
 
 def _won_and_lost(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
-    first = pairs[0]
+    shown, note = _readable(comparison, pairs)
+    name = _namer(comparison)
+    first = shown[0]
     text = (
-        f"{_name(first, comparison)}: better on {first.wins:,} of {first.queries:,} queries, equal on {first.ties:,}, "
-        f"worse on {first.losses:,}. Green: won; grey: tied; orange: lost.{_drawn(pairs)}"
+        f"{name(first)}: better on {first.wins:,} of {first.queries:,} queries, equal on {first.ties:,}, "
+        f"worse on {first.losses:,}. Green: won; grey: tied; orange: lost.{note}"
     )
-    counts = [(_name(pair, comparison), pair.wins, pair.ties, pair.losses) for pair in pairs[:MOST_ROWS]]
+    counts = [(name(pair), pair.wins, pair.ties, pair.losses) for pair in shown]
     return Chart("won-and-lost", "Queries won and lost", text, won_and_lost(counts))
 
 
@@ -93,10 +131,11 @@ def _query_by_query(comparison: Comparison, pair: PairResult, number: int) -> Ch
     scores = comparison.scores
     baseline, system = scores.systems.index(pair.baseline), scores.systems.index(pair.system)
     difference = scores.column(0, system) - scores.column(0, baseline)
-    known = np.sort(difference[~np.isnan(difference)])[::-1].tolist()
+    order = np.argsort(-difference, kind="stable")[: int((~np.isnan(difference)).sum())]  # NaN stands last
+    known = [(scores.queries[at], float(difference[at])) for at in order]
     text = (
         f"{show_id(pair.measure, 30)} of {show_id(pair.system, 30)} minus {show_id(pair.baseline, 30)}, largest gain "
-        f"first: from {words.signed(known[0])} to {words.signed(known[-1])}; mean {words.signed(pair.difference)}."
+        f"first: from {words.signed(known[0][1])} to {words.signed(known[-1][1])}; mean {words.signed(pair.difference)}."
     )
     title = f"{show_id(pair.system, 30)} against {show_id(pair.baseline, 30)}, query by query"
     return Chart(f"query-by-query-{number}", title, text, difference_bars(known, pair.difference, pair.measure))
@@ -111,7 +150,7 @@ def _segments(comparison: Comparison, found: SegmentComparison, number: int) -> 
             f"{show_id(segment.name, 24)}{f', {show_id(pair.system, 16)}' if several else ''}",
             pair.difference,
             pair.interval,
-            _tone(pair) if segment.tested else MUTED,
+            *(_look(pair.verdict) if segment.tested else (MUTED, "circle")),
         )
         for segment in found.segments
         for pair in segment.pairs
@@ -135,28 +174,34 @@ def forest(rows: Sequence[ForestRow]) -> Spec:
     data = [
         {
             "place": place,
-            "label": row.label,
+            "label": fitting(row.label, LABELS),
+            "words": f"{row.label}: {words.signed(row.difference)} ({from_to(row.interval)})",
             "difference": row.difference,
             "low": row.interval[0] if row.interval else row.difference,
             "high": row.interval[1] if row.interval else row.difference,
             "colour": row.colour,
+            "shape": row.shape,
         }
         for place, row in enumerate(rows)
     ]
     x = axis("difference", "Difference: system - baseline", (low, high))
     layers: list[Spec] = [
         {"data": {"values": [{"difference": 0.0}]}, "mark": rule() | {"strokeDash": [3, 3]}, "encoding": {"x": x}},
-        {
-            "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "aria": False},
-            "encoding": {"y": _PLACE, "x": x | {"field": "low"}, "x2": {"field": "high"}, "color": COLOUR},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "aria": False},
-            "encoding": {"y": _PLACE, "x": x, "color": COLOUR},
-        },
-        _labels(),
+        *points_on_intervals(x),
     ]
-    return framed(layers, data, left=_LABELS + 10, height=_height(len(rows)))
+    return framed(layers, data, left=LABELS + 10, height=height_of(len(rows)))
+
+
+def points_on_intervals(x: Spec) -> list[Spec]:
+    """The layers of rows with a label, a point and its interval from `low` to `high`."""
+    bar = {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "aria": False}
+    ends = {"y": _PLACE, "x": x | {"field": "low"}, "x2": {"field": "high"}, "color": COLOUR}
+    point = named({"type": "point", "filled": True, "size": 70, "opacity": 1})
+    return [
+        {"mark": bar, "encoding": ends},
+        {"mark": point, "encoding": {"y": _PLACE, "x": x, "color": COLOUR, "shape": SHAPE} | NAMED},
+        labels(),
+    ]
 
 
 def won_and_lost(counts: Sequence[tuple[str, int, int, int]]) -> Spec:
@@ -164,27 +209,30 @@ def won_and_lost(counts: Sequence[tuple[str, int, int, int]]) -> Spec:
     data = []
     for place, (label, wins, ties, losses) in enumerate(counts):
         ends = [0, wins, wins + ties, wins + ties + losses]
-        for start, end, colour in zip(ends, ends[1:], (GREEN, MUTED, ORANGE), strict=False):
-            shown = {"label": label} if start == 0 and colour == GREEN else {"label": ""}
+        for start, end, colour, verb in zip(
+            ends, ends[1:], (GREEN, MUTED, ORANGE), ("won", "tied", "lost"), strict=False
+        ):
+            shown = {"label": fitting(label, LABELS)} if start == 0 and colour == GREEN else {"label": ""}
             count = str(end - start) if end - start >= 0.08 * ends[-1] else ""
             middle = (start + end) / 2
             row = {"place": place, "from": start, "to": end, "colour": colour, "count": count, "middle": middle}
-            data.append(row | shown)
+            data.append(row | shown | {"words": f"{label}: {end - start:,} {verb}"})
     top = max(sum(row[1:]) for row in counts)
     x = count_axis("from", top, "Queries", exact=True)
     inside = TEXT | {"color": "#ffffff", "fontSize": 11}
+    height = height_of(len(counts))
     layers: list[Spec] = [
         {
-            "mark": bars(len(counts), _height(len(counts))),
-            "encoding": {"y": _PLACE, "x": x, "x2": {"field": "to"}, "fill": COLOUR},
+            "mark": named(bars(len(counts), height)),
+            "encoding": {"y": _PLACE, "x": x, "x2": {"field": "to"}, "fill": COLOUR} | NAMED,
         },
         {"mark": inside, "encoding": {"y": _PLACE, "x": x | {"field": "middle"}, "text": {"field": "count"}}},
-        _labels(),
+        labels(),
     ]
-    return framed(layers, data, left=_LABELS + 10, height=_height(len(counts)))
+    return framed(layers, data, left=LABELS + 10, height=height)
 
 
-def difference_bars(differences: Sequence[float], mean: float, measure: str) -> Spec:
+def difference_bars(differences: Sequence[tuple[str, float]], mean: float, measure: str) -> Spec:
     """One bar per query, largest gain first; thinned out if there are too many to see."""
     every = math.ceil(len(differences) / MOST_POINTS)
     up, down = (GREEN, ORANGE) if higher_is_better(measure) else (BLUE, BLUE)
@@ -195,23 +243,26 @@ def difference_bars(differences: Sequence[float], mean: float, measure: str) -> 
             "zero": 0.0,
             "value": value,
             "colour": up if value > 0 else down,
+            "words": f"{show_id(query, 60)}: {words.signed(value)}",
         }
-        for at, value in list(enumerate(differences))[::every]
+        for at, (query, value) in list(enumerate(differences))[::every]
         if value
     ]
     x = count_axis("from", len(differences), "Queries, largest gain first", exact=True)
-    y = axis("value", f"Difference in {show_id(measure, 24)}", _span(differences))
+    y = axis("value", f"Difference in {show_id(measure, 24)}", _span(value for _, value in differences))
     line = {"data": {"values": [{"value": mean}]}, "mark": rule() | {"strokeDash": [5, 3]}, "encoding": {"y": y}}
+    # Above the line at the right, or below it at the left: there are no bars.
+    beside = {"align": "right", "dy": -9} if mean >= 0 else {"align": "left", "dy": 11, "dx": 4}
     words_of_mean = {
         "data": {"values": [{"value": mean, "words": f"mean {mean:+.4f}"}]},
-        "mark": TEXT | {"align": "right", "dy": -9, "color": INK},
-        "encoding": {"x": {"value": plot_width()}, "y": y, "text": {"field": "words"}},
+        "mark": TEXT | beside | {"color": INK},
+        "encoding": {"x": {"value": plot_width() if mean >= 0 else 0}, "y": y, "text": {"field": "words"}},
     }
     return framed(
         [
             {
-                "mark": {"type": "rect", "fillOpacity": 0.85, "aria": False},
-                "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"field": "zero"}, "fill": COLOUR},
+                "mark": named({"type": "rect", "fillOpacity": 0.85}),
+                "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"field": "zero"}, "fill": COLOUR} | NAMED,
             },
             line,
             words_of_mean,
@@ -223,12 +274,14 @@ def difference_bars(differences: Sequence[float], mean: float, measure: str) -> 
 _PLACE = {"field": "place", "type": "ordinal", "axis": None}
 
 
-def _labels() -> Spec:
-    mark = TEXT | {"align": "right", "dx": -10, "limit": _LABELS}
-    return {"mark": mark, "encoding": {"y": _PLACE, "x": {"value": 0}, "text": {"field": "label"}}}
+def labels(room: int = LABELS) -> Spec:
+    """The labels of rows, left of the plot."""
+    mark = named(TEXT | {"align": "right", "dx": -10, "limit": room})
+    return {"mark": mark, "encoding": {"y": _PLACE, "x": {"value": 0}, "text": {"field": "label"}} | NAMED}
 
 
-def _height(rows: int) -> int:
+def height_of(rows: int) -> int:
+    """The height of a plot with so many rows."""
     return max(PLOT_HEIGHT, rows * _ROW)
 
 
@@ -239,13 +292,18 @@ def _span(values: Iterable[float]) -> tuple[float, float]:
     return min(known) - room, max(known) + room
 
 
-def _tone(pair: PairResult) -> str:
-    return _TONES.get(pair.verdict, BLUE)
+def _look(verdict: str) -> tuple[str, str]:
+    """The colour and the mark of a verdict."""
+    return LOOKS.get(verdict, (BLUE, "circle"))
 
 
-def _name(pair: PairResult, comparison: Comparison) -> str:
-    """A label that distinguishes this pair from the others."""
-    baselines = {other.baseline for other in comparison.pairs}
-    against = f" - {show_id(pair.baseline, 16)}" if len(baselines) > 1 else ""
-    measure = f"{show_id(pair.measure, 18)}, " if len(comparison.scores.measures) > 1 else ""
-    return f"{measure}{show_id(pair.system, 16)}{against}"
+def _namer(comparison: Comparison) -> Callable[[PairResult], str]:
+    """Labels that distinguish each pair from the others."""
+    baselines = {pair.baseline for pair in comparison.pairs}
+
+    def name(pair: PairResult) -> str:
+        against = f" - {show_id(pair.baseline, 30)}" if len(baselines) > 1 else ""
+        measure = f"{show_id(pair.measure, 18)}, " if len(comparison.scores.measures) > 1 else ""
+        return f"{measure}{show_id(pair.system, 30)}{against}"
+
+    return name

@@ -30,15 +30,17 @@ def _overlaps(diff: RunDiff) -> Iterator[Chart]:
 
 
 def _rbo(diff: RunDiff) -> Chart:
-    values = sorted((query.rbo for query in diff.queries), reverse=True)
-    text = f"Rank-biased overlap of each query, from {words.value_of(values[0])} to {words.value_of(values[-1])}."
+    values = sorted(((query.query, query.rbo) for query in diff.queries), key=lambda pair: -pair[1])
+    ends = f"{words.value_of(values[0][1])} to {words.value_of(values[-1][1])}"
+    text = f"Rank-biased overlap of each query, from {ends}."
     return Chart("rbo", "Queries by RBO", text, curve_of_queries(values, "RBO", _mean(diff.rbo)))
 
 
 def _losses(diff: RunDiff) -> Iterator[Chart]:
     for number, loss in enumerate(diff.losses[:1]):
-        gains = sorted((-query.lost[number] for query in diff.queries if query.lost[number] is not None), reverse=True)  # type: ignore[operator]
-        if not any(gains):
+        gains = [(query.query, -lost) for query in diff.queries if (lost := query.lost[number]) is not None]
+        gains.sort(key=lambda gain: -gain[1])
+        if not any(gain for _, gain in gains):
             continue
         measure = show_id(loss.measure, 30)
         text = (

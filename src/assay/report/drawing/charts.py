@@ -7,6 +7,7 @@ import base64
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -47,10 +48,27 @@ def draw(charts: Iterable[Chart]) -> Drawings:
     svgs: dict[str, str] = {}
     try:
         for chart in wanted:
-            svgs[chart.name] = _painter(os.getpid()).draw(chart.spec)
+            svgs[chart.name] = with_titles(_painter(os.getpid()).draw(chart.spec))
     except _CannotDrawError as error:
         return Drawings(svgs, f"{error}.")
     return Drawings(svgs)
+
+
+_LABELLED = re.compile(r'<(\w+) aria-label="([^"]*)" role="graphics-symbol" aria-roledescription="[^"]*"([^>]*?)(/?)>')
+
+
+def with_titles(svg: str) -> str:
+    """An SVG in which the words of each mark are its title: browsers show it on hover, wherever the file is.
+
+    >>> with_titles('<path aria-label="q1: 0.5" role="graphics-symbol" aria-roledescription="bar" d="M0,0"/>')
+    '<path d="M0,0"><title>q1: 0.5</title></path>'
+    """
+
+    def titled(found: re.Match[str]) -> str:
+        tag, words, attributes, closed = found.groups()
+        return f"<{tag}{attributes}><title>{words}</title>{f'</{tag}>' if closed else ''}"
+
+    return _LABELLED.sub(titled, svg)
 
 
 class _CannotDrawError(Exception):

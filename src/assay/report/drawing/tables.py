@@ -96,21 +96,16 @@ def _facts(table: Table, at: int) -> str:
 def _cells(row: Cells, looks: Sequence[str]) -> Iterator[str]:
     for place, (cell, look) in enumerate(zip(row, looks, strict=True)):
         tag, scope = ("td", "") if place else ("th", ' scope="row"')
-        if not place and len(cell if isinstance(cell, str) else cell.words) > LONG:
-            look = f"{look} long"
-        if isinstance(cell, str):
-            kind = f' class="{look}"' if look else ""
-            words = _escaped(cell)
-            yield f"<{tag}{scope}{kind}>{words if 'number' in look else f'<bdi>{words}</bdi>'}</{tag}>"
-            continue
-        classes = f"{look} {cell.tone}".strip()
-        kind = f' class="{_escaped(classes)}"' if classes else ""
-        sort = "" if cell.sort is None else f' data-sort="{cell.sort!r}"'
-        yield f"<{tag}{scope}{kind}{sort}>{_words(cell)}</{tag}>"
+        whole = Cell(cell) if isinstance(cell, str) else cell
+        long = "long" if not place and len(whole.words) > LONG else ""
+        classes = " ".join(filter(None, (look, long, whole.tone)))
+        kind = f' class="{classes}"' if classes else ""
+        sort = "" if whole.sort is None else f' data-sort="{whole.sort!r}"'
+        yield f"<{tag}{scope}{kind}{sort}>{_words(whole, 'number' in look)}</{tag}>"
 
 
-def _words(cell: Cell) -> str:
-    words = f"<bdi>{_escaped(cell.words)}</bdi>"
+def _words(cell: Cell, number: bool) -> str:
+    words = _escaped(cell.words) if number else f"<bdi>{_escaped(cell.words)}</bdi>"
     if cell.bold:
         words = f"<strong>{words}</strong>"
     if cell.link:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from unicodedata import east_asian_width
+
+from msgspec import Struct
 
 Spec = dict[str, Any]
 
 INK, MUTED, GRID, PAPER = "#1c2430", "#566070", "#e4e8ed", "#ffffff"
 # Hues that are distinct for every kind of colour vision (after Okabe and Ito), dark enough for text.
 BLUE, ORANGE, GREEN, PURPLE = "#0067a5", "#b84a00", "#00785a", "#94467c"
+# With more, no palette is distinct for everybody: systems also differ in their marks and dashes (SERIES).
+SKY, RED, OLIVE, INDIGO = "#3f93c9", "#c4314b", "#7d7a00", "#5343a8"
+BROWN, TEAL, PINK, SLATE = "#704728", "#009aa0", "#d0679d", "#7d8590"
 COLOURS = {  # by the CSS variable that replaces them on a page
     "ink": INK,
     "muted": MUTED,
@@ -19,7 +25,32 @@ COLOURS = {  # by the CSS variable that replaces them on a page
     "orange": ORANGE,
     "green": GREEN,
     "purple": PURPLE,
+    "sky": SKY,
+    "red": RED,
+    "olive": OLIVE,
+    "indigo": INDIGO,
+    "brown": BROWN,
+    "teal": TEAL,
+    "pink": PINK,
+    "slate": SLATE,
 }
+_HUES = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, OLIVE, INDIGO, BROWN, TEAL, PINK, SLATE)
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+_DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3])
+
+
+class Look(Struct, frozen=True):
+    """How a series is drawn: no two of the first twelve have the same colour, or the same mark in similar colours."""
+
+    colour: str
+    shape: str
+    dashes: list[int]
+
+
+SERIES = tuple(
+    Look(hue, _SHAPES[at % len(_SHAPES)], _DASHES[at % len(_DASHES)]) for at, hue in enumerate(_HUES)
+)  # of systems or measures, in their order
+
 WIDTH, HEIGHT = 430, 285  # of every chart with its margins: two side by side on a desktop, readable on a phone
 _ABOVE, _BELOW = 28, 48
 PLOT_HEIGHT = HEIGHT - _ABOVE - _BELOW
@@ -27,6 +58,49 @@ PLOT_HEIGHT = HEIGHT - _ABOVE - _BELOW
 TEXT = {"type": "text", "baseline": "middle", "color": INK, "fontSize": 12, "aria": False}
 SOFT = 0.8  # opacity of bars, to keep lines across them visible
 COLOUR = {"field": "colour", "type": "nominal", "scale": None}
+SHAPE = {"field": "shape", "type": "nominal", "scale": None}
+NAMED = {"description": {"field": "words", "type": "nominal"}}  # the words of each mark, which a reader sees on hover
+
+
+def named(mark: Spec) -> Spec:
+    """A mark whose `words` are shown on hover; together with NAMED in its encoding."""
+    return mark | {"aria": True}
+
+
+# Widths of characters in parts of the font size, of a wide font: the reader's may be narrower.
+_WIDTHS = {
+    **dict.fromkeys("iljI|.,:;'` ", 0.32),
+    **dict.fromkeys("tfr()[]/\\-", 0.41),
+    **dict.fromkeys("mwMW@%", 0.97),
+}
+
+
+def fitting(text: str, room: float, size: float = 12) -> str:
+    """A text cut so that it fits into so many pixels in any usual font.
+
+    >>> fitting("camping tent", 100), fitting("camping tent 4 person", 100)
+    ('camping tent', 'camping tent…')
+    """
+    if _width(text) * size <= room:
+        return text
+    used, kept = _width("…") * size, 0
+    for character in text:
+        used += _width(character) * size
+        if used > room:
+            break
+        kept += 1
+    return text[:kept].rstrip() + "…"
+
+
+def _width(text: str) -> float:
+    return sum(
+        _WIDTHS.get(character, 0.62 if character.islower() or character.isdigit() else 0.72)
+        if character.isascii()
+        else 1.0
+        if east_asian_width(character) in "WF"
+        else 0.7
+        for character in text
+    )
 
 
 def bars(count: int, height: int = PLOT_HEIGHT) -> Spec:

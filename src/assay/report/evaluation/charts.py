@@ -93,10 +93,10 @@ def _distribution(column: _Column) -> Chart:
 def _per_query(column: _Column) -> Chart:
     numbers = column.numbers
     if len(numbers) <= NAMED_QUERIES:
-        named = [(show_id(query, 24), value) for query, value in column.values]
+        named = [(show_id(query, 80), value) for query, value in column.values]
         spec = specs.bars_of_queries(named, column.name, column.mean)
     else:
-        spec = specs.curve_of_queries(numbers, column.name, column.mean)
+        spec = specs.curve_of_queries(column.values, column.name, column.mean)
     zeros = numbers.count(0.0)
     several = [
         f"From {column.show(numbers[0])} down to {column.show(numbers[-1])} over {number_of(len(numbers), 'query')}",

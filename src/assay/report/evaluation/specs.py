@@ -10,33 +10,38 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import cycle
 from typing import Any
 
 from msgspec import Struct
 
+from assay.errors import show_id
 from assay.report.drawing.vega import (
     BLUE,
     COLOUR,
-    GREEN,
     INK,
     MOST_POINTS,
+    NAMED,
     ORANGE,
     PAPER,
-    PURPLE,
+    PLOT_HEIGHT,
+    SERIES,
     SOFT,
     TEXT,
     Spec,
     axis,
     bars,
     count_axis,
+    fitting,
     framed,
+    named,
     plot_width,
     rule,
     span,
 )
+from assay.words import number_of
 
-_LINES = ((BLUE, [1, 0]), (ORANGE, [7, 3]), (GREEN, [2, 2]), (PURPLE, [9, 3, 2, 3]))  # colour and dashes
+_IDS = 116  # pixels for the ids of queries
+_NAMED_PARTS = 100  # of the line of queries
 _CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # ticks of a cutoff axis
 
 
@@ -85,16 +90,16 @@ def histogram(bins: Sequence[Bin], measure: str, mean: Mean | None) -> Spec:
     """A histogram of queries, those at exactly 0 in another colour; a line for the mean and a band for its interval."""
     low, high = bins[0].low, bins[-1].high
     rows = [
-        {"low": each.low, "high": each.high, "from": start, "to": end, "colour": colour}
+        {"low": each.low, "high": each.high, "from": start, "to": end, "colour": colour, "words": words}
         for each in bins
-        for start, end, colour in ((0, each.zeros, ORANGE), (each.zeros, each.count, BLUE))
+        for start, end, colour, words in _parts(each)
         if start < end
     ]
     top = max(each.count for each in bins)
     x, y = axis("low", measure, (low, high)), count_axis("from", top)
-    bar = {"type": "rect", "fillOpacity": SOFT, "stroke": PAPER, "strokeWidth": 1, "aria": False}
+    bar = named({"type": "rect", "fillOpacity": SOFT, "stroke": PAPER, "strokeWidth": 1})
     ends = {"x": x, "x2": {"field": "high"}}
-    layers: list[Spec] = [{"mark": bar, "encoding": ends | {"y": y, "y2": {"field": "to"}, "fill": COLOUR}}]
+    layers: list[Spec] = [{"mark": bar, "encoding": ends | {"y": y, "y2": {"field": "to"}, "fill": COLOUR} | NAMED}]
     middle = (low + high) / 2
     if mean and mean.interval:
         clipped = {"low": max(mean.interval[0], low), "high": min(mean.interval[1], high)}
@@ -108,6 +113,13 @@ def histogram(bins: Sequence[Bin], measure: str, mean: Mean | None) -> Spec:
     return framed(layers, rows)
 
 
+def _parts(each: Bin) -> Iterator[tuple[int, int, str, str]]:
+    """The two parts of a bar, from and to a count, with their colours and words."""
+    yield 0, each.zeros, ORANGE, f"0: {number_of(each.zeros, 'query')}"
+    others = each.count - each.zeros
+    yield each.zeros, each.count, BLUE, f"{each.low:.4g} to {each.high:.4g}: {number_of(others, 'query')}"
+
+
 def _zeros(words: str, *, leftwards: bool) -> Spec:
     """The number of queries at 0, in an upper corner of the plot."""
     mark = TEXT | {"color": ORANGE, "align": "right" if leftwards else "left"}
@@ -118,24 +130,29 @@ def _zeros(words: str, *, leftwards: bool) -> Spec:
 def bars_of_queries(values: Sequence[tuple[str, float]], measure: str, mean: Mean | None) -> Spec:
     """One labelled bar for each of a few queries, in the order given."""
     # Bars are keyed by position: ids that look the same once truncated still get separate bars.
-    rows = [{"place": place, "query": query, "value": value} for place, (query, value) in enumerate(values)]
+    size = 12 if len(values) <= 15 else 10
+    rows = [
+        {"place": place, "query": fitting(query, _IDS, size), "value": value, "words": f"{query}: {value:.4f}"}
+        for place, (query, value) in enumerate(values)
+    ]
     place = {"field": "place", "type": "ordinal", "axis": None}
     low, high = span(value for _, value in values)
     x = axis("value", measure, (low, high))
-    ids = TEXT | {"align": "right", "dx": -8, "limit": 102, "fontSize": 12 if len(rows) <= 15 else 10}
+    ids = named(TEXT | {"align": "right", "dx": -8, "limit": _IDS, "fontSize": size})
     layers: list[Spec] = [
-        {"mark": bars(len(rows)) | {"color": BLUE}, "encoding": {"y": place, "x": x}},
-        {"mark": ids, "encoding": {"y": place, "x": {"value": 0}, "text": {"field": "query"}}},
+        {"mark": named(bars(len(rows)) | {"color": BLUE}), "encoding": {"y": place, "x": x} | NAMED},
+        {"mark": ids, "encoding": {"y": place, "x": {"value": 0}, "text": {"field": "query"}} | NAMED},
     ]
     if mean:
         layers += _upright_mean(mean, x, leftwards=mean.value > (low + high) / 2)
-    return framed(layers, rows, left=116)
+    return framed(layers, rows, left=_IDS + 14)
 
 
-def curve_of_queries(values: Sequence[float], measure: str, mean: Mean | None) -> Spec:
-    """The values of any number of queries as one falling line, highest first."""
-    rows = [{"query": query, "value": value} for query, value in _outline(values)]
-    y = axis("value", measure, span(values))
+def curve_of_queries(values: Sequence[tuple[str, float]], measure: str, mean: Mean | None) -> Spec:
+    """The values of any number of queries as one falling line, highest first; each part of it names its queries."""
+    numbers = [value for _, value in values]
+    rows = [{"query": query, "value": value} for query, value in _outline(numbers)]
+    y = axis("value", measure, span(numbers))
     x = count_axis("query", len(values), "Queries, best first", exact=True)
     line = {"color": BLUE, "strokeWidth": 1.75}
     area = {
@@ -153,7 +170,24 @@ def curve_of_queries(values: Sequence[float], measure: str, mean: Mean | None) -
         text = {"x": {"value": plot_width(right=72)}, "y": y, "text": {"field": "label"}}
         layers.append({"data": data, "mark": rule(), "encoding": {"y": y}})
         layers.append({"data": data, "mark": beside, "encoding": text})
+    unseen = named({"type": "rect", "color": BLUE, "fillOpacity": 0})
+    places = {"x": x, "x2": {"field": "to"}, "y": {"value": 0}, "y2": {"value": PLOT_HEIGHT}}
+    layers.append({"data": {"values": _parts_of(values)}, "mark": unseen, "encoding": places | NAMED})
     return framed(layers, rows, right=72)
+
+
+def _parts_of(values: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
+    """The queries one by one, or in equal parts if they are many."""
+    every = math.ceil(len(values) / _NAMED_PARTS)
+    parts = []
+    for at in range(0, len(values), every):
+        (query, value), (_, last) = values[at], values[min(at + every, len(values)) - 1]
+        others = min(every, len(values) - at) - 1
+        words = f"{show_id(query)}: {value:.4f}"
+        if others:
+            words = f"{show_id(query)} and the next {number_of(others, 'query')}: {value:.4f} to {last:.4f}"
+        parts.append({"query": at, "to": at + others + 1, "words": words})
+    return parts
 
 
 def _outline(values: Sequence[float]) -> Iterator[tuple[int, float]]:
@@ -167,7 +201,7 @@ def _outline(values: Sequence[float]) -> Iterator[tuple[int, float]]:
 def lines_by_cutoff(cutoffs: Sequence[int], lines: Mapping[str, Sequence[float]]) -> Spec:
     """One line per measure over the cutoff, labelled at its end."""
     rows = [
-        {"measure": name, "cutoff": cutoff, "value": value}
+        {"measure": name, "cutoff": cutoff, "value": value, "words": f"{name}@{cutoff}: {value:.4f}"}
         for name, values in lines.items()
         for cutoff, value in zip(cutoffs, values, strict=True)
     ]
@@ -180,19 +214,30 @@ def lines_by_cutoff(cutoffs: Sequence[int], lines: Mapping[str, Sequence[float]]
         "axis": {"values": [k for k in _CUTOFFS if first <= k <= last], "format": ",d"},
     }
     y = axis("value", "Mean over the queries", span(value for values in lines.values() for value in values))
-    styles = [style for style, _ in zip(cycle(_LINES), lines, strict=False)]
-    colour = _by_measure(list(lines), [colour for colour, _ in styles])
-    dashes = _by_measure(list(lines), [dashes for _, dashes in styles])
-    line = {"type": "line", "strokeWidth": 2, "point": len(cutoffs) <= 10, "aria": False}
+    looks = SERIES[: len(lines)]
+    colour = _by_measure(list(lines), [look.colour for look in looks])
+    dashes = _by_measure(list(lines), [look.dashes for look in looks])
+    shapes = _by_measure(list(lines), [look.shape for look in looks])
+    line = {"type": "line", "strokeWidth": 2, "aria": False}
+    marked = {"filter": {"field": "cutoff", "oneOf": [*_CUTOFFS, cutoffs[-1]]}}
+    point = named({"type": "point", "filled": True, "size": 30, "opacity": 1})
     names = TEXT | {"align": "left", "dx": 8, "limit": 72}
-    ends = [{"measure": name, "cutoff": cutoffs[-1], "value": at} for name, at in _apart(lines).items()]
+    ends = [
+        {"measure": name, "label": fitting(name, 72), "cutoff": cutoffs[-1], "value": at}
+        for name, at in _apart(lines).items()
+    ]
     return framed(
         [
             {"mark": line, "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dashes}},
             {
+                "transform": [marked],
+                "mark": point,
+                "encoding": {"x": x, "y": y, "color": colour, "shape": shapes} | NAMED,
+            },
+            {
                 "data": {"values": ends},
                 "mark": names,
-                "encoding": {"x": x, "y": y, "color": colour, "text": {"field": "measure"}},
+                "encoding": {"x": x, "y": y, "color": colour, "text": {"field": "label"}},
             },
         ],
         rows,
@@ -221,11 +266,17 @@ def _apart(lines: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 def precision_recall(points: Sequence[float]) -> Spec:
     """Interpolated precision at equally spaced recall levels."""
-    rows = [{"recall": level / (len(points) - 1), "precision": value} for level, value in enumerate(points)]
-    point = {"filled": True, "size": 40, "color": BLUE}
-    line = {"type": "line", "color": BLUE, "strokeWidth": 2, "point": point, "aria": False}
+    levels = [level / (len(points) - 1) for level in range(len(points))]
+    rows = [
+        {"recall": level, "precision": value, "words": f"precision {value:.4f} at recall {level:g}"}
+        for level, value in zip(levels, points, strict=True)
+    ]
+    line = {"type": "line", "color": BLUE, "strokeWidth": 2, "aria": False}
+    point = named({"type": "point", "filled": True, "size": 40, "color": BLUE, "opacity": 1})
     x, y = axis("recall", "Recall", (0.0, 1.0)), axis("precision", "Precision, interpolated", (0.0, 1.0))
-    return framed([{"mark": line, "encoding": {"x": x, "y": y}}], rows)
+    return framed(
+        [{"mark": line, "encoding": {"x": x, "y": y}}, {"mark": point, "encoding": {"x": x, "y": y} | NAMED}], rows
+    )
 
 
 def ranks_of_first_relevant(counts: Mapping[str, int], never: str) -> Spec:
@@ -237,6 +288,7 @@ def ranks_of_first_relevant(counts: Mapping[str, int], never: str) -> Spec:
             "queries": count,
             "colour": ORANGE if rank == never else BLUE,
             "label": f"{count:,} ({count / total:.0%})",
+            "words": f"rank {rank}: {number_of(count, 'query')} ({count / total:.0%})",
         }
         for rank, count in counts.items()
     ]
@@ -244,14 +296,14 @@ def ranks_of_first_relevant(counts: Mapping[str, int], never: str) -> Spec:
         "field": "rank",
         "type": "nominal",
         "sort": None,
-        "title": "Rank of the first relevant document",
-        "axis": {"ticks": False, "domain": False, "labelLimit": 66},
+        "title": None,  # the title of the chart says it
+        "axis": {"ticks": False, "domain": False, "labelLimit": 86},
     }
     x = count_axis("queries", max(counts.values()))
     labels = TEXT | {"align": "left", "dx": 6, "limit": 110}
     return framed(
         [
-            {"mark": bars(len(rows)), "encoding": {"y": y, "x": x, "fill": COLOUR}},
+            {"mark": named(bars(len(rows))), "encoding": {"y": y, "x": x, "fill": COLOUR} | NAMED},
             {"mark": labels, "encoding": {"y": y, "x": x, "text": {"field": "label"}}},
         ],
         rows,
