@@ -13,7 +13,9 @@ from assay.comparison.segments import Segmentation
 from assay.report.comparison import render_html
 from assay.report.comparison.charts import charts_of
 from assay.report.comparison.documents import render_markdown
-from assay.report.comparison.page import lede_of, page_of
+from assay.report.comparison.page import lede_of
+from assay.report.comparison.page import page_of as page_with_queries
+from assay.report.comparison.tables import queries_of
 from assay.report.drawing.charts import draw
 from assay.report.drawing.tables import Cell
 from report.pages import Page
@@ -36,6 +38,10 @@ def comparison(name: str = "hybrid", query: str = "q", doc: str = "d", text: str
         queries={f"{query}1": text},
         agreement=True,
     )
+
+
+def page_of(found):
+    return page_with_queries(found, queries_of(found))
 
 
 def test_the_page_says_the_verdict_first():

@@ -40,8 +40,8 @@ def test_the_page_says_what_changed_first():
     )
     assert 8 == len(found.queries.rows)
     assert ("q0", "1.0000", "0.5000", "0.5000") == found.queries.rows[0][:4]
-    assert ("Entered", ">100 → 1", "unjudged", "d3") == found.documents[0].documents.rows[0]
-    assert ("Left", "1 → >100", "grade 1", "d1") == found.documents[0].documents.rows[1]
+    assert ("d3", "Entered", ">100 → 1", "unjudged") == found.documents[0].documents.rows[0]
+    assert ("d1", "Left", "1 → >100", "grade 1") == found.documents[0].documents.rows[1]
     assert ["0", "1", "2", *[""] * 5] == list(found.queries.opens)
     assert ["0", "1", "2"] == [query.key for query in found.documents]
     assert (

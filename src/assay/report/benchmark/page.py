@@ -20,8 +20,8 @@ from assay.report.benchmark.stages import (
     stage_table,
     verdict_on_stages,
 )
+from assay.report.benchmark import words
 from assay.report.benchmark.words import (
-    BenchmarkTable,
     benchmark_table,
     choices,
     heading,
@@ -33,20 +33,12 @@ from assay.report.benchmark.words import (
 )
 from assay.report.drawing.charts import draw
 from assay.report.drawing.page import render_page
-from assay.report.drawing.tables import Cells, Table, columns_of, verdict_cell
-from assay.report.drawing.words import NONE, Facts, from_to, signed, where
+from assay.report.drawing.tables import Cell, Cells, Column, Table, columns_of, verdict_cell
+from assay.report.drawing.words import NONE, TONES, Facts, from_to, signed, where
 from assay.words import number_of, sentence, show_p
 
 DIFFERENCE = ("Difference", "95% interval", "Corrected p", "Effect size", "Won/tied/lost")
 _LOWER_CASE = ("ms", "p", "p95")
-
-
-class SegmentRow(Struct, frozen=True):
-    """The means of one segment."""
-
-    name: str
-    queries: str
-    cells: tuple[tuple[str, bool], ...]  # mean, and whether it is the best
 
 
 class ModeSheet(Struct, frozen=True):
@@ -79,11 +71,11 @@ class BenchmarkPage(Struct, frozen=True):
     created: str
     counts: str
     choices: tuple[str, ...]
-    table: BenchmarkTable
+    table: Table
     legend: tuple[str, ...]
     stages: StageSheet | None  # None if no mode stands on another
     missing: tuple[MissingMode, ...]
-    segments: tuple[tuple[str, tuple[SegmentRow, ...]], ...]  # by segmentation
+    segments: tuple[tuple[str, Table], ...]  # by segmentation
     measure: str
     baseline: str
     pairs: Table
@@ -109,7 +101,7 @@ def page_of(report: BenchmarkReport) -> BenchmarkPage:
         created=report.created,
         counts=heading(report).partition(": ")[2],
         choices=(first, *others),
-        table=benchmark_table(report),
+        table=_results(report),
         legend=tuple(legend(report)),
         stages=_stages(report) if report.stages else None,
         missing=report.missing,
@@ -184,24 +176,49 @@ def _moved(report: BenchmarkReport) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield head, tuple(f"{named_query(each)}: {each.before:.4f} to {each.after:.4f}" for each in moved)
 
 
-def _segments(report: BenchmarkReport) -> Iterator[tuple[str, tuple[SegmentRow, ...]]]:
+def _results(report: BenchmarkReport) -> Table:
+    """Measures and times down, modes across, the best mode beside each measure."""
+    found = benchmark_table(report)
+    return Table(
+        columns=(
+            Column("Measure", number=False),
+            Column("Best mode", number=False),
+            *(Column(mode) for mode in found.modes),
+        ),
+        rows=tuple(
+            (row.name, row.best, *(_value_cell(cell) for cell in row.cells)) for row in (*found.rows, *found.times)
+        ),
+        nouns="measures",
+        fixed=2,
+    )
+
+
+def _value_cell(cell: words.Cell) -> Cell:
+    marks = ((cell.mark, f"{TONES[cell.verdict]} mark"),) if cell.verdict else ()
+    return Cell(cell.value, bold=cell.best, marks=marks)
+
+
+def _segments(report: BenchmarkReport) -> Iterator[tuple[str, Table]]:
     names = [mode.name for mode in report.modes]
     for segmentation in dict.fromkeys(each.segmentation for each in report.choice.segments):
         rows = [each for each in report.choice.segments if each.segmentation == segmentation]
-        yield show_id(segmentation), tuple(_segment(each, names) for each in rows)
+        title = show_id(segmentation)
+        columns = (Column(title, number=False), Column("Queries"), *(Column(show_id(name)) for name in names))
+        yield title, Table(columns, tuple(_segment(each, names) for each in rows), nouns="segments")
 
 
-def _segment(segment: SegmentChoice, modes: list[str]) -> SegmentRow:
-    cells = tuple(
-        (NONE if (mean := segment.means.get(mode)) is None else f"{mean:.4f}", mode in segment.best) for mode in modes
+def _segment(segment: SegmentChoice, modes: list[str]) -> Cells:
+    cells = (
+        Cell(NONE if (mean := segment.means.get(mode)) is None else f"{mean:.4f}", bold=mode in segment.best)
+        for mode in modes
     )
     few = ", too few to rely on" if segment.few else ""
-    return SegmentRow(show_id(segment.segment), f"{segment.queries:,}{few}", cells)
+    return (show_id(segment.segment), f"{segment.queries:,}{few}", *cells)
 
 
 def _mode(mode: ModeResult, report: BenchmarkReport) -> ModeSheet:
     settings = [
-        (name.replace("_", " "), words) for name, value in mode.settings.items() if (words := setting_in_words(value))
+        (name.replace("_", " "), said) for name, value in mode.settings.items() if (said := setting_in_words(value))
     ]
     timing = report.timing.get(mode.name)
     facts = [
@@ -216,7 +233,7 @@ def _mode(mode: ModeResult, report: BenchmarkReport) -> ModeSheet:
         )
         if timing.index_seconds is not None:
             facts.append(("indexing", f"{timing.index_seconds:.1f} s"))
-    shown = tuple((show_id(name), show_id(words, 300)) for name, words in facts)
+    shown = tuple((show_id(name), show_id(said, 300)) for name, said in facts)
     return ModeSheet(mode_name(mode), mode.status or "", shown, f"{mode.report}/EvaluationReport.html", mode.run.path)
 
 

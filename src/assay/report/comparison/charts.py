@@ -99,7 +99,7 @@ def _by_difference(pairs: Sequence[PairResult], comparison: Comparison) -> list[
 
 def _differences(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
     shown, note = _readable(comparison, pairs)
-    name = _namer(comparison)
+    name = _namer(shown)
     rows = [ForestRow(name(pair), pair.difference, pair.interval, *_look(pair.verdict)) for pair in shown]
     sure = [pair for pair in pairs if pair.verdict in TONES]
     said = "; ".join(
@@ -117,7 +117,7 @@ def _differences(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
 
 def _won_and_lost(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
     shown, note = _readable(comparison, pairs)
-    name = _namer(comparison)
+    name = _namer(shown)
     first = shown[0]
     text = (
         f"{name(first)}: better on {first.wins:,} of {first.queries:,} queries, equal on {first.ties:,}, "
@@ -297,13 +297,13 @@ def _look(verdict: str) -> tuple[str, str]:
     return LOOKS.get(verdict, (BLUE, "circle"))
 
 
-def _namer(comparison: Comparison) -> Callable[[PairResult], str]:
+def _namer(pairs: Sequence[PairResult]) -> Callable[[PairResult], str]:
     """Labels that distinguish each pair from the others."""
-    baselines = {pair.baseline for pair in comparison.pairs}
+    baselines, measures = {pair.baseline for pair in pairs}, {pair.measure for pair in pairs}
 
     def name(pair: PairResult) -> str:
         against = f" - {show_id(pair.baseline, 30)}" if len(baselines) > 1 else ""
-        measure = f"{show_id(pair.measure, 18)}, " if len(comparison.scores.measures) > 1 else ""
+        measure = f"{show_id(pair.measure, 18)}, " if len(measures) > 1 or pair.measure not in measures else ""
         return f"{measure}{show_id(pair.system, 30)}{against}"
 
     return name

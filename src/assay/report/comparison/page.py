@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
@@ -41,6 +41,7 @@ class SegmentTable(Struct, frozen=True):
 class ShownMove(Struct, frozen=True):
     """A query that moved, formatted for the page."""
 
+    key: str  # of its row in the table of queries
     query: str
     text: str
     difference: str
@@ -77,12 +78,19 @@ class ComparisonPage(Struct, frozen=True):
 
 def render_page(comparison: Comparison) -> str:
     """The page. Charts need an optional package; without it, only their captions are shown."""
-    charts = charts_of(comparison)
-    return page.render_page("comparison.html", draw(charts), charts=charts, page=page_of(comparison))
+    charts, queries = charts_of(comparison), tables.queries_of(comparison)
+    return page.render_page(
+        "comparison.html",
+        draw(charts),
+        data={"values": to_builtins(queries.opened)},
+        charts=charts,
+        page=page_of(comparison, queries),
+        queries=queries.table,
+    )
 
 
-def page_of(comparison: Comparison) -> ComparisonPage:
-    """The page without the charts."""
+def page_of(comparison: Comparison, queries: tables.Queries) -> ComparisonPage:
+    """The page without the charts and the table of queries."""
     baseline = tables.only_baseline(comparison)
     return ComparisonPage(
         title=_title(comparison),
@@ -103,7 +111,7 @@ def page_of(comparison: Comparison) -> ComparisonPage:
             )
             for found in comparison.segments
         ),
-        moves=tuple(_moves(comparison)),
+        moves=tuple(_moves(comparison, queries)),
         moves_left=words.moves_left(comparison),
         agreement=tuple(
             AgreementSheet(alike.title, tables.agreement_table(alike), alike.meaning)
@@ -139,10 +147,9 @@ def lede_of(comparison: Comparison) -> str:
         sure = counts["better"] + counts["worse"]
         return f"{sure:,} of {number_of(len(pairs), 'pair')} of systems {plural('{differs|differ}', sure)} significantly by {over}."
     better, worse = counts["better"], counts["worse"]
-    return (
-        f"{better:,} of {number_of(len(pairs), 'system')} {plural('{is|are}', better)} significantly better than "
-        f"{show_id(baseline)} by {over}; {worse:,} {plural('{is|are}', worse)} worse."
-    )
+    ahead = f"{better:,} of {number_of(len(pairs), 'system')} {plural('{is|are}', better)}"
+    behind = plural("{count} {is|are} worse", worse) if worse else "none is worse"
+    return f"{ahead} significantly better than {show_id(baseline)} by {over}; {behind}."
 
 
 def _weighted_lede(pair: PairResult) -> str:
@@ -155,16 +162,17 @@ def _weighted_lede(pair: PairResult) -> str:
     )
 
 
-def _moves(comparison: Comparison) -> Iterator[ShownMoves]:
+def _moves(comparison: Comparison, queries: tables.Queries) -> Iterator[ShownMoves]:
     for pair in words.shown_moves(comparison):
         title = f"{show_id(pair.measure)}, {show_id(pair.system)} - {show_id(pair.baseline)}"
         up, down = ("good", "bad") if higher_is_better(pair.measure) else ("", "")
         toned = [*((move, up) for move in pair.up), *((move, down) for move in pair.down)]
-        yield ShownMoves(title, tuple(_move(move, tone, comparison) for move, tone in toned))
+        yield ShownMoves(title, tuple(_move(move, tone, comparison, queries) for move, tone in toned))
 
 
-def _move(move: Move, tone: str, comparison: Comparison) -> ShownMove:
+def _move(move: Move, tone: str, comparison: Comparison, queries: tables.Queries) -> ShownMove:
     return ShownMove(
+        str(queries.places.get(move.query, "")),
         show_id(move.query, page.ID),
         show_id(comparison.texts.get(move.query, ""), 300),
         signed(move.difference),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
+from msgspec import Struct
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
@@ -15,7 +16,7 @@ from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report.comparison import words
 from assay.report.drawing.page import ID
-from assay.report.drawing.tables import Cell, Cells, Column, Table, columns_of, verdict_cell
+from assay.report.drawing.tables import MOST_QUERIES, Cell, Cells, Column, Table, columns_of, verdict_cell
 from assay.report.drawing.words import MARKS, NONE, TONES, from_to, signed, unsigned
 from assay.tables import Floats
 from assay.words import number_of, sentence, show_p
@@ -24,6 +25,7 @@ MOST_LETTERS = 12  # systems; with more, nobody looks up which letter is whose
 MOST_PAIRS = 1500  # in the page
 MOST_VALUES = 150_000  # of queries and systems, for the queries that readers open
 DOCUMENTS = 30  # of a query that moved
+CHOICES = (("won", "won"), ("tied", "tied"), ("lost", "lost"))
 VERDICTS = (("better", "better"), ("worse", "worse"), ("other", "neither"))
 
 
@@ -91,7 +93,7 @@ def _mean_cell(mark: words.Mark, baseline: str | None, letters: bool) -> Cell:
     marks: list[tuple[str, str]] = []
     for verdict, found in (("better", mark.better), ("worse", mark.worse)):
         if found and baseline is not None:
-            marks.append((MARKS[verdict], TONES[verdict]))
+            marks.append((MARKS[verdict], f"{TONES[verdict]} mark"))
         elif found and letters:
             marks.append((found if verdict == "better" else f"-{found}", TONES[verdict]))
     return Cell(mark.mean, bold=mark.best, marks=tuple(marks))
@@ -124,10 +126,10 @@ def pairs_table(comparison: Comparison) -> Table:
         Column("Mean"),
         Column("Difference"),
         Column("95% interval"),
-        Column("Change", hint="Of the baseline's mean"),
-        Column("p"),
         Column("Corrected p"),
         *([Column("p equivalent")] if equal else []),
+        Column("Change", hint="Of the baseline's mean"),
+        Column("p"),
         Column("Effect size", hint="Cohen's d_z: the mean difference over the standard deviation of the differences"),
         Column("Won/tied/lost", hint="Queries"),
     ]
@@ -175,10 +177,10 @@ def _pair_row(pair: PairResult, several: bool, baseline: str | None, equal: bool
         unsigned(pair.system_mean),
         signed(pair.difference),
         from_to(pair.interval),
-        NONE if pair.relative is None or math.isnan(pair.relative) else f"{pair.relative:+.1%}",
-        show_p(pair.p),
         show_p(pair.p_corrected),
         *([_p(pair.p_equivalence_corrected)] if equal else []),
+        NONE if pair.relative is None or math.isnan(pair.relative) else f"{pair.relative:+.1%}",
+        show_p(pair.p),
         NONE if pair.effect_size is None else f"{pair.effect_size:+.2f}",
         f"{pair.wins:,}/{pair.ties:,}/{pair.losses:,}",
     )
@@ -228,6 +230,142 @@ def _pairs_left_out(count: int) -> str:
         f"Only {MOST_PAIRS:,} of {count:,} comparisons are here: of the first measures, those with the lowest corrected p. "
         "--format json has all."
     )
+
+
+# Queries
+
+
+class OpenedQueries(Struct, frozen=True):
+    """The values that a reader sees when opening a query, in the order of the table; None is undefined."""
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    values: list[list[list[float | None]]]  # measure, query, system
+
+
+class Queries(Struct, frozen=True):
+    """The table of queries, and what opening one shows."""
+
+    table: Table
+    opened: OpenedQueries
+    places: dict[str, int]  # query -> its row
+
+
+def queries_of(comparison: Comparison) -> Queries:
+    """All queries by the first measure: of two systems the worst loss first, of more the lowest value first."""
+    scores = comparison.scores
+    pair = comparison.of(scores.measures[0])[0] if len(scores.systems) == 2 else None
+    columns, cells, key = _of_pair(comparison, pair) if pair else _of_many(comparison)
+    order = np.argsort(key, kind="stable")[:MOST_QUERIES].tolist()
+    texts = [Column("Text", number=False)] if comparison.texts else []
+    opened, note = _opened(comparison, order)
+    rows = []
+    for at in order:
+        query = scores.queries[at]
+        text = [Cell(show_id(comparison.texts.get(query, ""), 200), "wide")] if texts else []
+        rows.append((show_id(query, ID), *text, *cells(at)))
+    kinds = CHOICES if pair and higher_is_better(pair.measure) else ()
+    few = len(scores.queries) > MOST_QUERIES
+    left_out = f"Only the first {MOST_QUERIES:,} of {len(scores.queries):,} queries are here. " if few else ""
+    return Queries(
+        Table(
+            columns=(Column("Query", number=False), *texts, *columns),
+            rows=tuple(rows),
+            nouns="queries",
+            order=(1 + len(texts), "ascending"),
+            kinds=tuple(_won(float(key[at])) for at in order) if kinds else (),
+            choices=kinds,
+            opens=tuple(map(str, range(len(order)))),
+            left_out=(left_out + note).strip(),
+        ),
+        opened,
+        {scores.queries[at]: place for place, at in enumerate(order)},
+    )
+
+
+Maker = tuple[list[Column], Callable[[int], Cells], Floats]  # columns, the cells of a query, what to sort by
+
+
+def _of_pair(comparison: Comparison, pair: PairResult) -> Maker:
+    scores = comparison.scores
+    before, after = (scores.column(0, scores.systems.index(name)) for name in (pair.baseline, pair.system))
+    difference = after - before
+    good = TONES if higher_is_better(pair.measure) else {}
+
+    def cells(at: int) -> Cells:
+        found = float(difference[at])
+        tone = good.get("better" if found > 0 else "worse" if found < 0 else "", "")
+        return (Cell(signed(found), tone), unsigned(float(before[at])), unsigned(float(after[at])))
+
+    return [Column("Difference"), Column(show_id(pair.baseline)), Column(show_id(pair.system))], cells, difference
+
+
+def _of_many(comparison: Comparison) -> Maker:
+    scores, baseline = comparison.scores, only_baseline(comparison)
+    values = scores.values[0]  # (queries, systems)
+    known = ~np.isnan(values)
+    highest, lowest = np.where(known, values, -np.inf), np.where(known, values, np.inf)
+    top, bottom, best = highest.max(axis=1), lowest.min(axis=1), highest.argmax(axis=1)
+    ends = [Column("Highest"), Column("System with the highest", number=False), Column("Lowest")]
+
+    def named(at: int) -> str:
+        others = int((highest[at] == top[at]).sum()) - 1
+        name = show_id(scores.systems[int(best[at])], 40)
+        return f"{name} and {number_of(others, 'other')}" if others else name
+
+    def extremes(at: int) -> Cells:
+        if not known[at].any():
+            return (NONE, NONE, NONE)
+        return (unsigned(float(top[at])), named(at), unsigned(float(bottom[at])))
+
+    if baseline is None:
+        means = np.array(_means(values.T))
+        return [Column("Mean"), *ends], lambda at: (unsigned(float(means[at])), *extremes(at)), means
+    own = scores.column(0, scores.systems.index(baseline))
+    above, below = (values > own[:, None]).sum(axis=1), (values < own[:, None]).sum(axis=1)
+    hints = [Column(name, hint=f"Systems with a {word} value than {baseline}") for name, word in _SIDES]
+
+    def cells(at: int) -> Cells:
+        return (unsigned(float(own[at])), f"{above[at]:,}", f"{below[at]:,}", *extremes(at))
+
+    return [Column(show_id(baseline)), *hints, *ends], cells, own
+
+
+_SIDES = (("Systems above", "higher"), ("Systems below", "lower"))
+
+
+def _won(difference: float) -> str:
+    return "" if math.isnan(difference) else "won" if difference > 0 else "lost" if difference < 0 else "tied"
+
+
+def _opened(comparison: Comparison, order: Sequence[int]) -> tuple[OpenedQueries, str]:
+    """The values of the systems for each query, as many as a page can hold, and a note if some are left out."""
+    scores, baseline = comparison.scores, only_baseline(comparison)
+    measures, systems = list(range(len(scores.measures))), list(range(len(scores.systems)))
+    note = ""
+    if len(order) * len(systems) * len(measures) > MOST_VALUES:
+        measures = measures[:1]
+        note = f"Opening a query shows the values of {show_id(scores.measures[0])} only."
+    most = max(MOST_VALUES // max(len(order), 1), 1)
+    if len(systems) > most:
+        means = _means(scores.values[0])
+        ranked = sorted(systems, key=lambda at: (scores.systems[at] != baseline, math.isnan(means[at]), -means[at]))
+        systems = sorted(ranked[:most])
+        note = (
+            f"Opening a query shows {show_id(scores.measures[0])} of the {number_of(most, 'system')} with the highest "
+            "means and the baseline only."
+        )
+    values = [
+        [[_shown(value) for value in row] for row in scores.values[measure][np.ix_(order, systems)].tolist()]
+        for measure in measures
+    ]
+    names = tuple(show_id(scores.systems[at]) for at in systems)
+    return OpenedQueries(names, tuple(show_id(scores.measures[at]) for at in measures), values), note
+
+
+def _shown(value: float) -> float | None:
+    """The value as it is printed; None if it is undefined."""
+    return None if math.isnan(value) else float(f"{value:.4f}")
 
 
 # Segments, agreement, documents
@@ -287,16 +425,16 @@ def documents_table(move: Move, comparison: Comparison) -> Table:
     """The documents of a query that entered, left or moved."""
     rows: list[Cells] = [
         (
+            show_id(place.doc, ID),
             sentence(kind),
             words.place_of(place),
             words.grade_of(place),
-            show_id(place.doc, ID),
             *_about(place.doc, comparison),
         )
         for kind, places in words.changes_of(move).items()
         for place in places
     ]
-    names = ("Change", "Ranks", "Grade", "Document", *(["Text"] if comparison.documents else []))
+    names = ("Document", "Change", "Ranks", "Grade", *(["Text"] if comparison.documents else []))
     left = len(rows) - DOCUMENTS
     return Table(
         columns_of(names, names),

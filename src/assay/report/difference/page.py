@@ -93,7 +93,7 @@ def _query(query: QueryDiff, diff: RunDiff, at: int) -> ShownQuery:
     summary = (
         f"overlap@{first} {words.value_of(query.overlap[0])}, {len(query.entered):,} entered, {len(query.left):,} left"
     )
-    names = ("Change", "Ranks", *(["Grade"] if diff.unjudged is not None else []), "Document")
+    names = ("Document", "Change", "Ranks", *(["Grade"] if diff.unjudged is not None else []))
     rows = tuple(_documents(query, diff))
     left = len(query.entered) + len(query.left) - len(rows)
     return ShownQuery(
@@ -113,4 +113,4 @@ def _documents(query: QueryDiff, diff: RunDiff) -> Iterator[Cells]:
     for kind, places in (("Entered", query.entered), ("Left", query.left)):
         for place in places[:DOCUMENTS]:
             grade = [words.grade_of(place, diff)] if diff.unjudged is not None else []
-            yield (kind, words.place_of(place, diff.settings.depth), *grade, show_id(place.doc, page.ID))
+            yield (show_id(place.doc, page.ID), kind, words.place_of(place, diff.settings.depth), *grade)

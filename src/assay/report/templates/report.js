@@ -190,7 +190,7 @@
       const select = control("Show", made("select", {}, ...options([["", "all"], ...choices], "")));
       select.addEventListener("change", () => change({ kind: select.value }));
     }
-    if (rows.length > SIZES[0]) {
+    if (rows.length > PAGE) {
       const sizes = SIZES.filter((size, at) => at === 0 || SIZES[at - 1] < rows.length);
       const select = control("Rows", made("select", {}, ...options(sizes.map((size) => [String(size), String(size)]), String(PAGE))));
       select.addEventListener("change", () => change({ size: Number(select.value) }));
@@ -220,11 +220,16 @@
 
   // What a row opens: the values of every system for this query, and parts of the page about it.
   function contentOf(key) {
-    const parts = [...document.querySelectorAll(`[data-of="${CSS.escape(key)}"]`)].map((part) => {
-      const copy = part.content ? part.content.cloneNode(true) : part.cloneNode(true);
-      return made("div", {}, ...copy.childNodes);
-    });
+    const parts = (about.get(key) ?? []).map((part) => part.cloneNode(true));
     return [...(data.values ? [valuesOf(data.values, Number(key))] : []), ...parts];
+  }
+
+  // Copies of the parts about each row, before any of their tables gets controls.
+  const about = new Map();
+  for (const part of document.querySelectorAll("[data-of]")) {
+    if (part.dataset.of === "") continue;
+    const copy = made("div", {}, ...part.cloneNode(true).childNodes);
+    about.set(part.dataset.of, [...(about.get(part.dataset.of) ?? []), copy]);
   }
 
   // A table of all systems for one query; the values have four decimals already.
@@ -242,7 +247,7 @@
     );
     const table = made("table", { className: "values plain" }, made("thead", {}, head), made("tbody", {}, ...rows));
     const scroll = made("div", { className: "scroll", tabIndex: 0 }, table);
-    scroll.setAttribute("role", "region");
+    scroll.setAttribute("role", "group");
     scroll.setAttribute("aria-label", "Values of all systems");
     const box = made("div", { className: "table" }, scroll);
     box.dataset.nouns = "systems";
