@@ -17,7 +17,7 @@ def test_it_shows_the_table_and_nothing_goes_wrong(opened):
     page = opened(render_html(report())).page
 
     assert "kitchen" == page.locator("h1").inner_text()
-    assert ["Measure", "lexical", "vector", "hybrid", "Best mode"] == page.locator(
+    assert ["Measure", "Best mode", "lexical", "vector", "hybrid"] == page.locator(
         "#result th[scope=col]"
     ).all_inner_texts()
     assert ["0.3800", "0.8100", "0.8100", "0.50", "1.00"] == page.locator("#result strong").all_inner_texts()

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, MissingMode, ModeResult, PairRecord, SegmentChoice
 from assay.records.model import FindingRecord
+from assay.report.benchmark import words
 from assay.report.benchmark.charts import mode_charts, stage_charts
 from assay.report.benchmark.stages import (
     StageColumn,
@@ -20,7 +21,6 @@ from assay.report.benchmark.stages import (
     stage_table,
     verdict_on_stages,
 )
-from assay.report.benchmark import words
 from assay.report.benchmark.words import (
     benchmark_table,
     choices,
