@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -45,7 +46,7 @@ def manifest_in(folder) -> dict:
 def test_one_run_gets_a_folder_with_everything(here):
     done = evaluate(here, "keyword.run", "-m", "RR", "--report", "out")
 
-    assert (0, "Report: out\n") == (done.returncode, done.stderr)
+    assert (0, "Report: out/EvaluationReport.html\n") == (done.returncode, done.stderr)
     assert ["keyword", "0.6250"] == done.stdout.splitlines()[2].split()
     assert {"EvaluationReport.html", "EvaluationReport.json", "EvaluationReport.md", "ExperimentManifest.json"} <= set(
         os.listdir(here / "out")
@@ -84,11 +85,25 @@ def test_without_the_package_that_draws_there_are_no_charts_and_all_the_rest(her
 
 
 def test_several_runs_get_a_folder_each(here):
-    evaluate(here, "keyword.run", "new/one=hybrid.run", "--report", "out")
+    done = evaluate(here, "keyword.run", "new/one=hybrid.run", "--report", "out")
 
-    assert ["ExperimentManifest.json", "keyword", "new_one"] == sorted(os.listdir(here / "out"))
+    assert "Report: out/index.html\n" == done.stderr
+    assert ["ExperimentManifest.json", "index.html", "keyword", "new_one"] == sorted(os.listdir(here / "out"))
     assert ["keyword", "new/one"] == manifest_in(here / "out")["runs"]
     assert "new/one" == report_in(here / "out" / "new_one")["run"]["name"]
+
+
+def test_one_page_lists_the_reports_of_several_runs_the_best_first(here):
+    evaluate(here, "keyword.run", "new/one=hybrid.run", "-m", "nDCG@10", "--report", "out")
+    page = (here / "out" / "index.html").read_text()
+    means = {run: report_in(here / "out" / run)["measures"][0]["mean"] for run in ("keyword", "new_one")}
+    links = [f"{run}/EvaluationReport.html" for run in sorted(means, key=means.__getitem__, reverse=True)]
+
+    assert links == re.findall(r'href="([^"]*)"', page)
+    assert all((here / "out" / link).exists() for link in links)
+    assert all(f">{mean:.4f}<" in page for mean in means.values())
+    assert "index.html" in [output["path"] for output in manifest_in(here / "out")["outputs"]]
+    assert 0 == assay("verify", "out", cwd=here).returncode
 
 
 def test_the_manifest_tells_what_was_done(here):
@@ -141,7 +156,7 @@ def test_standard_input_has_no_digest_and_a_report_all_the_same(here):
 def test_the_table_can_go_elsewhere(here):
     done = evaluate(here, "keyword.run", "--report", "out", "--format", "json", "-o", "table.json")
 
-    assert ("", "Report: out\n") == (done.stdout, done.stderr)
+    assert ("", "Report: out/EvaluationReport.html\n") == (done.stdout, done.stderr)
     assert json.loads((here / "table.json").read_text())["runs"]
 
 
@@ -186,7 +201,7 @@ def test_no_planted_secret_is_in_any_file(here):
     files = [path for path in (here / "out").rglob("*") if path.is_file()]
 
     assert 0 == done.returncode, done.stderr
-    assert 17 == len(files) or not (here / "out" / "HYBRID_TOKEN" / "charts").exists()
+    assert 18 == len(files) or not (here / "out" / "HYBRID_TOKEN" / "charts").exists()
     for path in files:
         assert b"hunter2" not in path.read_bytes().lower(), path
         assert "hunter2" not in str(path.relative_to(here))

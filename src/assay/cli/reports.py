@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,16 +37,24 @@ class Wishes(Struct, frozen=True):
     def begin(self, qrels: str, runs: list[str], readings: Readings, query_weights: str | None = None) -> Experiment:
         """The experiment to run; fails before any file is evaluated if the options are wrong."""
         from assay.records.recording import begin_experiment
+        from assay.report.evaluation.index import render_index
 
         command = ("assay", *sys.argv[1:])
         return begin_experiment(
-            qrels, runs, command=command, readings=readings, query_weights=query_weights, **to_builtins(self)
+            qrels,
+            runs,
+            command=command,
+            readings=readings,
+            query_weights=query_weights,
+            index=render_index,
+            **to_builtins(self),
         )
 
-    def say_where(self) -> None:
-        """Print the folder of the report."""
+    def say_where(self, runs: int) -> None:
+        """Print the path of the page to open."""
         if self.report is not None:
-            say(f"Report: {show_id(self.report, 300)}")
+            page = "EvaluationReport.html" if runs == 1 else "index.html"
+            say(f"Report: {show_id(os.path.join(self.report, page), 300)}")
 
     def check(self) -> None:
         """Refuse options that would have no effect."""

@@ -14,7 +14,15 @@ from msgspec.structs import replace
 
 from assay.asking import QueriesLike, query_texts
 from assay.comparison.agreement import PERSISTENCE, rank_biased_overlaps
-from assay.comparison.intervals import CONFIDENCE, DRAWS, Interval, bca_intervals, mean_interval, percentile_intervals
+from assay.comparison.intervals import (
+    CONFIDENCE,
+    DRAWS,
+    Interval,
+    bca_intervals,
+    mean_interval,
+    percentile_intervals,
+    within,
+)
 from assay.comparison.moves import Place
 from assay.comparison.paired import check_draws
 from assay.comparison.pairs import IntervalKind, SystemScores, higher_is_better
@@ -290,8 +298,7 @@ def spread(values: Floats, settings: DiffSettings, bounds: Interval = _SHARE) ->
     if not len(known):
         return Spread(np.nan, None, np.nan, np.nan, np.nan, 0)
     p5, median, p95 = (float(value) for value in np.percentile(known, [5, 50, 95]))
-    found = _interval(known, settings)
-    interval = None if found is None else (max(found[0], bounds[0]), min(found[1], bounds[1]))
+    interval = within(_interval(known, settings), bounds)
     return Spread(exact_sum(known) / len(known), interval, median, p5, p95, len(known))
 
 

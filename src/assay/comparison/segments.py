@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison.corrections import DEFAULT, corrected_p
-from assay.comparison.intervals import Interval, mean_interval
+from assay.comparison.intervals import Interval, mean_interval, within
 from assay.comparison.paired import TIE
 from assay.comparison.pairs import (
     SIGNIFICANT,
@@ -22,6 +22,7 @@ from assay.comparison.pairs import (
     SystemScores,
     chosen_pairs,
     higher_is_better,
+    measure_called,
     pair_results,
     tests_of,
 )
@@ -210,11 +211,13 @@ def compare_segments(
 def _means(scores: SystemScores) -> tuple[SystemMean, ...]:
     found = []
     for number, measure in enumerate(scores.measures):
+        known_measure = measure_called(measure)
+        bounds = None if known_measure is None else known_measure.definition.bounds
         for column, system in enumerate(scores.systems):
             values = scores.column(number, column)
             known = values[~np.isnan(values)]
             mean = float(known.mean()) if len(known) else math.nan
-            found.append(SystemMean(measure, system, mean, mean_interval(known)))
+            found.append(SystemMean(measure, system, mean, within(mean_interval(known), bounds)))
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from assay.comparison.intervals import CONFIDENCE, mean_interval
+from assay.comparison.intervals import CONFIDENCE, mean_interval, within
 from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words, weights_in_words
 from assay.errors import some_of
 from assay.evaluation import GEOMETRIC_FLOOR, Coverage, Evaluation
@@ -164,16 +164,16 @@ def _measures(
             total=request.measure.definition.total,
             tie_bounds=bounds.get(request.label),
             target=_target(targets, request.label, hide),
-            weighted=_weighted(weighted.get(request.label)),
+            weighted=_weighted(weighted.get(request.label), request),
         )
 
 
-def _weighted(found: WeightedMean | None) -> WeightedResult | None:
+def _weighted(found: WeightedMean | None, request: Request) -> WeightedResult | None:
     if found is None:
         return None
     return WeightedResult(
         mean=_known(found.mean),
-        interval=found.interval,
+        interval=within(found.interval, request.measure.definition.bounds),
         error=found.error,
         degrees=found.degrees,
         queries=found.queries,
@@ -194,15 +194,15 @@ def _target(targets: TargetOutcome | None, label: str, hide: Hide) -> TargetResu
 
 
 def _interval(request: Request, values: Floats, confidence: float) -> tuple[float, float] | None:
-    """The interval of the mean; for a geometric mean from the logarithms; None for a sum."""
-    total = request.measure.definition.total
+    """The interval of the mean, within the bounds of the measure; for a geometric mean from the logarithms; None for a sum."""
+    total, bounds = request.measure.definition.total, request.measure.definition.bounds
     if total == "mean":
-        return mean_interval(values, confidence)
+        return within(mean_interval(values, confidence), bounds)
     if total == "sum":
         return None
     known = values[~np.isnan(values)]
     ends = mean_interval(log(np.maximum(known, GEOMETRIC_FLOOR)), confidence)
-    return None if ends is None else (math.exp(ends[0]), math.exp(ends[1]))
+    return None if ends is None else within((math.exp(ends[0]), math.exp(ends[1])), bounds)
 
 
 def _known(value: float) -> float | None:

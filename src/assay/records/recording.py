@@ -49,7 +49,7 @@ from assay.records.model import (
     Identity,
     Targets,
 )
-from assay.records.storing import REPORT_FILE, Render, checked_folder, read_report, write_reports
+from assay.records.storing import REPORT_FILE, Render, RenderIndex, checked_folder, read_report, write_reports
 from assay.records.targets import (
     TargetOutcome,
     baseline_of,
@@ -85,6 +85,7 @@ class Experiment(Struct, frozen=True):
     readings: Readings = Readings()
     before: Mapping[str, Stamp] = field(default_factory=dict)  # the files as they were, by `stamps`
     query_weights: str | None = None  # path
+    index: RenderIndex | None = None  # the page that lists the reports of several runs
 
     def measures(self, asked: Sequence[str]) -> tuple[str, ...]:
         """The requested measures and those of the targets."""
@@ -263,7 +264,7 @@ def record_experiment(
         query_weights=as_text(secrets.hide(weights)) if weights else None,
     )
     refuse_changed(dict(plan.before))
-    return write_reports(plan.folder or "", reports, manifest, render)
+    return write_reports(plan.folder or "", reports, manifest, render, plan.index)
 
 
 def _learnt(plan: Experiment, metadata: Iterable[Mapping[str, Metadata]]) -> Secrets:

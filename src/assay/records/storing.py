@@ -5,6 +5,7 @@
     DIR/charts/*.svg
     DIR/ExperimentManifest.json      with the digests of all other files
     DIR/RUN/EvaluationReport.json    several runs: a folder for each, one manifest for all
+    DIR/index.html                   and a page that lists them
 
 A new report is written to a temporary folder next to DIR, which then replaces DIR in one step. Readers see the old report
 or the new one, never a mixture, even if the process is killed. Other files in DIR are kept.
@@ -43,10 +44,11 @@ from assay.records.encoding import Kept, encode_record, read_record
 from assay.records.identity import digest_of
 from assay.records.model import MANIFEST_SCHEMA, REPORT_SCHEMA, Digest, EvaluationReport, ExperimentManifest
 
-REPORT_FILE, MANIFEST_FILE = "EvaluationReport.json", "ExperimentManifest.json"
+REPORT_FILE, MANIFEST_FILE, INDEX_FILE = "EvaluationReport.json", "ExperimentManifest.json", "index.html"
 _UNDER_WAY = f".{MANIFEST_FILE}.part"  # while files are replaced one by one: a manifest of the old ones and the new
 
 Render = Callable[[EvaluationReport], Mapping[str, str]]  # report -> {file name in its folder: text}
+RenderIndex = Callable[[Mapping[str, EvaluationReport]], str]  # {folder: report} -> the page that lists several reports
 
 _LONGEST_NAME = 100  # characters of a folder's name
 _DAY = 86400
@@ -62,13 +64,14 @@ def write_reports(
     reports: Sequence[EvaluationReport],
     manifest: ExperimentManifest,
     render: Render,
+    index: RenderIndex | None = None,
 ) -> ExperimentManifest:
     """Write the reports of one experiment into a folder; returns the manifest with the digests of all files written.
 
     An existing report is replaced; a folder with other files and no report is refused.
     """
     target = checked_folder(folder)
-    files = dict(_files(reports, render))
+    files = dict(_files(reports, render, index))
     whole = replace(manifest, outputs=tuple(digest_of(name, data) for name, data in files.items()))
     files[MANIFEST_FILE] = encode_record(whole)  # last, since it has the digests of the others
     with explaining(folder, "the report cannot be written"):
@@ -99,7 +102,9 @@ def checked_folder(folder: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _files(reports: Sequence[EvaluationReport], render: Render) -> Iterator[tuple[str, bytes]]:
+def _files(
+    reports: Sequence[EvaluationReport], render: Render, index: RenderIndex | None
+) -> Iterator[tuple[str, bytes]]:
     """All files except the manifest, by their path within the folder."""
     folders = run_folders([report.run.name for report in reports]) if len(reports) > 1 else [""]
     for report, folder in zip(reports, folders, strict=True):
@@ -107,6 +112,8 @@ def _files(reports: Sequence[EvaluationReport], render: Render) -> Iterator[tupl
         yield f"{before}{REPORT_FILE}", encode_record(report)
         for name, text in render(report).items():
             yield before + name, text.encode("utf-8", "backslashreplace")
+    if index is not None and len(reports) > 1:
+        yield INDEX_FILE, index(dict(zip(folders, reports, strict=True))).encode("utf-8", "backslashreplace")
 
 
 def run_folders(names: Sequence[str]) -> list[str]:
@@ -115,7 +122,7 @@ def run_folders(names: Sequence[str]) -> list[str]:
     >>> run_folders(["bm25", "a/b", "BM25", "..", "nul"])
     ['bm25', 'a_b', 'BM25-2', 'run', 'nul_']
     """
-    taken = {MANIFEST_FILE.casefold()}
+    taken = {MANIFEST_FILE.casefold(), INDEX_FILE}
     found = []
     for name in names:
         safe = candidate = _safe_name(name)

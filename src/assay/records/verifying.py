@@ -10,7 +10,10 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from assay.comparison.intervals import within
+from assay.comparison.pairs import measure_called
 from assay.errors import AssayError, InputError
 from assay.evaluation import Evaluator
 from assay.formats.readings import Queries, Reading
@@ -281,8 +284,15 @@ def _measure_check(run: str, old: MeasureResult, new: MeasureResult) -> Check:
 
 
 def _numbers(result: MeasureResult) -> dict[str, Any]:
-    """A result without the words of its target, since a later version may word them differently."""
-    found: dict[str, Any] = msgspec.to_builtins(result)
+    """A result without the words of its target, since a later version may word them differently.
+
+    Reports of earlier versions have intervals beyond the bounds of the measure.
+    """
+    measure = measure_called(result.canonical)
+    bounds = None if measure is None else measure.definition.bounds
+    found: dict[str, Any] = msgspec.to_builtins(replace(result, interval=within(result.interval, bounds)))
+    if result.weighted is not None:
+        found["weighted"]["interval"] = within(result.weighted.interval, bounds)
     target = found["target"]
     return {**found, "target": target and {name: value for name, value in target.items() if name != "words"}}
 

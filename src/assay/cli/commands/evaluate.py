@@ -102,4 +102,4 @@ def command(
     if output_format in DELIMITED and not spreadsheet:
         for text in notes_on_formulas(names_of_rows(table)):
             note(text)
-    wishes.say_where()
+    wishes.say_where(len(runs))

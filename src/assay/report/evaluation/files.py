@@ -7,13 +7,15 @@ from assay.report.evaluation.charts import draw_charts
 from assay.report.evaluation.document import render_report_markdown
 from assay.report.evaluation.page import render_report_html
 
+PAGE = "EvaluationReport.html"
+
 
 def evaluation_files(report: EvaluationReport) -> dict[str, str]:
     """The HTML page, the Markdown, and its charts, by file name."""
     charts = draw_charts(report)
     files = {name: f"charts/{name}.svg" for name in charts.svgs}
     return {
-        "EvaluationReport.html": render_report_html(report, charts),
+        PAGE: render_report_html(report, charts),
         "EvaluationReport.md": render_report_markdown(report, files, charts.missing),
         **{files[name]: svg for name, svg in charts.svgs.items()},
     }

@@ -167,12 +167,12 @@ def tabulate(
 def _weighted_rows(evaluation: Evaluation) -> Iterator[WeightedRow]:
     if evaluation.query_weights is None:
         return
-    from assay.comparison.intervals import mean_interval
+    from assay.comparison.intervals import mean_interval, within
 
     means, weighted = evaluation.mean(), evaluation.weighted()
     for request, column in zip(evaluation.requests, evaluation.values.T, strict=True):
         if request.label in weighted:
-            interval = mean_interval(column)
+            interval = within(mean_interval(column), request.measure.definition.bounds)
             yield WeightedRow(evaluation.run, request, means[request.label], interval, weighted[request.label])
 
 
