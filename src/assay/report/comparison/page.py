@@ -74,6 +74,7 @@ class ComparisonPage(Struct, frozen=True):
     moves_left: str  # note that there are more
     agreement: tuple[AgreementSheet, ...]
     notes: tuple[str, ...]
+    coverage: Table  # no rows if the values came from a table
 
 
 def render_page(comparison: Comparison) -> str:
@@ -117,7 +118,8 @@ def page_of(comparison: Comparison, queries: tables.Queries) -> ComparisonPage:
             AgreementSheet(alike.title, tables.agreement_table(alike), alike.meaning)
             for alike in words.agreement_of(comparison)
         ),
-        notes=tuple(words.notes_of(comparison)),
+        notes=tuple(words.remarks_of(comparison)),
+        coverage=tables.coverage_table(comparison),
     )
 
 

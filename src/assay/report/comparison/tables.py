@@ -52,7 +52,11 @@ def systems_table(comparison: Comparison) -> Table:
     else:
         columns = [Column("Verdict", number=False, hint=f"By {main}, against {baseline}")]
     return Table(
-        columns=(Column("System", number=False), *columns, *(Column(show_id(measure)) for measure in scores.measures)),
+        columns=(
+            Column("System", number=False),
+            *columns,
+            *(Column(show_id(measure), left=lettered(comparison)) for measure in scores.measures),
+        ),
         rows=tuple(row for _, row in rows),
         nouns="systems",
         fixed=1 if baseline is None else 2,
@@ -419,6 +423,12 @@ def agreement_table(alike: words.AgreementTable) -> Table:
     return Table(
         columns_of(names, names[:2]), alike.rows[:MOST_PAIRS], nouns="pairs", left_out=_pairs_left_out(len(alike.rows))
     )
+
+
+def coverage_table(comparison: Comparison) -> Table:
+    """How far each run and the judgments overlap."""
+    rows = ((run, Cell(coverage, "wide")) for run, coverage in words.coverages_of(comparison))
+    return Table(columns_of(("System", "Coverage"), ("Coverage",)), tuple(rows), nouns="systems")
 
 
 def documents_table(move: Move, comparison: Comparison) -> Table:

@@ -202,6 +202,12 @@ def meaning_of_marks(comparison: Comparison) -> str:
 
 
 def notes_of(comparison: Comparison) -> Iterator[str]:
+    """The method, the caveats and the coverage of each run, one sentence or two each."""
+    yield from remarks_of(comparison)
+    yield from (f"{run}: {coverage}" for run, coverage in coverages_of(comparison))
+
+
+def remarks_of(comparison: Comparison) -> Iterator[str]:
     """The method and the caveats, one sentence or two each."""
     study = comparison.study
     drawn = _drawn(comparison.tests)
@@ -286,7 +292,7 @@ def _hold(study: Study) -> str:
 
 
 def _conditions(comparison: Comparison) -> Iterator[str]:
-    """The rules for all runs, and the coverage of each run."""
+    """The rules for all runs."""
     if comparison.evaluations:
         first = comparison.evaluations[0]
         yield conventions_in_words(first.rules, first.like)
@@ -294,9 +300,12 @@ def _conditions(comparison: Comparison) -> Iterator[str]:
             yield f"Judges: {agreement_in_words(first.coverage.agreement)}"
         if first.doubt:
             yield sentence(first.doubt)
-        for evaluation in comparison.evaluations:
-            coverage = coverage_in_words(evaluation.coverage, evaluation.rules, evaluation.requests)
-            yield f"{show_id(evaluation.run)}: {coverage}"
+
+
+def coverages_of(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """Each run and its coverage in words."""
+    for evaluation in comparison.evaluations:
+        yield show_id(evaluation.run), coverage_in_words(evaluation.coverage, evaluation.rules, evaluation.requests)
 
 
 # Segments

@@ -57,7 +57,7 @@ def page_of(diff: RunDiff, shown: int) -> DiffPage:
         answer=tuple(rest),
         figures=Table(
             columns_of([sentence(name) for name in words.FIGURES_HEAD]),
-            tuple(figure.cells for figure in words.figures_of(diff)),
+            tuple((_headed(figure.cells[0]), *figure.cells[1:]) for figure in words.figures_of(diff)),
         ),
         counts=tuple(words.counts_of(diff)),
         queries=_queries(diff, changed, shown),
@@ -72,7 +72,7 @@ def _queries(diff: RunDiff, changed: Sequence[QueryDiff], shown: int) -> Table:
     first, *others = words.query_head(diff)
     here = changed[:MOST_QUERIES]
     return Table(
-        columns=columns_of([sentence(first), *others, "Entered", "Left"]),
+        columns=columns_of([sentence(first), *map(_headed, others), "Entered", "Left"]),
         rows=tuple((*words.query_cells(query), f"{len(query.entered):,}", f"{len(query.left):,}") for query in here),
         nouns="queries",
         opens=tuple(str(at) if at < shown and _has_documents(query) else "" for at, query in enumerate(here)),
@@ -82,6 +82,11 @@ def _queries(diff: RunDiff, changed: Sequence[QueryDiff], shown: int) -> Table:
             else ""
         ),
     )
+
+
+def _headed(name: str) -> str:
+    """A name with a capital, unless it starts with that of a measure."""
+    return sentence(name) if name.startswith(("overlap@", "rank", "recall@")) else name
 
 
 def _has_documents(query: QueryDiff) -> bool:

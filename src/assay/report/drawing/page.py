@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import for_terminal, show_id
 from assay.report.drawing.charts import Drawings
-from assay.report.drawing.tables import rows_of
+from assay.report.drawing.tables import number_class, rows_of
 from assay.report.drawing.vega import COLOURS
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def environment() -> Environment:
     environment.filters["id"] = lambda text: show_id(text, ID)
     environment.filters["as_json"] = lambda data: Markup(script_json(data))
     environment.filters["rows_of"] = rows_of
+    environment.filters["number_class"] = number_class
     environment.filters["whole"] = lambda text: escape(for_terminal(text))  # lines to be copied or edited: never cut
     return environment
 

@@ -34,6 +34,7 @@ class Column(Struct, frozen=True):
 
     name: str
     number: bool = True  # right-aligned, and sorted by its number
+    left: bool = False  # of numbers: words follow them, so that they are aligned on the left
     bar: bool = False  # each value from 0 has a bar behind it
     hint: str = ""  # more about it, on hover
 
@@ -73,12 +74,17 @@ def verdict_cell(verdict: str) -> str | Cell:
     return Cell(verdict, TONES[verdict]) if verdict in TONES else verdict
 
 
+def number_class(column: Column) -> str:
+    """The class of cells with numbers; none for texts."""
+    return "" if not column.number else "number left" if column.left else "number"
+
+
 def rows_of(table: Table) -> str:
     """The rows as markup, with every text escaped. A page may have thousands: Python is much faster here than a template."""
     from markupsafe import Markup
 
     looks = [
-        " ".join(filter(None, ("number" if column.number else "", "fixed" if place < table.fixed else "")))
+        " ".join(filter(None, (number_class(column), "fixed" if place < table.fixed else "")))
         for place, column in enumerate(table.columns)
     ]
     return Markup(
