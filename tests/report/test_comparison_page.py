@@ -49,8 +49,8 @@ def test_the_page_says_the_verdict_first():
 
     assert "hybrid against bm25" == found.title
     assert (
-        "By RR, hybrid against bm25: better (+0.3333, 95% interval +0.2317 to +0.4350, corrected p <0.0001, 24 queries)."
-        == (lede_of(comparison()))
+        "hybrid is significantly better than bm25 by RR: +0.3333 (95% interval +0.2317 to +0.4350, corrected p <0.0001) "
+        "over 24 queries." == (lede_of(comparison()))
     )
     assert ["System", "Verdict", "Measure", "Mean"] == [column.name for column in found.pairs.columns[:4]]
     assert ("hybrid", Cell("better", "good"), "RR", "0.8333") == found.pairs.rows[0][:4]
@@ -91,7 +91,7 @@ def test_a_system_against_itself_has_a_page(systems):
     run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
     found = assay.compare(qrels, {"x": run, **{f"y{n}": run for n in range(systems)}}, ["RR"])
 
-    assert "no significant difference" in render_html(found) or systems > 1
+    assert "No significant difference between y0 and x by RR" in render_html(found) or systems > 1
 
 
 def test_what_more_of_is_not_better_is_neither_won_nor_good():

@@ -17,9 +17,17 @@ from assay.report.drawing import page
 from assay.report.drawing.charts import draw
 from assay.report.drawing.tables import Table
 from assay.report.drawing.words import from_to, signed, unsigned
-from assay.words import number_of, plural
+from assay.words import number_of, plural, sentence
 
 MOST_NAMED = 4  # systems in the heading
+OUTCOMES = {
+    "better": "is significantly better than",
+    "worse": "is significantly worse than",
+    "higher": "has significantly higher values than",
+    "lower": "has significantly lower values than",
+    "equivalent": "is equivalent to",
+    "not tested": "was not tested against",
+}
 
 
 class AgreementSheet(Struct, frozen=True):
@@ -118,7 +126,7 @@ def page_of(comparison: Comparison, queries: tables.Queries) -> ComparisonPage:
             AgreementSheet(alike.title, tables.agreement_table(alike), alike.meaning)
             for alike in words.agreement_of(comparison)
         ),
-        notes=tuple(words.remarks_of(comparison)),
+        notes=(tables.EFFECT_SIZE, *(note for note in words.remarks_of(comparison) if note != words.COLUMNS)),
         coverage=tables.coverage_table(comparison),
     )
 
@@ -138,9 +146,9 @@ def lede_of(comparison: Comparison) -> str:
     if len(pairs) == 1:
         (pair,) = pairs
         return (
-            f"By {show_id(pair.measure)}, {show_id(pair.system)} against {show_id(pair.baseline)}: {pair.verdict} "
-            f"({signed(pair.difference)}, 95% interval {from_to(pair.interval)}, "
-            f"corrected p {words.p_of(pair.p_corrected)}, {pair.queries:,} queries).{_weighted_lede(pair)}"
+            f"{_outcome(pair)} by {show_id(pair.measure)}: {signed(pair.difference)} (95% interval "
+            f"{from_to(pair.interval)}, corrected p {words.p_of(pair.p_corrected)}) over "
+            f"{number_of(pair.queries, 'query')}.{_weighted_lede(pair)}"
         )
     over = f"{show_id(pairs[0].measure)} over {number_of(max(pair.queries for pair in pairs), 'query')}"
     counts = Counter(pair.verdict for pair in pairs)
@@ -152,6 +160,14 @@ def lede_of(comparison: Comparison) -> str:
     ahead = f"{better:,} of {number_of(len(pairs), 'system')} {plural('{is|are}', better)}"
     behind = plural("{count} {is|are} worse", worse) if worse else "none is worse"
     return f"{ahead} significantly better than {show_id(baseline)} by {over}; {behind}."
+
+
+def _outcome(pair: PairResult) -> str:
+    """What was found about the two systems, in a few words."""
+    system, baseline = show_id(pair.system), show_id(pair.baseline)
+    if pair.verdict in OUTCOMES:
+        return f"{system} {OUTCOMES[pair.verdict]} {baseline}"
+    return f"{sentence(pair.verdict)} between {system} and {baseline}"
 
 
 def _weighted_lede(pair: PairResult) -> str:

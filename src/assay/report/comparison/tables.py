@@ -25,6 +25,7 @@ MOST_LETTERS = 12  # systems; with more, nobody looks up which letter is whose
 MOST_PAIRS = 1500  # in the page
 MOST_VALUES = 150_000  # of queries and systems, for the queries that readers open
 DOCUMENTS = 30  # of a query that moved
+EFFECT_SIZE = "Effect size: Cohen's d_z, the mean difference over the standard deviation of the differences."
 CHOICES = (("won", "won"), ("tied", "tied"), ("lost", "lost"))
 VERDICTS = (("better", "better"), ("worse", "worse"), ("other", "neither"))
 

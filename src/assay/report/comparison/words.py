@@ -38,6 +38,9 @@ TONES = {"better": "good", "worse": "bad"}
 DASH = "-"
 MOST_BOOTSTRAPPED = 25  # simultaneous intervals; with more, fewer than ten resamples lie beyond each end
 MOST_LINES = 12  # of each kind, with one line per pair and measure
+COLUMNS = (
+    "w/t/l: queries won, tied and lost. d_z: mean difference over the standard deviation of the differences (Cohen)."
+)
 RUNS_ALIKE = (
     "Means over queries, first 100 documents: rank-biased overlap (1 = identical rankings; the first ten ranks carry 86% "
     "of the weight) and Kendall's tau over the documents that both runs have there."
@@ -217,7 +220,7 @@ def remarks_of(comparison: Comparison) -> Iterator[str]:
         f"({comparison.family} {noun_for(comparison.family, 'comparison')}: pairs x measures); alpha {study.alpha:g}."
     )
     yield from _overall(comparison)
-    yield "w/t/l: queries won, tied and lost. d_z: mean difference over the standard deviation of the differences (Cohen)."
+    yield COLUMNS
     yield f"The 95% intervals ({study.interval}) {_hold(study)}."
     if study.simultaneous and study.interval != "t" and comparison.family > MOST_BOOTSTRAPPED:
         yield (
