@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from math import log2
+from random import Random
 
 import msgspec
 import pytest
@@ -20,7 +22,7 @@ from assay.benchmark.stages import (
 from assay.comparison.pairs import Study
 from assay.evaluation import Evaluator, ranking_of
 from assay.records.benchmark import WorkRecord
-from assay.report.benchmark.charts import Point, charts_of, pareto_front
+from assay.report.benchmark.charts import Plot, Point, charts_of, pareto_front, spots
 from assay.report.benchmark.documents import render_json, render_markdown
 from assay.report.benchmark.page import render_html
 from assay.report.benchmark.stages import moved_sentences, stage_sentences, stage_table, verdict_on_stages
@@ -418,6 +420,25 @@ def test_the_chart_of_relevant_documents_says_the_same_in_words():
 
     assert chart.words.startswith("There are 40 relevant documents. words finds 30 in 100 documents per query")
     assert "again is given 30 in 100 documents per query and has 30 in its first ten" in chart.words
+
+
+def test_names_of_points_touch_no_other_name_or_mark():
+    dice = Random(3)
+    points = [Point(f"mode number {at}", 10 ** dice.uniform(0, 2), dice.uniform(0.3, 0.8), "", "") for at in range(12)]
+    plot = Plot(1.0, 100.0, 0.2, 0.9)
+    placed = spots(points, pareto_front(points), plot)
+
+    assert 10 <= len(placed) <= 12
+    assert not [(one, other) for one, other in combinations(placed, 2) if one.overlaps(other)]
+    assert all(0 <= spot.x and spot.x + spot.width <= plot.width + 20 for spot in placed)
+
+
+def test_the_plot_goes_to_pixels_and_back():
+    plot = Plot(1.0, 100.0, 0.2, 0.9)
+    across, down = plot.pixels(Point("a", 10.0, 0.55, "", ""))
+
+    assert pytest.approx((plot.width / 2, plot.height / 2)) == (across, down)
+    assert pytest.approx((10.0, 0.55)) == (plot.time(across), plot.mean(down))
 
 
 def test_on_the_pareto_front_more_time_buys_more_quality():

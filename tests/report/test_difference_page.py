@@ -42,11 +42,15 @@ def test_the_page_says_what_changed_first():
     assert ("q0", "1.0000", "0.5000", "0.5000") == found.queries.rows[0][:4]
     assert ("d3", "Entered", ">100 → 1", "unjudged") == found.documents[0].documents.rows[0]
     assert ("d1", "Left", "1 → >100", "grade 1") == found.documents[0].documents.rows[1]
-    assert ["0", "1", "2", *[""] * 5] == list(found.queries.opens)
-    assert ["0", "1", "2"] == [query.key for query in found.documents]
-    assert (
-        "Showing the documents of 3 of 8 changed queries; --worst shows more, --format json has all." == found.not_shown
-    )
+    assert [str(at) for at in range(8)] == list(found.queries.opens) == [query.key for query in found.documents]
+    assert [True] * 3 + [False] * 5 == [query.listed for query in found.documents]
+    assert found.not_shown.startswith("Listing the documents of 3 of 8 changed queries; --worst lists more")
+
+
+def test_rows_open_to_the_documents_of_the_first_hundred_changed_queries():
+    opens = page_of(changed(count=330), 3).queries.opens
+
+    assert (110, 100) == (len(opens), len([key for key in opens if key]))
 
 
 def test_the_charts_have_their_numbers_in_words():

@@ -39,8 +39,10 @@ from assay.report.drawing.vega import (
     fitting,
     framed,
     named,
+    plot_width,
     rule,
     span,
+    width_of,
 )
 from assay.words import number_of, plural
 
@@ -224,27 +226,92 @@ def _scatter(points: Sequence[Point], front: Sequence[Point], measure: str) -> S
     }
     room = (max(means) - min(means)) * 0.25 or 0.05
     low, high = min(means) - room, max(means) + room
-    y = axis("mean", measure, (max(low, 0.0) if min(means) >= 0 else low, high))
-    heights = _apart(points, (high - low) * 0.07)
+    low = max(low, 0.0) if min(means) >= 0 else low
+    y = axis("mean", measure, (low, high))
+    plot = Plot(first, last, low, high)
     rows = [
-        to_builtins(point)
-        | {"height": heights[point], "words": f"{point.label}: {point.mean:.4f} in {milliseconds(point.time)} ms"}
+        to_builtins(point) | {"words": f"{point.label}: {point.mean:.4f} in {milliseconds(point.time)} ms"}
         for point in points
     ]
-    layers = [*_front_line(front, last, x, y)]
-    layers.append(
-        {
-            "mark": named({"type": "point", "filled": True, "size": 110, "opacity": 1}),
-            "encoding": {"x": x, "y": y, "color": COLOUR, "shape": SHAPE} | NAMED,
-        }
+    point = named({"type": "point", "filled": True, "size": 110, "opacity": 1})
+    labels = [
+        {"time": plot.time(spot.x), "mean": plot.mean(spot.y), "label": spot.text}
+        for spot in spots(points, front, plot)
+    ]
+    text = {"x": x, "y": y, "text": {"field": "label"}}
+    return framed(
+        [
+            *_front_line(front, last, x, y),
+            {"mark": point, "encoding": {"x": x, "y": y, "color": COLOUR, "shape": SHAPE} | NAMED},
+            {"data": {"values": labels}, "mark": TEXT | {"align": "left"}, "encoding": text},
+        ],
+        rows,
+        right=24,
     )
-    for leftwards in (False, True):  # put names where there is room
-        side = [row for row in rows if (row["time"] > math.sqrt(first * last)) == leftwards]
-        if side:
-            mark = TEXT | {"align": "right" if leftwards else "left", "dx": -8 if leftwards else 8, "dy": -9}
-            text = {"x": x, "y": y | {"field": "height"}, "text": {"field": "label"}}
-            layers.append({"data": {"values": side}, "mark": mark, "encoding": text})
-    return framed(layers, rows, right=24)
+
+
+class Plot(Struct, frozen=True):
+    """From times and means to pixels and back."""
+
+    first: float
+    last: float
+    low: float
+    high: float
+    width: float = plot_width(right=24)
+    height: float = PLOT_HEIGHT
+
+    def pixels(self, point: Point) -> tuple[float, float]:
+        """Where a point is, from the upper left corner."""
+        across = math.log(point.time / self.first) / math.log(self.last / self.first)
+        return across * self.width, (self.high - point.mean) / (self.high - self.low) * self.height
+
+    def time(self, across: float) -> float:
+        """The time at so many pixels."""
+        return float(self.first * (self.last / self.first) ** (across / self.width))
+
+    def mean(self, down: float) -> float:
+        """The mean at so many pixels."""
+        return self.high - down / self.height * (self.high - self.low)
+
+
+class Spot(Struct, frozen=True):
+    """A name beside its point: its left end and its middle, in pixels."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+
+    def overlaps(self, other: Spot, gap: float = 2) -> bool:
+        """Whether two names, each as high as a line, touch."""
+        apart = self.x > other.x + other.width + gap or other.x > self.x + self.width + gap
+        return not apart and abs(self.y - other.y) < _LINE
+
+
+_LINE, _MARK = 14, 9  # pixels: the height of a name, and half the width of a mark with its margin
+
+
+def spots(points: Sequence[Point], front: Sequence[Point], plot: Plot) -> list[Spot]:
+    """Names beside their points, where they touch no other mark or name; a point without room has no name but on hover."""
+    marks = [Spot("", x - _MARK, y, 2 * _MARK) for x, y in map(plot.pixels, points)]
+    placed: list[Spot] = []
+    for at, point in enumerate(points):
+        text = fitting(point.label, 150)
+        width = width_of(text)
+        x, y = plot.pixels(point)
+        after, before, around = x + _MARK + 2, x - _MARK - 2 - width, x - width / 2
+        right, left, above, below = (after, y), (before, y), (around, y - 16), (around, y + 16)
+        corners = [(start, y + down) for down in (-12, 12) for start in (after, before)]
+        # The line goes right from the points on it, and comes from below.
+        sides = [left, above, right, below] if point in front else [right, below, left, above]
+        for start, middle in (*sides, *corners):
+            spot = Spot(text, start, middle, width)
+            others = [*placed, *(mark for place, mark in enumerate(marks) if place != at)]
+            inside = start >= 0 and start + width <= plot.width + 20 and 0 <= middle <= plot.height
+            if inside and not any(spot.overlaps(other) for other in others):
+                placed.append(spot)
+                break
+    return placed
 
 
 def _front_line(front: Sequence[Point], last: float, x: Spec, y: Spec) -> Iterator[Spec]:
@@ -253,15 +320,6 @@ def _front_line(front: Sequence[Point], last: float, x: Spec, y: Spec) -> Iterat
         steps = [*({"time": point.time, "mean": point.mean} for point in front), {"time": last, "mean": front[-1].mean}]
         mark = {"type": "line", "interpolate": "step-after", "color": MUTED, "opacity": 0.5, "aria": False}
         yield {"data": {"values": steps}, "mark": mark, "encoding": {"x": x, "y": y}}
-
-
-def _apart(points: Sequence[Point], room: float) -> dict[Point, float]:
-    """The height of each name: that of its point, or higher if it would overlap the name below."""
-    placed: dict[Point, float] = {}
-    last = -math.inf
-    for point in sorted(points, key=lambda point: point.mean):
-        last = placed[point] = max(point.mean, last + room)
-    return placed
 
 
 # Relevant documents

@@ -203,7 +203,7 @@ def _segments(report: BenchmarkReport) -> Iterator[tuple[str, Table]]:
     for segmentation in dict.fromkeys(each.segmentation for each in report.choice.segments):
         rows = [each for each in report.choice.segments if each.segmentation == segmentation]
         title = show_id(segmentation)
-        columns = (Column(title, number=False), Column("Queries"), *(Column(show_id(name)) for name in names))
+        columns = (Column(sentence(title), number=False), Column("Queries"), *(Column(show_id(name)) for name in names))
         yield title, Table(columns, tuple(_segment(each, names) for each in rows), nouns="segments")
 
 

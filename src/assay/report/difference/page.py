@@ -16,6 +16,7 @@ from assay.report.drawing.tables import MOST_QUERIES, Cells, Table, columns_of
 from assay.words import number_of, sentence
 
 DOCUMENTS = 30  # of a query, for each kind
+MOST_OPENED = 100  # queries whose documents are in the page; the others are too many for one file
 
 
 class ShownQuery(Struct, frozen=True):
@@ -25,6 +26,7 @@ class ShownQuery(Struct, frozen=True):
     query: str
     summary: str
     documents: Table
+    listed: bool  # below the table of queries, too, and not only when its row is opened
 
 
 class DiffPage(Struct, frozen=True):
@@ -48,7 +50,7 @@ def render_page(diff: RunDiff, shown: int) -> str:
 
 
 def page_of(diff: RunDiff, shown: int) -> DiffPage:
-    """The page without the charts; `shown` queries have their documents."""
+    """The page without the charts; the documents of `shown` queries are listed."""
     lede, *rest = words.answer_of(diff)
     changed = words.changed_queries(diff)
     return DiffPage(
@@ -61,21 +63,27 @@ def page_of(diff: RunDiff, shown: int) -> DiffPage:
         ),
         counts=tuple(words.counts_of(diff)),
         queries=_queries(diff, changed, shown),
-        documents=tuple(_query(query, diff, at) for at, query in enumerate(changed[:shown]) if _has_documents(query)),
+        documents=tuple(
+            _query(query, diff, at, listed=at < shown)
+            for at, query in enumerate(changed[: max(shown, MOST_OPENED)])
+            if _has_documents(query)
+        ),
         not_shown=words.documents_not_shown(diff, shown) if shown else "",
         notes=tuple(words.notes_of(diff)),
     )
 
 
 def _queries(diff: RunDiff, changed: Sequence[QueryDiff], shown: int) -> Table:
-    """All queries that changed; those shown with their documents open."""
+    """All queries that changed. A row opens to the documents of its query."""
     first, *others = words.query_head(diff)
     here = changed[:MOST_QUERIES]
     return Table(
         columns=columns_of([sentence(first), *map(_headed, others), "Entered", "Left"]),
         rows=tuple((*words.query_cells(query), f"{len(query.entered):,}", f"{len(query.left):,}") for query in here),
         nouns="queries",
-        opens=tuple(str(at) if at < shown and _has_documents(query) else "" for at, query in enumerate(here)),
+        opens=tuple(
+            str(at) if at < max(shown, MOST_OPENED) and _has_documents(query) else "" for at, query in enumerate(here)
+        ),
         left_out=(
             f"Only the worst {MOST_QUERIES:,} of {len(changed):,} changed queries are here; --format json has all."
             if len(changed) > MOST_QUERIES
@@ -93,7 +101,7 @@ def _has_documents(query: QueryDiff) -> bool:
     return bool(query.entered or query.left)
 
 
-def _query(query: QueryDiff, diff: RunDiff, at: int) -> ShownQuery:
+def _query(query: QueryDiff, diff: RunDiff, at: int, *, listed: bool) -> ShownQuery:
     first = diff.cutoffs[0].cutoff
     summary = (
         f"overlap@{first} {words.value_of(query.overlap[0])}, {len(query.entered):,} entered, {len(query.left):,} left"
@@ -111,6 +119,7 @@ def _query(query: QueryDiff, diff: RunDiff, at: int) -> ShownQuery:
             nouns="documents",
             left_out=f"{number_of(left, 'more document')} entered or left." if left else "",
         ),
+        listed,
     )
 
 

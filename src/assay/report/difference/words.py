@@ -287,7 +287,8 @@ def documents_not_shown(diff: RunDiff, shown: int) -> str:
     """A note on a page if the documents of some changed queries are not shown."""
     total = len(changed_queries(diff))
     return (
-        f"Showing the documents of {shown:,} of {total:,} changed queries; --worst shows more, --format json has all."
+        f"Listing the documents of {shown:,} of {total:,} changed queries; --worst lists more, --format json has all. "
+        "Open a query in the table above to see its documents."
         if total > shown
         else ""
     )

@@ -81,19 +81,20 @@ def fitting(text: str, room: float, size: float = 12) -> str:
     >>> fitting("camping tent", 100), fitting("camping tent 4 person", 100)
     ('camping tent', 'camping tent…')
     """
-    if _width(text) * size <= room:
+    if width_of(text, size) <= room:
         return text
-    used, kept = _width("…") * size, 0
+    used, kept = width_of("…", size), 0
     for character in text:
-        used += _width(character) * size
+        used += width_of(character, size)
         if used > room:
             break
         kept += 1
     return text[:kept].rstrip() + "…"
 
 
-def _width(text: str) -> float:
-    return sum(
+def width_of(text: str, size: float = 12) -> float:
+    """The width of a text in pixels, in a wide font."""
+    return size * sum(
         _WIDTHS.get(character, 0.62 if character.islower() or character.isdigit() else 0.72)
         if character.isascii()
         else 1.0

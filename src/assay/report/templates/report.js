@@ -228,7 +228,7 @@
   const about = new Map();
   for (const part of document.querySelectorAll("[data-of]")) {
     if (part.dataset.of === "") continue;
-    const copy = made("div", {}, ...part.cloneNode(true).childNodes);
+    const copy = made("div", {}, ...(part.content ?? part).cloneNode(true).childNodes);
     about.set(part.dataset.of, [...(about.get(part.dataset.of) ?? []), copy]);
   }
 
