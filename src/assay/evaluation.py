@@ -30,7 +30,7 @@ from assay.judges import Agreement
 from assay.judgments import Judgments, index_judgments
 from assay.marking import OpenedRun, judge
 from assay.measures import Measure, Request, parse_measure, parse_measures
-from assay.measures.arithmetic import log
+from assay.measures.arithmetic import log, within
 from assay.measures.conventions import Convention, convention
 from assay.native.sums import exact_sum
 from assay.rules import RULE_CHOICES, Rules
@@ -164,11 +164,13 @@ class Evaluation(Charted, Struct, frozen=True, eq=False):
             raise AssayError("this evaluation has no weights; give them with `query_weights=`.")
         from assay.weighting.estimating import weighted_mean
 
-        return {
-            request.label: weighted_mean(self.query_weights, self.queries, column, confidence)
-            for request, column in zip(self.requests, self.values.T, strict=True)
-            if request.measure.definition.total == "mean"
-        }
+        found = {}
+        for request, column in zip(self.requests, self.values.T, strict=True):
+            definition = request.measure.definition
+            if definition.total == "mean":
+                mean = weighted_mean(self.query_weights, self.queries, column, confidence)
+                found[request.label] = replace(mean, interval=within(mean.interval, definition.bounds))
+        return found
 
     def per_query(self) -> dict[str, Scores]:
         """The values of each query."""

@@ -21,7 +21,6 @@ from assay.comparison.intervals import (
     bca_intervals,
     mean_interval,
     percentile_intervals,
-    within,
 )
 from assay.comparison.moves import Place
 from assay.comparison.paired import check_draws
@@ -35,6 +34,7 @@ from assay.heads import Heads, checked_depth, ranks_in, recalls_of
 from assay.judgments import Judgments
 from assay.marking import OpenedRun, heads_of, likeliest_pair, rewriting_of
 from assay.measures import Measure
+from assay.measures.arithmetic import within
 from assay.native.sums import exact_sum
 from assay.secrets import Secrets
 from assay.tables import Booleans, Floats, Integers

@@ -28,7 +28,7 @@ def mean_interval(values: Floats, confidence: float = CONFIDENCE) -> Interval | 
     """The two-sided t interval of a mean; None for fewer than two values, zero width if all are equal.
 
     NaN is left out. The values are treated as a sample: over repeated samples, 95 of 100 such intervals contain the
-    mean of the population (Student 1908). It may go beyond the bounds of a measure, which `within` cuts off.
+    mean of the population (Student 1908). It may go beyond the bounds of a measure, which `measures.arithmetic.within` cuts off.
 
     >>> low, high = mean_interval(np.array([0.2, 0.4, 0.6]))
     >>> print(f"{low:.4f} {high:.4f}")
@@ -44,17 +44,6 @@ def mean_interval(values: Floats, confidence: float = CONFIDENCE) -> Interval | 
     error = math.sqrt(exact_sum((known - mean) ** 2) / (len(known) - 1) / len(known))
     half = t_quantile(len(known) - 1, (1 + confidence) / 2) * error
     return mean - half, mean + half
-
-
-def within(interval: Interval | None, bounds: tuple[float, float] | None) -> Interval | None:
-    """The part of an interval that is possible: a share lies between 0 and 1, so its mean does, too.
-
-    >>> within((-0.02, 0.13), (0.0, 1.0)), within((-0.02, 0.13), None)
-    ((0.0, 0.13), (-0.02, 0.13))
-    """
-    if interval is None or bounds is None:
-        return interval
-    return max(interval[0], bounds[0]), min(interval[1], bounds[1])
 
 
 def percentile_intervals(

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison.corrections import DEFAULT, corrected_p
-from assay.comparison.intervals import Interval, mean_interval, within
+from assay.comparison.intervals import Interval, mean_interval
 from assay.comparison.paired import TIE
 from assay.comparison.pairs import (
     SIGNIFICANT,
@@ -27,6 +27,7 @@ from assay.comparison.pairs import (
     tests_of,
 )
 from assay.errors import AssayError, show_id
+from assay.measures.arithmetic import within
 from assay.tables import Floats, in_byte_order
 
 MINIMUM = 10  # queries that a segment needs to be tested

@@ -95,3 +95,14 @@ def highest(values: Floats, start: Integers) -> Floats:
     if filled.any():
         out[filled] = np.maximum.reduceat(values, start[:-1][filled])
     return out
+
+
+def within(interval: tuple[float, float] | None, bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The part of an interval that is possible: a share lies between 0 and 1, so its mean does, too.
+
+    >>> within((-0.02, 0.13), (0.0, 1.0)), within((-0.02, 0.13), None)
+    ((0.0, 0.13), (-0.02, 0.13))
+    """
+    if interval is None or bounds is None:
+        return interval
+    return max(interval[0], bounds[0]), min(interval[1], bounds[1])

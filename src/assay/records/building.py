@@ -12,12 +12,12 @@ import numpy as np
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from assay.comparison.intervals import CONFIDENCE, mean_interval, within
+from assay.comparison.intervals import CONFIDENCE, mean_interval
 from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words, weights_in_words
 from assay.errors import some_of
 from assay.evaluation import GEOMETRIC_FLOOR, Coverage, Evaluation
 from assay.measures import Request
-from assay.measures.arithmetic import log
+from assay.measures.arithmetic import log, within
 from assay.records.curves import NO_CURVES
 from assay.records.identity import unread_identity
 from assay.records.model import (
@@ -164,16 +164,16 @@ def _measures(
             total=request.measure.definition.total,
             tie_bounds=bounds.get(request.label),
             target=_target(targets, request.label, hide),
-            weighted=_weighted(weighted.get(request.label), request),
+            weighted=_weighted(weighted.get(request.label)),
         )
 
 
-def _weighted(found: WeightedMean | None, request: Request) -> WeightedResult | None:
+def _weighted(found: WeightedMean | None) -> WeightedResult | None:
     if found is None:
         return None
     return WeightedResult(
         mean=_known(found.mean),
-        interval=within(found.interval, request.measure.definition.bounds),
+        interval=found.interval,
         error=found.error,
         degrees=found.degrees,
         queries=found.queries,

@@ -12,13 +12,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.comparison.intervals import within
 from assay.comparison.pairs import measure_called
 from assay.errors import AssayError, InputError
 from assay.evaluation import Evaluator
 from assay.formats.readings import Queries, Reading
 from assay.formats.unread import open_run
 from assay.inputs.queries import read_queries
+from assay.measures.arithmetic import within
 from assay.records.building import build_report
 from assay.records.identity import content_of, is_file
 from assay.records.manifest import config_hash, settings_of

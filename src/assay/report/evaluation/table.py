@@ -13,6 +13,7 @@ from assay.errors import show_id
 from assay.evaluation import Coverage, Evaluation
 from assay.judges import Agreement
 from assay.measures import Request
+from assay.measures.arithmetic import within
 from assay.rules import Rules
 from assay.words import noun_for, sentence
 
@@ -167,7 +168,7 @@ def tabulate(
 def _weighted_rows(evaluation: Evaluation) -> Iterator[WeightedRow]:
     if evaluation.query_weights is None:
         return
-    from assay.comparison.intervals import mean_interval, within
+    from assay.comparison.intervals import mean_interval
 
     means, weighted = evaluation.mean(), evaluation.weighted()
     for request, column in zip(evaluation.requests, evaluation.values.T, strict=True):
