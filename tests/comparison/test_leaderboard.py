@@ -160,7 +160,7 @@ def test_a_leaderboard_by_hand():
     found = assay.leaderboard(QRELS, {"second": SECOND, "first": FIRST}, ["RR", "P@1"])
 
     assert ("RR", "P@1") == found.measures
-    assert [(1, "first", 1.0, (1.0, 1.0)), (2, "second", 0.5, (0.5, 0.0))] == [
+    assert [(1, "first", 1.0, {"RR": 1.0, "P@1": 1.0}), (2, "second", 0.5, {"RR": 0.5, "P@1": 0.0})] == [
         (each.rank, each.system, each.mean, each.means) for each in found.standings
     ]
     assert ((1, 1), (2, 2)) == tuple(each.rank_interval for each in found.standings)
@@ -209,7 +209,7 @@ def test_collections_count_equally():
     )
 
     assert [("x", 0.75), ("y", 0.375)] == [(each.system, each.mean) for each in found.standings]
-    assert ((1.0,), (0.5,)) == found.standings[0].by_collection
+    assert {"small": {"RR": 1.0}, "large": {"RR": 0.5}} == found.standings[0].by_collection
     assert [("small", 2), ("large", 9)] == [(each.name, each.queries) for each in found.collections]
 
 
@@ -239,7 +239,7 @@ def test_collections_themselves_can_be_resampled():
         }
         collections[f"c{number}"] = (qrels, runs)
     found = assay.leaderboard_collections(collections, ["RR"], resample="collections")
-    means = np.array([[each.by_collection[number][0] for each in found.standings] for number in range(6)])
+    means = np.array([[each.by_collection[f"c{number}"]["RR"] for each in found.standings] for number in range(6)])
 
     assert stats.t.interval(0.95, 5, means[:, 0].mean(), stats.sem(means[:, 0])) == pytest.approx(
         found.standings[0].interval

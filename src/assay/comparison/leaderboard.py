@@ -6,6 +6,7 @@ collection counts equally.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -16,7 +17,7 @@ from assay.asking import Runs, open_several, several_runs
 from assay.comparison.comparing import FEW_QUERIES, notes_on_totals
 from assay.comparison.intervals import CONFIDENCE, Interval, t_quantile
 from assay.comparison.paired import check_draws
-from assay.comparison.pairs import SystemScores, higher_is_better
+from assay.comparison.pairs import SystemScores, higher_is_better, measure_called
 from assay.comparison.rank_intervals import rank_counts, rank_intervals, ranks_of
 from assay.comparison.tiers import estimate, significantly_different, tiers_of
 from assay.errors import AssayError, InputError, show_id, some_of
@@ -25,6 +26,7 @@ from assay.formats.reading import QrelsLike
 from assay.formats.readings import ColumnNames, Reading
 from assay.inputs.scores import ScoresLike, as_scores
 from assay.measures import Measure
+from assay.measures.arithmetic import within
 from assay.native.sums import exact_sum
 from assay.rules import Rules
 from assay.tables import Booleans, Floats
@@ -35,6 +37,7 @@ Incomplete = Literal["error", "leave-out"]
 # Judgments and runs by the name of their collection.
 Collections: TypeAlias = Mapping[str, tuple[QrelsLike, Runs]]
 DRAWS = 2_000
+FEWEST_FOR_RANKS = 25  # queries: with fewer, rank intervals hold the true rank less often than they say
 FEWEST_COLLECTIONS = 5  # that can be resampled: fewer have hardly any different resamples
 
 
@@ -57,7 +60,7 @@ class Method(Struct, frozen=True):
 class CollectionSize(Struct, frozen=True):
     """A collection and the number of queries that all systems have in it, by the first measure."""
 
-    name: str
+    name: str  # empty for a single one
     queries: int
 
 
@@ -68,17 +71,17 @@ class LeftOut(Struct, frozen=True):
     lacks: tuple[str, ...]
 
 
-class Standing(Struct, frozen=True):
+class Standing(Struct, frozen=True, kw_only=True):
     """One system of a leaderboard."""
 
     rank: int  # systems with equal means share the best of their ranks
     system: str
     mean: float  # by the first measure
-    interval: Interval | None  # 95%, of the mean; None for fewer than two queries
+    interval: Interval | None  # 95%, of the mean, within the bounds of the measure; None for fewer than two queries
     rank_interval: tuple[int, int]  # 95%
     tier: int
-    means: tuple[float, ...]  # by each measure
-    by_collection: tuple[tuple[float, ...], ...]  # the same within each collection
+    means: dict[str, float]  # by each measure
+    by_collection: dict[str, dict[str, float]]  # means within each collection; empty for a single one without a name
 
 
 class Leaderboard(Struct, frozen=True, eq=False):
@@ -273,7 +276,7 @@ def _ranked(
     ranks = ranks_of(overall[0][:, None])[:, 0]
     ends = rank_intervals(counts).tolist()
     tiers = tiers_of(overall[0], significantly_different(samples, method.alpha))
-    intervals = _intervals(samples)
+    intervals = _intervals(samples, first.measures[0])
     standings = [
         Standing(
             rank=int(ranks[at]),
@@ -282,8 +285,12 @@ def _ranked(
             interval=intervals[at],
             rank_interval=(min(ends[at][0], int(ranks[at])), max(ends[at][1], int(ranks[at]))),
             tier=int(tiers[at]),
-            means=tuple(overall[:, at].tolist()),
-            by_collection=tuple(tuple(row) for row in means[:, :, at].tolist()),
+            means=dict(zip(first.measures, overall[:, at].tolist(), strict=True)),
+            by_collection={
+                name: dict(zip(first.measures, of_measures[:, at].tolist(), strict=True))
+                for name, of_measures in zip(scores, means, strict=True)
+                if name
+            },
         )
         for at in np.argsort(ranks, kind="stable").tolist()
     ]
@@ -338,16 +345,18 @@ def _means(table: Floats) -> list[float]:
     return [exact_sum(np.ascontiguousarray(column)) / len(column) for column in table.T]
 
 
-def _intervals(samples: Sequence[Floats]) -> list[Interval | None]:
+def _intervals(samples: Sequence[Floats], label: str) -> list[Interval | None]:
     """The t interval of each system's mean; None if a sample has fewer than two rows."""
+    measure = measure_called(label)
+    bounds = None if measure is None else measure.definition.bounds
     found = estimate(samples)
     intervals: list[Interval | None] = []
-    for mean, error, degrees in zip(found.mean, found.error, found.degrees, strict=True):
-        if np.isnan(error):
+    for mean, error, degrees in zip(found.mean.tolist(), found.error.tolist(), found.degrees.tolist(), strict=True):
+        if math.isnan(error):
             intervals.append(None)
         else:
             half = t_quantile(degrees, (1 + CONFIDENCE) / 2) * error if error > 0 else 0.0
-            intervals.append((float(mean - half), float(mean + half)))
+            intervals.append(within((mean - half, mean + half), bounds))
     return intervals
 
 
@@ -363,10 +372,11 @@ def _notes(scores: Mapping[str, SystemScores], tables: Sequence[Sequence[Floats]
             )
             yield f"{place}{said}."
         if method.resample == "queries" and len(of_measures[0]) < 2:
-            yield f"{place}one query gives no interval, and nothing can be significant."
-    least = min(len(of_measures[0]) for of_measures in tables)
-    if method.resample == "queries" and 1 < least < FEW_QUERIES:
-        yield f"With {least} queries (fewer than {FEW_QUERIES}) only large differences can be detected."
+            yield f"{place}with a single query there are no intervals, and no difference can be significant."
+    queries = sum(len(of_measures[0]) for of_measures in tables)
+    if method.resample == "queries" and queries < FEW_QUERIES and queries > len(tables):
+        narrow = ", and rank intervals are too narrow" if queries < FEWEST_FOR_RANKS else ""
+        yield f"With {queries} queries (fewer than {FEW_QUERIES}) only large differences can be significant{narrow}."
     yield from notes_on_totals(first)
 
 
