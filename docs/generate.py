@@ -22,6 +22,7 @@ from msgspec import NODEFAULT
 
 import assay
 import assay.comparison.diffing
+import assay.comparison.leaderboard
 import assay.comparison.moves
 import assay.diagnosis.model
 import assay.errors
@@ -30,6 +31,7 @@ import assay.records.benchmark
 import assay.records.model
 from assay.cli import group
 from assay.comparison.diffing import RunDiff
+from assay.comparison.leaderboard import Leaderboard
 from assay.compat.trec_eval import usage
 from assay.diagnosis.model import Diagnosis
 from assay.diagnosis.registry import all_looks
@@ -46,6 +48,7 @@ from assay.report.diagnosis.documents import SCHEMA as DIAGNOSIS_SCHEMA
 from assay.report.diagnosis.pages import look_as_markdown
 from assay.report.difference.documents import SCHEMA as RUN_DIFF_SCHEMA
 from assay.report.interactive.fields import Field
+from assay.report.leaderboard.documents import SCHEMA as LEADERBOARD_SCHEMA
 from assay.report.measures import guide_as_markdown, list_as_markdown
 from assay.report.measures.page import MEASURE_SCHEMA, MEASURES_SCHEMA, MeasurePage, MeasuresPage
 from assay.report.measures.state import fields_of
@@ -341,8 +344,32 @@ def schemas() -> dict[str, str]:
         "fetch-1.json": schema_of(FetchReport, "RUN.fetch.json beside a run that was fetched"),
         "diagnosis-1.json": diagnosis_schema(),
         "run-diff-1.json": run_diff_schema(),
+        "leaderboard-1.json": leaderboard_schema(),
         **page_schemas(),
     }
+
+
+def leaderboard_schema() -> str:
+    """The schema of the output of `assay leaderboard --format json`."""
+    schema = msgspec.json.schema(Leaderboard)
+    for name, definition in schema["$defs"].items():
+        if name != "Rules":
+            _describe(definition, getattr(assay.comparison.leaderboard, name))
+        definition["required"] = list(definition["properties"])  # every property is always printed
+        definition["additionalProperties"] = False
+    whole = schema["$defs"]["Leaderboard"]
+    whole["properties"] = {
+        "schema": {"const": LEADERBOARD_SCHEMA},
+        "answer": {"type": "string", "description": "the result in a sentence or two"},
+        **whole["properties"],
+    }
+    whole["required"] = list(whole["properties"])
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": LEADERBOARD_SCHEMA,
+        "title": "Output of assay leaderboard --format json",
+    }
+    return json.dumps({**head, **schema}, indent=2, ensure_ascii=False) + "\n"
 
 
 def run_diff_schema() -> str:

@@ -15,6 +15,12 @@ _EXPORTS = {
     "assay.checking": ("CheckReport", "check_measure"),
     "assay.comparison.comparing": ("Comparison", "compare", "compare_scores"),
     "assay.comparison.diffing": ("RunDiff", "diff_runs"),
+    "assay.comparison.leaderboard": (
+        "Leaderboard",
+        "leaderboard",
+        "leaderboard_collections",
+        "leaderboard_scores",
+    ),
     "assay.comparison.pairs": ("Study",),
     "assay.diagnosis.diagnosing": ("diagnose",),
     "assay.diagnosis.model": ("Diagnosis",),

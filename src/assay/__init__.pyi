@@ -17,6 +17,10 @@ from assay.comparison.comparing import compare as compare
 from assay.comparison.comparing import compare_scores as compare_scores
 from assay.comparison.diffing import RunDiff as RunDiff
 from assay.comparison.diffing import diff_runs as diff_runs
+from assay.comparison.leaderboard import Leaderboard as Leaderboard
+from assay.comparison.leaderboard import leaderboard as leaderboard
+from assay.comparison.leaderboard import leaderboard_collections as leaderboard_collections
+from assay.comparison.leaderboard import leaderboard_scores as leaderboard_scores
 from assay.comparison.pairs import Study as Study
 from assay.diagnosis.diagnosing import diagnose as diagnose
 from assay.diagnosis.model import Diagnosis as Diagnosis

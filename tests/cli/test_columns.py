@@ -11,7 +11,7 @@ from cli.command import assay
 from cli.test_commands import all_commands
 
 READS = {
-    *(("evaluate",), ("compare",), ("gate",), ("diagnose",), ("conventions",), ("reproduce",)),
+    *(("evaluate",), ("compare",), ("leaderboard",), ("gate",), ("diagnose",), ("conventions",), ("reproduce",)),
     *(("runs", name) for name in ("validate", "info", "convert", "fuse", "collapse", "diff")),
     *(("qrels", name) for name in ("validate", "info", "convert", "sample")),
     *(("collections", "check"), ("benchmark", "run"), ("queries", "sample")),

@@ -14,6 +14,7 @@ WITH_RULES = {
     "evaluate": ("qrels", "a.run"),
     "compare": ("qrels", "a.run", "b.run"),
     "diagnose": ("qrels", "a.run", "b.run"),
+    "leaderboard": ("qrels", "a.run", "b.run"),
     "gate": ("--qrels", "qrels", "--baseline", "a.run", "--candidate", "b.run", "--rule", "RR >= 0"),
 }
 

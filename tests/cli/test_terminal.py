@@ -11,7 +11,7 @@ import click
 import pytest
 
 from assay import cli
-from assay.report import comparison, diagnosis, difference, evaluation, gate, validation
+from assay.report import comparison, diagnosis, difference, evaluation, gate, leaderboard, validation
 from benchmark.collection import write_collection
 from cli.command import assay, on_terminal
 from cli.test_commands import all_commands
@@ -150,6 +150,10 @@ COMMANDS = [
     ("runs", "fetch", "--command", f"false {TYPED}", "--queries", "queries.tsv", "-o", f"{NAME}live.run"),
     ("runs", "fuse", ONE, TWO, "--to", "trec", "-o", "-"),
     ("runs", "collapse", ONE, "--map", "map.tsv", "--to", "csv", "-o", "-"),
+    *formats(leaderboard.RENDERERS, "leaderboard", *BOTH, "-m", "P@3"),
+    ("leaderboard", "--collection", f"{NAME}a=qrels.txt:{NAME}*.run", "-m", "P@3"),
+    ("leaderboard", "--collection", f"{TYPED}=qrels.txt:{TYPED}"),
+    ("leaderboard", "--collection", TYPED),
     ("conventions", "qrels.txt", ONE, "-m", "nDCG@3"),
     ("reproduce", "0.5", "qrels.txt", ONE, "-m", "P@3"),
     ("trec_eval", "-q", "qrels.txt", ONE),

@@ -108,6 +108,21 @@ def refuse_page_on_terminal(output_format: str, output: str | None, example: str
         raise InputError(f"an HTML page cannot be shown in the terminal; write it to a file: -o {example}")
 
 
+def refuse_options_of_runs(useful: Iterable[str]) -> None:
+    """Reject options that --scores would silently ignore: all but these."""
+    context = click.get_current_context()
+    useless = [
+        max(option.opts, key=len)
+        for option in context.command.params
+        if option.name not in {"scores", *useful}
+        and context.get_parameter_source(str(option.name)) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if useless:
+        raise InputError(
+            f"{', '.join(useless)}: does not apply to --scores, which has no runs or judgments; leave it out."
+        )
+
+
 def keeps_its_input(command: Command) -> Command:
     """Refuse to overwrite an input file, before anything is read."""
     from assay.cli.reading import split_name  # here, so that NumPy is loaded by assay.evaluation: 4 ms sooner

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from assay.cli import note
 from assay.cli.reading import split_name
@@ -28,6 +29,69 @@ def runs_argument(*, required: bool = True, metavar: str = "RUN...") -> Callable
         required=required,
         callback=lambda context, option, given: tuple(file for argument in given for file in run_files(argument)),
     )
+
+
+class CollectionFiles(Struct, frozen=True):
+    """A collection of a command line: the file with its judgments, and its runs."""
+
+    name: str
+    qrels: str
+    runs: tuple[str, ...]
+
+    def paths(self) -> list[str]:
+        """All files."""
+        return [self.qrels, *(split_name(run)[1] for run in self.runs)]
+
+
+def collections_option(command: Command) -> Command:
+    """--collection NAME=QRELS:FOLDER, repeatable; the command gets them as `collections`."""
+
+    def parsed(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[CollectionFiles, ...]:
+        found = tuple(map(_collection_files, given))
+        names = [each.name for each in found]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"two collections are called {show_id(name)!r}; give them different names.")
+        return found
+
+    return click.option(
+        "--collection",
+        "collections",
+        multiple=True,
+        metavar="NAME=QRELS:FOLDER",
+        callback=parsed,
+        help="A collection: its judgments, and the folder (or pattern) of its runs; may be repeated. Runs with the same name are one system.",
+    )(command)
+
+
+def _collection_files(text: str) -> CollectionFiles:
+    """NAME=QRELS:FOLDER. Paths may contain colons: the last one that separates a file from a folder counts."""
+    name, equals, paths = text.partition("=")
+    colons = [at for at, character in enumerate(paths) if character == ":" and 0 < at < len(paths) - 1]
+    if not name or not equals or not colons:
+        raise InputError(
+            f"--collection takes NAME=QRELS:FOLDER, such as web=web.qrels:runs, not '{show_id(text, 200)}'."
+        )
+    pairs = [(paths[:at], paths[at + 1 :]) for at in reversed(colons)]
+    for qrels, runs in pairs:
+        if os.path.isfile(qrels) and (os.path.exists(runs) or set(runs) & set("*?[")):
+            return CollectionFiles(name, qrels, tuple(run_files(runs)))
+    # None of them fits, so say what is missing where the colon is most likely meant, which is not behind a drive letter.
+    qrels, runs = next(
+        (pair for pair, at in zip(pairs, reversed(colons), strict=True) if not _is_drive(paths, at)), pairs[0]
+    )
+    what, path = ("file of judgments", qrels) if not os.path.isfile(qrels) else ("folder of runs", runs)
+    raise InputError(f"collection {show_id(name)}: there is no {what} '{show_id(path, 200)}'.")
+
+
+def _is_drive(paths: str, colon: int) -> bool:
+    r"""Whether a colon follows a drive letter, as in C:\runs.
+
+    >>> _is_drive("C:/q:D:/r", 1), _is_drive("C:/q:D:/r", 4), _is_drive("C:/q:D:/r", 6)
+    (True, False, True)
+    """
+    letter_alone = paths[colon - 1].isalpha() and (colon == 1 or paths[colon - 2] == ":")
+    return letter_alone and paths[colon + 1] in "/\\"
 
 
 def run_files(argument: str) -> list[str]:

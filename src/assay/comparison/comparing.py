@@ -403,7 +403,7 @@ def _notes(scores: SystemScores, study: Study, pairs: Sequence[PairResult]) -> I
     yield from _notes_on_missing(scores)
     yield from _notes_on_constant_systems(scores)
     yield from _notes_on_pairs(pairs, study)
-    yield from _notes_on_totals(scores)
+    yield from notes_on_totals(scores)
 
 
 def _notes_on_constant_systems(scores: SystemScores) -> Iterator[str]:
@@ -454,7 +454,8 @@ def _oddities(pair: PairResult, study: Study) -> Iterator[str]:
         yield f"Detecting a difference of {study.plan:g} takes more than {MOST_QUERIES:,} queries"
 
 
-def _notes_on_totals(scores: SystemScores) -> Iterator[str]:
+def notes_on_totals(scores: SystemScores) -> Iterator[str]:
+    """A note on measures that are otherwise not combined by their mean."""
     found = {label: measure_called(label) for label in scores.measures}
     others = [label for label, measure in found.items() if measure is not None and measure.definition.total != "mean"]
     if others:

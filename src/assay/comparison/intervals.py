@@ -139,7 +139,7 @@ def _check_confidence(confidence: float) -> None:
         raise AssayError(f"confidence cannot be {confidence!r}; it takes a number between 0 and 1, such as 0.95.")
 
 
-def t_quantile(degrees: int, probability: float) -> float:
+def t_quantile(degrees: float, probability: float) -> float:
     """The quantile of Student's t distribution."""
     from scipy.special import stdtrit  # imports five times as fast as scipy.stats
 

@@ -7,7 +7,7 @@ pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -75,7 +75,7 @@ def coins(queries: int, draws: int, seed: int, width: int | None = None) -> Iter
     """
     rng = np.random.default_rng(seed)
     words = -(-queries // 64)
-    block = _block(width or queries)
+    block = block_of(width or queries)
     heads = np.zeros((block, width or queries))  # allocating every block would take longer than all the rest
     for start in range(0, draws, block):
         rows = min(block, draws - start)
@@ -108,10 +108,12 @@ def bootstrap(paired: Paired, options: PairedOptions) -> PairedOutcome:
     return PairedOutcome(_means(paired), p, paired.queries, never, np.full(len(paired.pairs), draws, np.int64))
 
 
-def resamples(queries: int, draws: int, seed: int, width: int | None = None) -> Iterator[Floats]:
-    """How often each query occurs in a resample of the same size, in blocks like those of `coins`."""
+def resamples(
+    queries: int, draws: int, seed: int | Sequence[int], width: int | None = None, block: int | None = None
+) -> Iterator[Floats]:
+    """How often each query occurs in a resample of the same size, in blocks like those of `coins`; `block` is the draws in each."""
     rng = np.random.default_rng(seed)
-    block = _block(width or queries)
+    block = block or block_of(width or queries)
     times = np.zeros((block, width or queries))
     offsets = np.arange(block)[:, None] * queries
     for start in range(0, draws, block):
@@ -160,7 +162,7 @@ def tukey(paired: Paired, options: PairedOptions) -> PairedOutcome:
 def _ranges(values: Floats, draws: int, seed: int) -> Floats:
     """Highest minus lowest mean of the systems, with the values of each query shuffled."""
     rng = np.random.default_rng(seed)
-    block = _block(values.size)
+    block = block_of(values.size)
     table = np.repeat((values - values[:, :1])[None], block, axis=0)
     ranges = []
     for start in range(0, draws, block):
@@ -169,7 +171,7 @@ def _ranges(values: Floats, draws: int, seed: int) -> Floats:
     return np.concatenate(ranges)
 
 
-def _block(size: int) -> int:
+def block_of(size: int) -> int:
     """The number of draws of this size to make at a time."""
     return max(1, min(BLOCK, MEMORY // max(1, size)))
 

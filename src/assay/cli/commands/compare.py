@@ -12,6 +12,7 @@ from assay.cli.options import (
     like_option,
     measure_options,
     output_options,
+    refuse_options_of_runs,
     refuse_page_on_terminal,
     rule_options,
     threads_option,
@@ -166,27 +167,11 @@ def command(
     if scores is None:
         found = _of_runs(qrels, runs, measures, study, looks, given)
     elif qrels is None:
-        _refuse_options_of_runs()
+        refuse_options_of_runs((*Study.__struct_fields__, *OF_TABLES))
         found = _of_table(scores, study, looks, given["query_weights"])
     else:
         raise InputError("give either QRELS and RUNs or --scores FILE, not both.")
     write(RENDERERS[output_format](found), output)
-
-
-def _refuse_options_of_runs() -> None:
-    """Reject options that --scores would silently ignore."""
-    context = click.get_current_context()
-    useful = {"scores", *Study.__struct_fields__, *OF_TABLES}
-    useless = [
-        max(option.opts, key=len)
-        for option in context.command.params
-        if option.name not in useful
-        and context.get_parameter_source(str(option.name)) is click.core.ParameterSource.COMMANDLINE
-    ]
-    if useless:
-        raise InputError(
-            f"{', '.join(useless)}: does not apply to --scores, which has no runs or judgments; leave it out."
-        )
 
 
 def _of_table(path: str, study: Study, looks: dict[str, Any], query_weights: str | None) -> Comparison:
