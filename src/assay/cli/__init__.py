@@ -105,7 +105,7 @@ def _load_plugins(context: click.Context, option: click.Parameter, paths: tuple[
     help="A Python file with your own measures or search modes.",
 )
 def group() -> None:
-    """Measure how good a search system is, how sure you can be of it, and where it goes wrong."""
+    """Measure how good a search system is, how sure that is, and where it goes wrong."""
 
 
 def main() -> None:

@@ -1,17 +1,21 @@
-"""A comparison as JSON, Markdown and LaTeX."""
+"""A comparison as JSON, CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import to_builtins
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
-from assay.comparison.pairs import PairResult
+from assay.comparison.pairs import PairResult, WeightedPair
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
+from assay.formats.spreadsheets import as_text
 from assay.report.comparison import words
 from assay.report.drawing import latex, markdown
 from assay.report.drawing.json import json_text
@@ -56,6 +60,45 @@ def render_json(comparison: Comparison) -> str:
         "notes": list(comparison.notes),
     }
     return json_text(document)
+
+
+CSV_HEAD = (
+    *("measure", "baseline", "system", "baseline_mean", "system_mean", "difference", "low", "high", "relative"),
+    *("p", "p_corrected", "effect_size", "wins", "ties", "losses", "queries", "verdict"),
+)
+WEIGHTED_CSV_HEAD = (
+    *("weighted_baseline_mean", "weighted_system_mean", "weighted_difference", "weighted_low", "weighted_high"),
+    *("weighted_p", "weighted_p_corrected", "weighted_verdict"),
+)
+
+
+def render_csv(comparison: Comparison, *, spreadsheet: bool = False) -> str:
+    """A row for each pair and measure, in full precision; the ends of the interval are `low` and `high`.
+
+    With `spreadsheet`, names that a spreadsheet would run as formulas get an apostrophe.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    equivalence = ("p_equivalence", "p_equivalence_corrected") if comparison.study.margin is not None else ()
+    weighted = WEIGHTED_CSV_HEAD if any(pair.weighted for pair in comparison.pairs) else ()
+    writer.writerow([*CSV_HEAD, *equivalence, *weighted])
+    for pair in comparison.pairs:
+        cells: list[object] = [*_csv_cells(pair, CSV_HEAD), *_csv_cells(pair, equivalence)]
+        if weighted:
+            cells += _csv_cells(pair.weighted, [name.removeprefix("weighted_") for name in weighted])
+        writer.writerow([as_text(cell) if spreadsheet and isinstance(cell, str) else cell for cell in cells])
+    return out.getvalue()
+
+
+def _csv_cells(of: PairResult | WeightedPair | None, names: Sequence[str]) -> Iterator[object]:
+    """Fields by name; empty where there is no value."""
+    for name in names:
+        if name in ("low", "high"):
+            ends = None if of is None else of.interval
+            value = None if ends is None else ends[name == "high"]
+        else:
+            value = None if of is None else getattr(of, name)
+        yield "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
 
 
 def _pair(pair: PairResult) -> dict[str, Any]:
@@ -182,20 +225,20 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def render_latex(comparison: Comparison) -> str:
-    r"""Systems by measures: means, the best in bold, with superscript letters for significant differences.
+    r"""Systems by measures: means, the best in bold, with letters for significant differences.
 
-    A letter names a baseline that the system is better than; after a minus, one that it is worse than.
+    A superscript names baselines that the system is better than, a subscript those that it is worse than.
     """
     measures = comparison.scores.measures
     letters = words.letters_of(comparison)
     rows = []
     for system, marks in words.marks_of(comparison):
-        name = latex.escape(show_id(system)) + (rf" $^{{({letters[system]})}}$" if system in letters else "")
+        name = latex.escape(show_id(system)) + (f" ({letters[system]})" if system in letters else "")
         rows.append(" & ".join([name, *map(_latex_mark, marks)]) + r" \\")
     lines = [
         *(f"% {note}" for note in words.notes_of(comparison)),
-        f"% {words.meaning_of_marks(comparison)}",
-        rf"\begin{{tabular}}{{l{'l' * len(measures)}}}",
+        f"% Superscripts: significantly better than that system; subscripts: significantly worse: {words.letters_in_words(comparison)}.",
+        rf"\begin{{tabular}}{{l{'r' * len(measures)}}}",
         r"\toprule",
         " & ".join(["System", *map(latex.escape, measures)]) + r" \\",
         r"\midrule",
@@ -228,5 +271,5 @@ def _latex_weighted(comparison: Comparison) -> list[str]:
 
 def _latex_mark(mark: words.Mark) -> str:
     mean = rf"\textbf{{{mark.mean}}}" if mark.best else mark.mean
-    letters = mark.better + (f"-{mark.worse}" if mark.worse else "")
-    return f"{mean}$^{{{letters}}}$" if letters else mean
+    better = rf"\textsuperscript{{{mark.better}}}" if mark.better else ""
+    return mean + better + (rf"\textsubscript{{{mark.worse}}}" if mark.worse else "")
