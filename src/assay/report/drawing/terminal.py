@@ -26,6 +26,7 @@ FALLBACK_WIDTH = 120  # if the output is not a terminal and COLUMNS is not set
 ANOMALY = "! "  # before a line about something that changes how the answer is read
 _HEIGHT = 25  # has no effect itself, but without it rich assumes 80 columns for every dumb terminal
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
+_WORDS = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s"'])+""")  # of a shell command
 _SPACES = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
 
 
@@ -109,6 +110,18 @@ def wrapped(text: str, width: int, first: str = "", after: str | None = None) ->
     indent = " " * len(first) if after is None else after
     lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=indent) or [first.rstrip()]
     return "\n".join(lines) + "\n"
+
+
+def wrapped_command(command: str, width: int, first: str = "  ") -> str:
+    """A shell command as lines of this width that can be copied: no word is divided, and all but the last end in a backslash."""
+    words = _WORDS.findall(command)
+    lines = [first + words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + len(word) + 3 > width:
+            lines.append(" " * len(first) + "  " + word)
+        else:
+            lines[-1] += f" {word}"
+    return " \\\n".join(lines) + "\n"
 
 
 def styled(text: str, style: str) -> str:
