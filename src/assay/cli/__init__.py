@@ -24,6 +24,7 @@ from assay.errors import AssayError, CleanUpWarning, InputError, NameWarning, fo
 from assay.report.drawing.terminal import Drawn, is_terminal, shown_on_terminal
 from assay.signals import Left, end_in_order, signal_of
 
+VARIABLE = "_ASSAY_COMPLETE"  # of the environment; shells set it for completion
 DEBUG = "ASSAY_DEBUG"  # a variable of the environment: show where a fault happened
 SECTIONS = ("Measure", "Decide", "Search", "Files", "Learn")  # of `assay --help`; a command's module names its own
 
@@ -140,6 +141,10 @@ def main() -> None:
     warnings.showwarning = _show_warning
     end_in_order()
     try:
+        if VARIABLE in os.environ:  # a shell asks what could come next
+            from assay.cli.completion import complete
+
+            sys.exit(complete(os.environ[VARIABLE]))
         sys.exit(_status())
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)

@@ -91,7 +91,7 @@ def _definition(name: str) -> Definition:
     short_help="Explain a measure: formula, edge cases, example.",
     epilog="Example: assay measures explain nDCG ndcg_cut MRR",
 )
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.argument("names", metavar="MEASURE...", nargs=-1, required=True)
 def explain(names: tuple[str, ...]) -> None:
     """Explain a measure: formula, edge cases, parameters, paper, an example, and its names in other tools."""
     found = dict.fromkeys(_definition(name) for name in names)
