@@ -37,7 +37,7 @@ def render_text(diff: RunDiff, shown: int, detail: Detail = Detail(verbose=True)
         ]
     if not detail.verbose:
         total = len(words.changed_queries(diff))
-        some = f"{len(queries)} of {total:,} changed queries are shown, worst first" if total > len(queries) else ""
+        some = f"{len(queries)} of {total:,} changed queries are shown, worst first" if total > len(queries) > 0 else ""
         hint = f"documents and method: {detail.hint}" if detail.hint and total else ""
         more = "; ".join(filter(None, (some, hint)))
         return Drawn("".join([*parts, *([wrapped(f"{sentence(more)}.", width)] if more else [])]))

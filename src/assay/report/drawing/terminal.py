@@ -26,7 +26,8 @@ FALLBACK_WIDTH = 120  # if the output is not a terminal and COLUMNS is not set
 ANOMALY = "! "  # before a line about something that changes how the answer is read
 _HEIGHT = 25  # has no effect itself, but without it rich assumes 80 columns for every dumb terminal
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
-_WORDS = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s"'])+""")  # of a shell command
+_WORD = r"""(?:"[^"]*"|'[^']*'|[^\s"'])+"""
+_WORDS = re.compile(rf"(?:-{_WORD}\s(?!-))?{_WORD}")  # of a shell command, each option with its value
 _SPACES = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
 
 
@@ -113,7 +114,12 @@ def wrapped(text: str, width: int, first: str = "", after: str | None = None) ->
 
 
 def wrapped_command(command: str, width: int, first: str = "  ") -> str:
-    """A shell command as lines of this width that can be copied: no word is divided, and all but the last end in a backslash."""
+    """A shell command as lines of this width that can be copied: all but the last end in a backslash.
+
+    >>> print(wrapped_command("assay evaluate qrels.txt bm25.run -m nDCG@10", 40), end="")
+      assay evaluate qrels.txt bm25.run \\
+        -m nDCG@10
+    """
     words = _WORDS.findall(command)
     lines = [first + words[0]]
     for word in words[1:]:
