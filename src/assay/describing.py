@@ -38,7 +38,8 @@ def conventions_in_brief(rules: Rules, like: str, judged: int) -> str:
     settings = ", ".join(f"{name}={value}" for name, value in changed.items())
     counted = "the judged queries that each run answers"
     if rules.queries != "both":
-        counted = "the only judged query" if judged == 1 else f"all {judged:,} judged queries"
+        few = {1: "the only judged query", 2: "both judged queries"}
+        counted = few.get(judged, f"all {judged:,} judged queries")
     return ", ".join(filter(None, (named, usual, settings, counted)))
 
 
@@ -122,8 +123,9 @@ def _short_lists(runs: Mapping[str, Coverage], requests: Sequence[Request]) -> I
         who = show_id(short[0]) if len(short) == 1 else _how_many(short, runs)
         yield f"{who}: {found[short[0]]}."
         return
-    named = [f"{show_id(run)} ({runs[run].longest:,})" for run in short]
-    yield f"{_how_many(short, runs)} have shorter lists than a cutoff, so that measure looks no deeper: {_some(named)}."
+    named = [f"{show_id(run)} ({number_of(runs[run].longest, 'document')})" for run in short]
+    who = _how_many(short, runs).lower()
+    yield f"The lists of {who} are shorter than a cutoff, and the measure looks no deeper: {_some(named)}."
 
 
 def _how_many(some: Sized, runs: Sized) -> str:

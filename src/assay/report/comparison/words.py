@@ -218,7 +218,8 @@ def method_in_brief(comparison: Comparison) -> str:
     study = comparison.study
     corrected = "p not corrected" if comparison.correction == "none" else f"p corrected by {comparison.correction}"
     simultaneous = "; simultaneous intervals" if study.simultaneous else ""
-    return f"Test: {study.test}, {study.alternative}; {corrected}{simultaneous}; alpha {study.alpha:g}"
+    drawn = _drawn(comparison.tests)
+    return f"Test: {study.test}, {study.alternative}{drawn}; {corrected}{simultaneous}; alpha {study.alpha:g}"
 
 
 def power_in_brief(comparison: Comparison) -> Iterator[str]:
