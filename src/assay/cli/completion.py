@@ -84,7 +84,7 @@ complete -o nosort -F %(complete_func)s %(prog_name)s 2> /dev/null || complete -
         return (words[:-1], words[-1]) if words and not line[-1:].isspace() else (words, "")
 
 
-class _Names(click.ParamType):
+class _Names(click.types.StringParamType):
     """One of these names, or several with commas; each has a summary, and may take a cutoff."""
 
     name = "name"
@@ -121,7 +121,7 @@ def _command(found: dict[str, Any], table: dict[str, Any]) -> click.Command:
 
 def _parameter(found: dict[str, Any], name: str, table: dict[str, Any]) -> click.Parameter:
     kind = found["kind"]
-    kinds: dict[str, click.ParamType] = {
+    kinds: dict[str, Any] = {
         "file": click.Path(dir_okay=True),
         "folder": click.Path(file_okay=False),
         "measure": _Names({name: tuple(about) for name, about in table["measures"].items()}),
@@ -149,7 +149,7 @@ def table_of(group: click.Group) -> str:
         for definition in definitions()
         for name in (definition.name, *definition.aliases)
     }
-    codes = {each.code: each.title for each in (*all_rules(), *all_looks())}
+    codes = {rule.code: rule.title for rule in all_rules()} | {look.code: look.title for look in all_looks()}
     found = {"command": _written("assay", group), "measures": dict(sorted(measures.items())), "codes": codes}
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 

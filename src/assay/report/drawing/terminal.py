@@ -114,10 +114,10 @@ def wrapped(text: str, width: int, first: str = "", after: str | None = None) ->
 
 
 def wrapped_command(command: str, width: int, first: str = "  ") -> str:
-    """A shell command as lines of this width that can be copied: all but the last end in a backslash.
+    r"""A shell command as lines of this width that can be copied: all but the last end in a backslash.
 
     >>> print(wrapped_command("assay evaluate qrels.txt bm25.run -m nDCG@10", 40), end="")
-      assay evaluate qrels.txt bm25.run \\
+      assay evaluate qrels.txt bm25.run \
         -m nDCG@10
     """
     words = _WORDS.findall(command)
