@@ -29,7 +29,7 @@ import assay.errors
 import assay.measures
 import assay.records.benchmark
 import assay.records.model
-from assay.cli import group
+from assay.cli import completion, group
 from assay.comparison.diffing import RunDiff
 from assay.comparison.leaderboard import Leaderboard
 from assay.compat.trec_eval import usage
@@ -86,6 +86,7 @@ def _files() -> Iterator[tuple[str, Path, str]]:
     yield from ((f"docs/schemas/{name}", SCHEMAS / name, text) for name, text in schemas().items())
     yield from ((f"src/assay/{name}", SOURCE / name, text) for name, text in stubs().items())
     yield "docs/quality.md", QUALITY, quality_page()
+    yield "src/assay/cli/completion.json", completion.TABLE, completion.table_of(group)
 
 
 def pages() -> dict[str, str]:

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR"):  # tests that are about them set them
+    os.environ.pop(name, None)
+
 settings.register_profile("assay", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("coverage", settings.get_profile("assay"), max_examples=15)  # more run the same lines again
 settings.load_profile("assay")

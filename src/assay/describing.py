@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 
 from msgspec import to_builtins
 
@@ -26,6 +26,23 @@ def conventions_in_words(rules: Rules, like: str = "assay") -> str:
     return f"Conventions: {'; '.join(word for word in words if word)} ({settings})."
 
 
+def conventions_in_brief(rules: Rules, like: str, judged: int) -> str:
+    """The conventions in a few words: what is not usual, and which queries count.
+
+    >>> conventions_in_brief(Rules(), "assay", 50), conventions_in_brief(Rules(ties="input", queries="both"), "assay", 50)
+    ('ties as in trec_eval, all 50 judged queries', 'ties=input, the judged queries that each run answers')
+    """
+    changed = {name: value for name, value in rules.changed().items() if name != "queries"}
+    usual = "ties as in trec_eval" if like == "assay" and "ties" not in changed else ""
+    named = "" if like == "assay" else f"as in {like}"
+    settings = ", ".join(f"{name}={value}" for name, value in changed.items())
+    counted = "the judged queries that each run answers"
+    if rules.queries != "both":
+        few = {1: "the only judged query", 2: "both judged queries"}
+        counted = few.get(judged, f"all {judged:,} judged queries")
+    return ", ".join(filter(None, (named, usual, settings, counted)))
+
+
 def coverage_in_words(coverage: Coverage, rules: Rules, requests: Sequence[Request]) -> str:
     """How well the judgments cover the run, in one sentence."""
     parts = [
@@ -43,6 +60,87 @@ def coverage_in_words(coverage: Coverage, rules: Rules, requests: Sequence[Reque
     return "; ".join(parts) + "."
 
 
+JUDGED_ENOUGH = 0.8  # of the documents at the top; `assay diagnose` warns below it, too
+_SHOWN = 3  # runs or measures that a sentence names
+
+
+def anomalies_in_words(runs: Mapping[str, Coverage], rules: Rules, requests: Sequence[Request]) -> Iterator[str]:
+    """What is unusual about how judgments and runs fit together: one sentence for all runs that have the same."""
+    yield from _queries_missing(runs, rules)
+    empty = max((coverage.without_relevant for coverage in runs.values()), default=0)
+    if empty and rules.undefined == "zero":
+        judged = max(coverage.judged for coverage in runs.values())
+        has = plural("{has|have} no relevant document and {counts|count}", empty)
+        yield f"{empty:,} of {number_of(judged, 'judged query')} {has} as 0."
+    yield from _few_judged(runs)
+    yield from _short_lists(runs, requests)
+
+
+def _queries_missing(runs: Mapping[str, Coverage], rules: Rules) -> Iterator[str]:
+    lacking = {run: coverage for run, coverage in runs.items() if coverage.missing}
+    if not lacking:
+        return
+    if len(lacking) == 1:
+        ((run, coverage),) = lacking.items()
+        count = len(coverage.missing)
+        how = plural("{counts|count} as 0" if rules.queries == "judged" else "{is|are} left out", count)
+        total = number_of(coverage.judged, "judged query")
+        yield f"{show_id(run)} lacks {count:,} of {total}, which {how}: {_some([*map(show_id, coverage.missing)])}."
+        return
+    how = "count as 0" if rules.queries == "judged" else "are left out"
+    most = sorted(lacking, key=lambda run: -len(lacking[run].missing))
+    named = [f"{show_id(run)} ({len(lacking[run].missing):,} of {lacking[run].judged:,})" for run in most]
+    yield f"{_how_many(lacking, runs)} lack judged queries, which {how}: {_some(named)}."
+
+
+def _few_judged(runs: Mapping[str, Coverage]) -> Iterator[str]:
+    shares = {
+        run: min(coverage.judged_share.items())
+        for run, coverage in runs.items()
+        if coverage.judged_share and not coverage.only_relevant
+    }
+    low = {run: (cutoff, share) for run, (cutoff, share) in shares.items() if share < JUDGED_ENOUGH}
+    if not low:
+        return
+    worst = min(low, key=lambda run: low[run][1])
+    cutoff, share = low[worst]
+    rest = "the rest counts as not relevant"
+    if len(low) == 1:
+        yield f"Only {share:.0%} of the top {cutoff} of {show_id(worst)} are judged; {rest}."
+        return
+    yield (
+        f"Less than {JUDGED_ENOUGH:.0%} of the top {cutoff} are judged in {_how_many(low, runs).lower()} (lowest: "
+        f"{share:.0%} in {show_id(worst)}); {rest}."
+    )
+
+
+def _short_lists(runs: Mapping[str, Coverage], requests: Sequence[Request]) -> Iterator[str]:
+    found = {run: shortness_in_words(coverage, requests) for run, coverage in runs.items()}
+    short = [run for run, words in found.items() if words]
+    if not short:
+        return
+    if len(short) == 1 or len({found[run] for run in short}) == 1:
+        who = show_id(short[0]) if len(short) == 1 else _how_many(short, runs)
+        yield f"{who}: {found[short[0]]}."
+        return
+    named = [f"{show_id(run)} ({number_of(runs[run].longest, 'document')})" for run in short]
+    who = _how_many(short, runs).lower()
+    yield f"The lists of {who} are shorter than a cutoff, and the measure looks no deeper: {_some(named)}."
+
+
+def _how_many(some: Sized, runs: Sized) -> str:
+    """How many of the runs: 'Both runs', 'All 10 runs', '3 of 10 runs'."""
+    if len(some) < len(runs):
+        return f"{len(some):,} of {len(runs):,} runs"
+    return "Both runs" if len(some) == 2 else f"All {len(some):,} runs"
+
+
+def _some(named: Sequence[str]) -> str:
+    """The first few of several, which are escaped already."""
+    more = len(named) - _SHOWN
+    return ", ".join(named[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def weights_in_words(weights: QueryWeights, queries: Sequence[str], judged: Sequence[str] = ()) -> list[str]:
     """How the weighted means over these queries come about, and what to beware of; `judged` has further known queries."""
     if weights.probability is None:
@@ -54,23 +152,27 @@ def weights_in_words(weights: QueryWeights, queries: Sequence[str], judged: Sequ
             f"{number_of(len(queries), 'query')} {plural('{was|were}', sure)} certain to be in the sample, and "
             f"{plural('{adds|add}', sure)} no uncertainty."
         )
-    found = [
+    return [
         f"Weighted: sum(weight x value) / sum(weight), with the weights of {show_id(weights.source, 200)}. {how}",
         f"Effective sample size: {weights.effective(queries):.1f} of {number_of(len(queries), 'query')} (Kish); unequal weights "
         "cost the rest.",
+        *weight_doubts_in_words(weights, queries, judged),
     ]
+
+
+def weight_doubts_in_words(weights: QueryWeights, queries: Sequence[str], judged: Sequence[str] = ()) -> Iterator[str]:
+    """What to beware of in the weighted means over these queries."""
     if beyond := weights.beyond({*queries, *judged}):
-        found.append(
+        yield (
             f"{len(beyond):,} of {number_of(len(weights.queries), 'weight')} {plural('{is|are}', len(beyond))} for queries "
             f"without judgments ({some_of(beyond)}), with {weights.share_of(beyond):.1%} of the weight: the weighted means "
             "are over the other queries."
         )
     if few := weights.dominant(queries):
-        found.append(
+        yield (
             f"Warning: {few} of {len(queries):,} queries {plural('{has|have}', few)} half of the weight, so the weighted means "
             f"depend mostly on {plural('{it|them}', few)}."
         )
-    return found
 
 
 _GAINS = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def plural(message: str, count: int) -> str:
     """A message with {count} filled in and the matching side of each {one|many}.
@@ -54,6 +56,17 @@ def sentence(text: str) -> str:
     'Nothing is judged.'
     """
     return text[:1].upper() + text[1:]
+
+
+def natural_key(text: str) -> tuple[list[tuple[int, str]], str]:
+    """A key that sorts as people do: q2 before q10.
+
+    >>> sorted(["q10", "q2", "Q1", "b"], key=natural_key)
+    ['b', 'Q1', 'q2', 'q10']
+    """
+    parts = re.split("([0-9]+)", text.casefold())  # every second one is a number: the longer, the larger
+    parts[1::2] = [part.lstrip("0") for part in parts[1::2]]
+    return [(len(part) if place % 2 else 0, part) for place, part in enumerate(parts)], text
 
 
 def writable_text(text: str) -> str:

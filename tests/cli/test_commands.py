@@ -87,6 +87,33 @@ def test_help_groups_the_commands_and_fits_one_screen():
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [(("evalute",), "evaluate"), (("runs", "valdate"), "validate"), (("measures", "explian"), "explain")],
+)
+def test_a_misspelt_command_gets_a_suggestion(typed, meant):
+    done = assay(*typed)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert f"Error: No such command '{typed[-1]}'; did you mean '{meant}'?\n" in done.stderr
+    assert "Error: No such command 'xyz'.\n" in assay("xyz").stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("evaluate", "qrel.txt", "bm25.run"), ("evaluate", "qrels.txt", "bm2.run"), ("runs", "info", "bm25.rum")],
+)
+def test_a_misspelt_file_gets_a_suggestion(tmp_path, command):
+    (tmp_path / "qrels.txt").write_text("q 0 d 1\n")
+    (tmp_path / "bm25.run").write_text("q Q0 d 1 1.0 x\n")
+    wrong = next(word for word in command if not (tmp_path / word).exists() and "." in word)
+    meant = {"qrel.txt": "qrels.txt"}.get(wrong, "bm25.run")
+
+    assert f"Error: {wrong}: no such file; did you mean '{meant}'?\n" == assay(*command, cwd=tmp_path).stderr
+    elsewhere = assay("runs", "info", str(tmp_path / "bm26.run")).stderr
+    assert elsewhere.endswith("bm26.run: no such file; did you mean 'bm25.run'?\n")
+
+
 @pytest.mark.parametrize("path", [path for path, command in all_commands() if isinstance(command, click.Group)])
 def test_each_command_is_listed_on_one_line(path):
     listed = assay(*path, "--help", env={"COLUMNS": "80"}).stdout.partition("\nCommands:\n")[2].partition("\n\n")[0]
@@ -132,7 +159,7 @@ def test_explain_suggests():
 def test_demo_tells_what_it_does():
     out = assay("demo").stdout
 
-    assert "Which system is better?" in out
+    assert "Which system is better?" in " ".join(out.split())
     assert "assay evaluate " in out
     assert "How to read it" in out
 

@@ -46,7 +46,7 @@ EVERYTHING = [
 
 
 def test_a_page_of_findings(files):
-    done = assay("diagnose", "qrels.txt", "old.run", "new.run", "-m", "nDCG@10", cwd=files)
+    done = assay("diagnose", "qrels.txt", "old.run", "new.run", "-m", "nDCG@10", "-v", cwd=files)
 
     assert (0, "") == (done.returncode, done.stderr)
     assert done.stdout.startswith("2 runs, 30 queries, 300 judgments: ")
@@ -122,7 +122,9 @@ def test_hostile_ids_are_data(tmp_path, output_format):
 @pytest.mark.parametrize("width", [80, 120])
 def test_lines_fit_the_terminal_and_no_figure_is_cut(files, width):
     """Run on a terminal of this width."""
-    lines = on_terminal(files, width, "diagnose", "qrels.txt", "old.run", "new.run", *EVERYTHING, "--pool-depth", "10")
+    lines = on_terminal(
+        files, width, "diagnose", "qrels.txt", "old.run", "new.run", *EVERYTHING, "--pool-depth", "10", "-v"
+    )
 
     assert [] == [line for line in lines if len(line) > width]
     heads = [line.split() for line in lines if line.startswith(("  run ", "  measure "))]
@@ -162,7 +164,7 @@ def test_markdown(files):
 
 
 def test_a_file_is_written_whole(files):
-    done = assay("diagnose", "qrels.txt", "old.run", "--only", "labels", "-o", "out.txt", cwd=files)
+    done = assay("diagnose", "qrels.txt", "old.run", "--only", "labels", "-v", "-o", "out.txt", cwd=files)
 
     assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
     assert "[DIA001]" in (files / "out.txt").read_text()

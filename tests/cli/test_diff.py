@@ -18,6 +18,9 @@ def lines(query: str, docs: str, tag: str = "t") -> str:
     return "".join(f"{query} Q0 {doc} {rank} {100 - rank} {tag}\n" for rank, doc in enumerate(docs, 1))
 
 
+WIDE = {"COLUMNS": "120"}
+
+
 @pytest.fixture
 def files(tmp_path):
     """Of 20 queries, q0 gets another first document, and q1 has its first two swapped."""
@@ -29,7 +32,7 @@ def files(tmp_path):
 
 
 def test_the_answer_comes_first(files):
-    done = assay("runs", "diff", "before.run", "after.run", cwd=files)
+    done = assay("runs", "diff", "before.run", "after.run", "-v", cwd=files, env=WIDE)
 
     assert (0, "") == (done.returncode, done.stderr)
     assert done.stdout.startswith(
@@ -52,7 +55,7 @@ def test_identical_runs_are_one_sentence_and_no_failure(files):
 def test_other_scores_of_the_same_ranking(files):
     text = (files / "before.run").read_text().replace(" 99 t", " 99.5 t")
     (files / "scores.run").write_text(text)
-    done = assay("runs", "diff", "before.run", "scores.run", cwd=files)
+    done = assay("runs", "diff", "before.run", "scores.run", "-v", cwd=files, env=WIDE)
 
     assert done.stdout.startswith(
         "All 20 queries are identical in the first 100 documents. Scores differ for 20 of 120 documents, by up to 0.5.\n"
@@ -61,12 +64,12 @@ def test_other_scores_of_the_same_ranking(files):
 
 def test_a_change_below_the_first_cutoff(files):
     done = assay("runs", "diff", "before.run", "after.run", "-k", "1,6", cwd=files)
-    deep = assay("runs", "diff", "deep=before.run", "other.run", "-k", "2,6", cwd=files)
+    deep = assay("runs", "diff", "deep=before.run", "other.run", "-k", "2,6", "-v", cwd=files, env=WIDE)
 
     assert done.stdout.startswith("2 of 20 queries changed in the first document, with other documents.")
     assert 2 == deep.returncode
     (files / "other.run").write_text("".join(lines(f"q{n}", "abcdfe" if n == 3 else "abcdef") for n in range(20)))
-    deep = assay("runs", "diff", "before.run", "other.run", "-k", "2,6", cwd=files)
+    deep = assay("runs", "diff", "before.run", "other.run", "-k", "2,6", "-v", cwd=files, env=WIDE)
     assert deep.stdout.startswith(
         "All 20 queries are identical in the first 2 documents; 1 of 20 queries changed in the first 6. Worst at 6: q3 (overlap\n"
         "1.00).\n"
@@ -100,7 +103,7 @@ def test_other_documents_at_the_first_rank(files):
 def test_what_was_lost_and_the_recall(files):
     """RR falls from 1 to 0 in q0 and to 1/2 in q1: 1.5 / 20 = 0.075."""
     options = ("--qrels", "qrels", "-m", "RR", "--exact", "exact=before.run", "-k", "1")
-    done = assay("runs", "diff", "before.run", "after.run", *options, cwd=files)
+    done = assay("runs", "diff", "before.run", "after.run", *options, "-v", cwd=files)
     words = " ".join(done.stdout.split())
 
     assert (0, "") == (done.returncode, done.stderr)
@@ -112,7 +115,7 @@ def test_what_was_lost_and_the_recall(files):
 
 
 def test_a_gain_is_called_a_gain(files):
-    done = assay("runs", "diff", "after.run", "before.run", "--qrels", "qrels", "-m", "RR", cwd=files)
+    done = assay("runs", "diff", "after.run", "before.run", "--qrels", "qrels", "-m", "RR", "-v", cwd=files, env=WIDE)
 
     assert "RR: 0.0750 gained (95% interval -0.0395 to 0.1895, no significant difference)" in " ".join(
         done.stdout.split()
@@ -229,8 +232,8 @@ def test_no_page_on_a_terminal(files):
 
 def test_only_queries_that_lost_are_the_worst(files):
     """q0 loses its relevant document, q1 has it one rank lower; the other way round, nothing is lost."""
-    one = assay("runs", "diff", "before.run", "after.run", "--qrels", "qrels", "-m", "RR", cwd=files)
-    other = assay("runs", "diff", "after.run", "before.run", "--qrels", "qrels", "-m", "RR", cwd=files)
+    one = assay("runs", "diff", "before.run", "after.run", "--qrels", "qrels", "-m", "RR", "-v", cwd=files, env=WIDE)
+    other = assay("runs", "diff", "after.run", "before.run", "--qrels", "qrels", "-m", "RR", "-v", cwd=files, env=WIDE)
 
     assert "Worst: q0 (RR lost 1.00), q1 (RR lost 0.50).\n" in one.stdout.replace("\n(", " (")
     assert "Worst: " not in other.stdout

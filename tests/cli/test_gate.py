@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -101,6 +102,53 @@ def test_the_decision_stands_when_the_reader_has_gone(files, rule, status):
     assert status == done.returncode
 
 
+@pytest.mark.parametrize(("choice", "status", "said"), [("pass", 0, ""), ("warn", 0, "inconclusive"), ("fail", 1, "")])
+def test_an_inconclusive_result_can_be_taken_for_another(files, choice, status, said):
+    done = gate(files, "worse.run", "--rule", "RR >= -0.12", "--inconclusive", choice)
+    clear = gate(files, "worse.run", "--rule", "RR >= 0", "--inconclusive", choice)
+
+    assert status == done.returncode
+    assert done.stdout.startswith("Gate: inconclusive")
+    assert said in done.stderr
+    assert bool(said) == bool(done.stderr)
+    assert 1 == clear.returncode
+
+
+@pytest.mark.parametrize(
+    ("choice", "counts"), [("warn", ("0", "0", "1")), ("fail", ("1", "0", "0")), (None, ("0", "1", "0"))]
+)
+def test_a_report_of_tests_says_the_same(files, choice, counts):
+    options = () if choice is None else ("--inconclusive", choice)
+    done = gate(files, "worse.run", "--rule", "RR >= -0.12", "--format", "junit", *options)
+    suite = ElementTree.fromstring(done.stdout).find("testsuite")
+
+    assert counts == (suite.get("failures"), suite.get("errors"), suite.get("skipped"))
+
+
+def test_a_strict_gate_fails_by_a_warning(files):
+    few = (files / "better.run").read_text().replace("q0 ", "gone ")
+    (files / "few.run").write_text(few)
+    usual, strict = (gate(files, "few.run", "--rule", "RR >= -0.1", *more) for more in ((), ("--strict",)))
+
+    assert (0, 1) == (usual.returncode, strict.returncode)
+    assert "warning       the candidate is missing 1 of 60 judged queries (q0), counted as 0." in usual.stdout
+    words = " ".join(strict.stdout.split())
+    assert words.startswith("Gate: fail (1 fails, 1 passes): few against main, 60 queries")
+    assert "fail warning, and the gate is strict: the candidate is missing 1 of 60 judged queries" in words
+    assert 0 == gate(files, "better.run", "--rule", "RR >= -0.1", "--strict").returncode
+
+
+def test_a_strict_gate_refuses_what_decides_nothing(files):
+    (files / "half.run").write_text("".join((files / "better.run").read_text().splitlines(keepends=True)[:20]))
+    same = gate(files, "main.run", "--rule", "RR >= 0", "--strict")
+    half = gate(files, "half.run", "--rule", "RR >= 0", "--strict")
+
+    assert (2, "") == (same.returncode, same.stdout)
+    assert "Error: main.run: baseline and candidate are the same file, so there is nothing to decide." in same.stderr
+    assert (2, "") == (half.returncode, half.stdout)
+    assert re.match(r"Error: half.run: the candidate lacks \d+ of 60 judged queries \(q", half.stderr)
+
+
 def test_targets_count(files):
     (files / "house.toml").write_text("[measures.RR]\ngood = 0.99\n")
 
@@ -111,7 +159,9 @@ def test_targets_count(files):
 
 
 def test_options_of_evaluation_reach_it(files):
-    lenient = gate(files, "better.run", "--rule", "P@1 >= 0", "--depth", "1", "--like", "trec_eval-9", "--alpha", "0.2")
+    lenient = gate(
+        files, "better.run", "--rule", "P@1 >= 0", "--depth", "1", "--like", "trec_eval-9", "--alpha", "0.2", "-v"
+    )
 
     assert (0, "") == (lenient.returncode, lenient.stderr)
     assert "only the first 1 documents of each query" in lenient.stdout

@@ -46,7 +46,7 @@ def test_the_rule_for_duplicates_is_about_runs(folder):
 def test_the_values_and_one_line_on_the_agreement(folder, judges, value):
     """RR: d1 is relevant for the first, the best and the mean grade, 1; the majority takes the lower grade of d1, 0."""
     options = ("-m", "RR", "--judges", judges)
-    shown = assay("evaluate", "qrels.txt", "a.run", "b.run", *options, cwd=folder, env={"COLUMNS": "120"}).stdout
+    shown = assay("evaluate", "qrels.txt", "a.run", "b.run", *options, "-v", cwd=folder, env={"COLUMNS": "120"}).stdout
     document = json.loads(assay("evaluate", "qrels.txt", "a.run", *options, "--format", "json", cwd=folder).stdout)
 
     assert 1 == shown.count(f"\nJudges: {WORDS}\n")
@@ -58,7 +58,7 @@ def test_the_values_and_one_line_on_the_agreement(folder, judges, value):
 
 
 def test_a_comparison_has_the_same_line(folder):
-    done = assay("compare", "qrels.txt", "a.run", "b.run", "-m", "RR", "--judges", "mean", cwd=folder)
+    done = assay("compare", "qrels.txt", "a.run", "b.run", "-m", "RR", "--judges", "mean", "-v", cwd=folder)
 
     assert 1 == " ".join(done.stdout.split()).count(f"Judges: {WORDS}")
 

@@ -43,7 +43,7 @@ def test_files_that_do_not_end_like_a_run_are_left_out_with_a_note(files, capsys
 
     assert 5 == len(run_files("runs"))
     assert (
-        "Note: left out runs/README, runs/notes.md, runs/test.qrels, which do not end like a run; "
+        "Note: left out runs/notes.md, runs/README, runs/test.qrels, which do not end like a run; "
         "a pattern such as 'runs/*' takes every file.\n"
     ) == capsys.readouterr().err
 

@@ -14,15 +14,16 @@ NOTE = "Note: a spreadsheet would run '{}' as a formula. To open the file in one
 @pytest.fixture
 def here(tmp_path):
     (tmp_path / "qrels.txt").write_text("=1+1 0 @a 1\nq2 0 b 1\n")
+    (tmp_path / "scores.csv").write_text("query,=1+1,@a\n1,0.9,0.1\n2,0.8,0.3\n")
     (tmp_path / "x.run").write_text("=1+1 Q0 @a 1 -2.0 -t\nq2 Q0 b 1 -3.0 -t\n")
     (tmp_path / "queries.tsv").write_text("=1+1\tlamp\n")
-    (tmp_path / "scores.csv").write_text("query,=1+1,@a\n1,0.9,0.1\n2,0.8,0.3\n")
     return tmp_path
 
 
 COMMANDS = {
     "evaluate": ("qrels.txt", "@x=x.run", "-m", "RR", "--per-query", "--format", "csv"),
     "leaderboard": ("--scores", "scores.csv", "--format", "csv"),
+    "compare": ("--scores", "scores.csv", "--format", "csv"),
     "runs convert": ("x.run", "--to", "csv", "-o", "-"),
     "runs fuse": ("x.run", "x.run", "--to", "tsv", "--no-metadata", "-o", "-"),
     "runs collapse": ("x.run", "--regex", ".+", "--to", "csv", "--no-metadata", "-o", "-"),

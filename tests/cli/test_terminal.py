@@ -229,7 +229,13 @@ def test_no_control_character_reaches_the_screen(here, command):
 
 def test_every_command_is_among_them():
     names = {" ".join(path) for path, command in all_commands() if not isinstance(command, click.Group)}
-    static = {"models list", "collections list", "measures presets", "measures choose"}  # show nothing from outside
+    static = {
+        "models list",
+        "collections list",
+        "measures presets",
+        "measures choose",
+        "serve",
+    }  # show nothing from outside
 
     assert names - static == {
         name for name in names if any(name.split() == list(words(command))[: len(name.split())] for command in COMMANDS)

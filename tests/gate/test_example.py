@@ -75,6 +75,29 @@ def test_a_search_that_is_turned_around_fails(checkout):
     assert "3" == ElementTree.parse(checkout / "gate.xml").getroot().get("failures")
 
 
+def test_worse_documents_fail_too(checkout):
+    """The change is in the data, not in the program: the base branch must search its own documents."""
+    documents = checkout / "documents.tsv"
+    lines = documents.read_text().splitlines()
+    documents.write_text("".join(f"{line.split(chr(9))[0]}\tempty\n" for line in lines))
+
+    status, printed, _ = run_steps(checkout)
+
+    assert 1 == status, printed
+    assert "::error title=nDCG@10 >= -0.02%3A fail::" in printed
+    assert (checkout / "baseline.run").read_text() != (checkout / "candidate.run").read_text()
+
+
+def test_a_new_query_is_asked_of_both(checkout):
+    with (checkout / "queries.tsv").open("a") as file:
+        file.write("new\tzip of a tent\n")
+
+    run_steps(checkout)
+
+    assert "new Q0 " in (checkout / "baseline.run").read_text()
+    assert "new Q0 " in (checkout / "candidate.run").read_text()
+
+
 def test_shorter_lists_are_inconclusive_with_so_few_questions(checkout):
     program = checkout / "search.py"
     program.write_text(program.read_text().replace("[:10]", "[:2]"))

@@ -14,6 +14,7 @@ from assay.report.comparison import text
 from assay.report.comparison.documents import render_json, render_markdown
 from assay.report.comparison.page import page_of
 from assay.report.comparison.text import render_text
+from assay.report.drawing.terminal import Detail
 
 
 def comparison(systems: int = 2, measures: int = 1, **study) -> Comparison:
@@ -46,7 +47,9 @@ def test_no_figure_is_cut_off(width, options, monkeypatch):
 def test_what_there_is_no_room_for_is_said(monkeypatch):
     monkeypatch.setattr(text, "terminal_width", lambda: 80)
 
-    assert "Left out: mean, change, p, d_z. Widen the terminal, or use --format json.\n" in render_text(comparison())
+    assert "Left out: mean, change, p, d_z. Widen the terminal, or use --format json.\n" in render_text(
+        comparison(), Detail(verbose=True)
+    )
 
 
 def test_many_measures_stand_in_several_tables(monkeypatch):
@@ -62,10 +65,21 @@ def test_of_many_pairs_the_first_are_shown_with_their_queries():
     found = comparison(8, 2, all_pairs=True)
     left = "Showing 12 of 28 pairs and measures; --format json has all."
 
-    assert left in render_text(found)
+    assert left in render_text(found, Detail(verbose=True))
     assert left in render_markdown(found)
     assert (12, left) == (len(page_of(found).moves), page_of(found).moves_left)
     assert "Showing 12 of 56 tests between segments; --format json has all." in render_text(found)
+
+
+def test_hundreds_of_systems_fit_on_two_screens(monkeypatch):
+    monkeypatch.setattr(text, "terminal_width", lambda: 80)
+    found = comparison(60, 2, all_pairs=True)
+    shown = render_text(found, Detail(hint="-v")).replace("\n", " ")
+
+    assert "The 20 systems with the highest measure-0 of 60." in shown
+    assert "The 20 largest of 1,770 differences, of which " in shown
+    assert "; all with --format csv, or -v." in shown
+    assert "After a plus: how many systems it is significantly better than; after a minus: worse than." in shown
 
 
 def test_few_are_shown_whole():
@@ -76,9 +90,12 @@ def test_few_are_shown_whole():
 
 def test_simultaneous_intervals_hold_together_in_segments_too():
     assert "intervals are simultaneous (95% for all of them together)." in " ".join(
-        render_text(comparison(simultaneous=True)).split()
+        render_text(comparison(simultaneous=True), Detail(verbose=True)).split()
     )
-    assert "intervals are not corrected for the number of comparisons." in " ".join(render_text(comparison()).split())
+    assert "; simultaneous intervals; alpha" in render_text(comparison(simultaneous=True))
+    assert "intervals are not corrected for the number of comparisons." in " ".join(
+        render_text(comparison(), Detail(verbose=True)).split()
+    )
 
 
 def test_draws_are_told_where_only_the_second_measure_needed_them():
@@ -88,7 +105,7 @@ def test_draws_are_told_where_only_the_second_measure_needed_them():
     scores = SystemScores(("a", "b"), tuple(map(str, range(60))), ("few", "many"), values)
 
     assert "permutation, two-sided, 500 draws, seed 1;" in render_text(
-        compare_scores(scores, Study(test="permutation", draws=500))
+        compare_scores(scores, Study(test="permutation", draws=500)), Detail(verbose=True)
     )
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import importlib.util
 import io
 import os
+import re
 import signal
 import sys
 import warnings
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, TextIO
 
@@ -22,8 +24,32 @@ from assay.errors import AssayError, CleanUpWarning, InputError, NameWarning, fo
 from assay.report.drawing.terminal import Drawn, is_terminal, shown_on_terminal
 from assay.signals import Left, end_in_order, signal_of
 
+VARIABLE = "_ASSAY_COMPLETE"  # of the environment; shells set it for completion
 DEBUG = "ASSAY_DEBUG"  # a variable of the environment: show where a fault happened
 SECTIONS = ("Measure", "Decide", "Search", "Files", "Learn")  # of `assay --help`; a command's module names its own
+
+
+class HelpText(click.HelpFormatter):
+    """Help whose long lists of choices are divided, so that they fit."""
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """A list of options or commands with their help."""
+        super().write_dl([(self._divided(name), text) for name, text in rows], col_max, col_spacing)
+
+    def _divided(self, name: str) -> str:
+        room = self.width - self.current_indent
+        if len(name) <= room or "|" not in name:
+            return name
+        head = name.index("[") + 1
+        lines = [name[:head]]
+        for choice in re.findall("[^|]+[|]?", name[head:]):
+            if len(lines[-1]) + len(choice) > room:
+                lines.append(" " * head)
+            lines[-1] += choice
+        return ("\n" + " " * self.current_indent).join(lines)
+
+
+click.Context.formatter_class = HelpText  # of all commands, which are of many classes
 
 
 class CommandFolder(click.Group):
@@ -105,7 +131,7 @@ def _load_plugins(context: click.Context, option: click.Parameter, paths: tuple[
     help="A Python file with your own measures or search modes.",
 )
 def group() -> None:
-    """Measure how good a search system is, how sure you can be of it, and where it goes wrong."""
+    """Measure how good search is, how sure that is, and where it goes wrong."""
 
 
 def main() -> None:
@@ -115,13 +141,17 @@ def main() -> None:
     warnings.showwarning = _show_warning
     end_in_order()
     try:
+        if VARIABLE in os.environ:  # a shell asks what could come next
+            from assay.cli.completion import complete
+
+            sys.exit(complete(os.environ[VARIABLE]))
         sys.exit(_status())
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.UsageError as error:
-        from assay.cli.flags import with_new_name
+        from assay.cli.flags import with_new_name, with_suggestion
 
-        _show_usage(with_new_name(error))
+        _show_usage(with_suggestion(with_new_name(error)))
         sys.exit(2)
     except click.ClickException as error:
         _show_usage(error)

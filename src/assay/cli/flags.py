@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 
-from assay.errors import AssayError
+from assay.errors import AssayError, did_you_mean
 from assay.rules import RULES_IN_WORDS
 
 # `split=`, `grades={'E': 3}`, `read_run(input_format='beir')` or `Rules(ties='input')`, in backticks
 _PARAMETER = re.compile(r"`(?:read_(?P<kind>run|qrels)\(|(?P<rule>Rules)\()?(?P<name>[a-z_]+)=(?P<value>[^`]*?)\)?`")
+_NO_COMMAND = re.compile(r"No such command '(?P<name>.*?)'\..*", re.DOTALL)
 # What --queries and --scores were where they did not take a file
 _RENAMED = {"--queries": ("--size",), "--scores": ("--score-type",)}
 
@@ -58,6 +59,20 @@ def with_new_name(error: click.UsageError) -> click.UsageError:
     if now is None:
         return error
     return click.UsageError(f"No such option {error.option_name!r}; it is now called {now!r}.", error.ctx)
+
+
+def with_suggestion(error: click.UsageError) -> click.UsageError:
+    """The error with the name of a command that is like the one that does not exist.
+
+    >>> group = click.Group("assay", {"evaluate": click.Command("evaluate")})
+    >>> with_suggestion(click.UsageError("No such command 'evalute'.", click.Context(group))).message
+    "No such command 'evalute'; did you mean 'evaluate'?"
+    """
+    found = _NO_COMMAND.fullmatch(error.message)
+    if found is None or error.ctx is None or not isinstance(error.ctx.command, click.Group):
+        return error
+    hint = did_you_mean(found["name"], error.ctx.command.list_commands(error.ctx))
+    return click.UsageError(f"No such command {found['name']!r}{hint}", error.ctx) if hint else error
 
 
 def command_of(group: click.Command, arguments: list[str]) -> click.Command:

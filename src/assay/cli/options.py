@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, TypeVar, cast, get_args
 
@@ -13,7 +13,7 @@ from assay.evaluation import DEFAULT_MEASURES, Unmatched
 from assay.files import refuse_overwrite
 from assay.measures.conventions import CONVENTIONS
 from assay.measures.presets import PRESETS, preset
-from assay.report.drawing.terminal import is_terminal
+from assay.report.drawing.terminal import Detail, is_terminal
 from assay.rules import RULE_CHOICES, RULES_IN_WORDS, Rules
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -100,6 +100,38 @@ def output_options(formats: Iterable[str], help_text: str) -> Callable[[Command]
         return format_option(formats, help_text)(command)
 
     return decorate
+
+
+def detail_options(*, quiet: bool = False) -> Callable[[Command], Command]:
+    """-v and, for commands whose answer is a table, --quiet; the command gets them as `detail`."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def with_detail(*given: Any, verbose: bool, quiet: bool = False, **named: Any) -> Any:
+            if quiet and verbose:
+                raise click.UsageError("--quiet and --verbose exclude each other; leave one out.")
+            return command(*given, detail=Detail(quiet, verbose, hint="-v"), **named)
+
+        decorated: Any = with_detail
+        if quiet:
+            decorated = click.option("--quiet", is_flag=True, help="Print the table alone, without remarks.")(decorated)
+        return cast(
+            "Command",
+            click.option(
+                "-v", "--verbose", is_flag=True, help="Also print the conventions, the method and all details in full."
+            )(decorated),
+        )
+
+    return decorate
+
+
+def rendered(
+    renderers: Mapping[str, Callable[..., str]], output_format: str, value: object, detail: Detail, **more: Any
+) -> str:
+    """The value in this format; the detail is for the terminal, all other formats are complete."""
+    if output_format == "table":
+        return renderers[output_format](value, detail=detail, **more)
+    return renderers[output_format](value, **more)
 
 
 def refuse_page_on_terminal(output_format: str, output: str | None, example: str) -> None:

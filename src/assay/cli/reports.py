@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,6 +18,7 @@ from assay.formats.readings import Readings
 if TYPE_CHECKING:  # imported only to write a report: it loads SciPy and Jinja
     from assay.records.model import FindingRecord
     from assay.records.recording import Experiment, Measured
+    from assay.records.targets import TargetOutcome
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -114,6 +115,12 @@ def report_options(command: Command) -> Command:
         decorated = option(decorated)
     result: Command = decorated
     return result
+
+
+def status_of_targets(targets: Mapping[str, TargetOutcome]) -> int:
+    """The exit status: 1 if a run misses a target, 3 if one cannot be checked, else 0; a warning is no miss."""
+    statuses = {result.status for outcome in targets.values() for result in outcome.results.values()}
+    return 1 if "fail" in statuses else 3 if "unknown" in statuses else 0
 
 
 def findings_of(experiment: Experiment) -> Callable[[Measured], tuple[FindingRecord, ...]]:

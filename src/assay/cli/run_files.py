@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,6 +13,7 @@ from assay.cli import note
 from assay.cli.reading import split_name
 from assay.errors import InputError, show_id, some_of
 from assay.formats.sources import COMPRESSION_SUFFIXES, FORMAT_SUFFIXES
+from assay.words import natural_key
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FETCH_REPORT = ".fetch.json"  # after the name of a run
@@ -102,7 +102,7 @@ def run_files(argument: str) -> list[str]:
     elif set(path) & set("*?[") and not os.path.exists(path):
         import glob
 
-        found = sorted((file for file in glob.glob(path, recursive=True) if os.path.isfile(file)), key=_naturally)
+        found = sorted((file for file in glob.glob(path, recursive=True) if os.path.isfile(file)), key=natural_key)
         if not found:
             raise InputError(f"no file matches '{show_id(path, 200)}'.")
     else:
@@ -120,7 +120,7 @@ def _files_of_folder(folder: str) -> list[str]:
 
     if os.path.exists(os.path.join(folder, MANIFEST_FILE)):
         raise InputError("this is a folder with a report, not with runs.", source=folder)
-    names = sorted((name for name in os.listdir(folder) if not _is_beside_runs(name)), key=_naturally)
+    names = sorted((name for name in os.listdir(folder) if not _is_beside_runs(name)), key=natural_key)
     files = [path for path in (os.path.join(folder, name) for name in names) if os.path.isfile(path)]
     found = [path for path in files if _ending(path) in RUN_SUFFIXES]
     others = [path for path in files if path not in found]
@@ -148,8 +148,3 @@ def _ending(path: str) -> str:
     """The ending that shows the format, before that of the compression."""
     stem, ending = os.path.splitext(path.casefold())
     return os.path.splitext(stem)[1] if ending in COMPRESSION_SUFFIXES else ending
-
-
-def _naturally(text: str) -> list[str | int]:
-    """A key that sorts run-2 before run-10."""
-    return [int(part) if part.isdigit() else part for part in re.split("([0-9]+)", text)]

@@ -428,7 +428,9 @@ def _notes_on_missing(scores: SystemScores) -> Iterator[str]:
         f"{show_id(system)}: {count:,} missing" for system, count in zip(scores.systems, lacks, strict=True) if count
     ]
     if named:
-        yield f"Queries missing from one of the two systems are left out of their comparison ({', '.join(named)})."
+        more = f", and {len(named) - 3:,} more systems" if len(named) > 4 else ""
+        shown = ", ".join(named[:3] if more else named)
+        yield f"Queries missing from one of the two systems are left out of their comparison ({shown}{more})."
 
 
 def _notes_on_pairs(pairs: Sequence[PairResult], study: Study) -> Iterator[str]:

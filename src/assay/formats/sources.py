@@ -6,6 +6,7 @@ Compression is detected from the first bytes, never from the file name. Nothing 
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import re
 import stat
@@ -16,13 +17,14 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from assay.errors import InputError, MissingExtraError, show_id
+from assay.errors import InputError, MissingExtraError, did_you_mean, show_id
 from assay.limits import ALWAYS_READ, beyond, in_words, limit
 
 Source: TypeAlias = str | os.PathLike[str]
 
 # Bytes read at once: large enough to make Python's overhead negligible, small enough to keep the tokens of a block in the
 # processor's cache (4 MB is a third slower).
+_MOST_NAMES = 2000  # of a folder, to find the one that was meant
 BLOCK_SIZE = 1 << 18
 HEAD_SIZE = 1 << 16  # read first, to detect the format; small because the kernel often reads the rest
 LONGEST_HEAD = 1 << 24
@@ -275,7 +277,8 @@ def open_file(path: str) -> BinaryIO:
     try:
         return open(path, "rb")
     except FileNotFoundError as error:
-        raise InputError(f"no such file{_text_instead(path)}", source=show_id(path, 200)) from error
+        hint = _text_instead(path) or nearest_file(path)
+        raise InputError(f"no such file{hint}", source=show_id(path, 200)) from error
     except IsADirectoryError as error:
         raise InputError("is a directory, not a file", source=path) from error
     except PermissionError as error:
@@ -303,6 +306,17 @@ def read_small(path: str | os.PathLike[str]) -> bytes:
                 )
             pieces.append(block)
     return b"".join(pieces)
+
+
+def nearest_file(path: str) -> str:
+    """'; did you mean 'qrels.txt'?' if a name like it is in its folder, else an empty string."""
+    folder, name = os.path.split(path)
+    try:
+        with os.scandir(folder or ".") as entries:
+            known = [entry.name for entry in itertools.islice(entries, _MOST_NAMES)]
+    except (OSError, ValueError):
+        return ""
+    return did_you_mean(name, known)
 
 
 def _text_instead(path: str) -> str:

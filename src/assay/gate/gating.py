@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -43,7 +43,10 @@ from assay.words import noun_for, number_of
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.inputs.query_weights import QueryWeightsLike
 
+Inconclusive = Literal["pass", "warn", "fail"]  # what an inconclusive result is taken for; "warn" passes with a warning
+
 EXIT_CODES: Mapping[Status, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
+_IF_INCONCLUSIVE: Mapping[Inconclusive | None, int] = {None: 3, "pass": 0, "warn": 0, "fail": 1}
 LARGE_MARGIN = 0.1  # few changes improve a system by this much
 
 # A value slightly below its goal deserves a warning, but does not stop a release.
@@ -77,6 +80,8 @@ class Gate(Struct, frozen=True, eq=False):
     targets: tuple[TargetDecision, ...]
     cautions: tuple[Caution, ...]
     weights: tuple[str, ...] = ()  # how the weighted means come about, in words; empty without weights
+    inconclusive: Inconclusive | None = None  # what an inconclusive result is taken for
+    strict: bool = False  # warnings fail
 
     @property
     def status(self) -> Status:
@@ -85,12 +90,27 @@ class Gate(Struct, frozen=True, eq=False):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the command: 0 pass, 1 fail, 3 inconclusive."""
-        return EXIT_CODES[self.status]
+        """The exit code of the command: 0 pass, 1 fail, 3 inconclusive, unless that is taken for something else."""
+        return _IF_INCONCLUSIVE[self.inconclusive] if self.status == "inconclusive" else EXIT_CODES[self.status]
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        """The cautions that do not change the decision: none if the gate is strict."""
+        return () if self.strict else self.cautions
+
+    @property
+    def failures(self) -> tuple[Caution, ...]:
+        """The cautions that fail a strict gate."""
+        return self.cautions if self.strict else ()
 
     def statuses(self) -> list[Status]:
-        """The status of each rule and target."""
-        return [*(decision.status for decision in self.decisions), *(target.status for target in self.targets)]
+        """The status of each rule and target, and of each caution of a strict gate."""
+        failures: list[Status] = ["fail"] * len(self.failures)
+        return [
+            *(decision.status for decision in self.decisions),
+            *(target.status for target in self.targets),
+            *failures,
+        ]
 
 
 def decide(
@@ -109,12 +129,16 @@ def decide(
     readings: Readings = Readings(),
     now: datetime | None = None,
     query_weights: QueryWeightsLike | None = None,
+    inconclusive: Inconclusive | None = None,
+    strict: bool = False,
 ) -> Gate:
     """Decide whether a candidate may replace a baseline.
 
     The baseline is a run, or a report from `assay evaluate --report`: its folder or its EvaluationReport.json. Runs and
     judgments can be anything that `assay.evaluate` takes. Uplifts in the targets are relative to the baseline. With
-    `query_weights` the rules decide on the weighted difference; targets are about plain means.
+    `query_weights` the rules decide on the weighted difference; targets are about plain means. `inconclusive` says
+    what an inconclusive result is taken for: it sets the exit code. If `strict`, warnings fail, and two equal files or a
+    run without most of the judged queries are errors.
 
     >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
     >>> better = {query: {"a": 2.0, "b": 1.0} for query in qrels}
@@ -155,6 +179,8 @@ def decide(
     evaluation = _evaluated(evaluator, candidate, readings.run)
     after = side_of(evaluation, path_of(evaluation.sources[1]), written=before.kind == "report")
     _refuse_strangers(before, after)
+    if strict:
+        _refuse_what_decides_nothing(before, after, evaluation)
     pairs = [paired(before, after, rule) for rule in asked]
     weights = evaluator.query_weights
     decisions = tuple(
@@ -168,7 +194,7 @@ def decide(
         alpha=alpha,
         decisions=decisions,
         profile=None if profile is None else profile.name,
-        targets=() if profile is None else tuple(_target_decisions(profile, evaluation, before)),
+        targets=() if profile is None else tuple(_target_decisions(profile, evaluation, before, strict=strict)),
         cautions=(
             *doubts,
             *_missing(evaluation, "candidate"),
@@ -178,6 +204,8 @@ def decide(
             *_misread(decisions),
         ),
         weights=() if weights is None else tuple(weights_in_words(weights, after.queries, evaluation.coverage.missing)),
+        inconclusive=inconclusive,
+        strict=strict,
     )
 
 
@@ -240,6 +268,22 @@ def _refuse_strangers(baseline: Side, candidate: Side) -> None:
         )
 
 
+def _refuse_what_decides_nothing(baseline: Side, candidate: Side, evaluation: Evaluation) -> None:
+    """Raise an error for a candidate that is the baseline, or that lacks most judged queries."""
+    if is_file(baseline.path) and is_same_file(baseline.path, candidate.path):
+        raise InputError(
+            "baseline and candidate are the same file, so there is nothing to decide. Check how the two were made.",
+            source=candidate.path,
+        )
+    missing, judged = evaluation.coverage.missing, evaluation.coverage.judged
+    if 2 * len(missing) > judged:
+        raise InputError(
+            f"the candidate lacks {len(missing)} of {judged} judged queries ({some_of(missing)}). Check that it was "
+            "made for these queries.",
+            source=candidate.path or None,
+        )
+
+
 # Cautions
 
 
@@ -297,8 +341,11 @@ def _misread(decisions: Sequence[Decision]) -> Iterator[Caution]:
 # Targets
 
 
-def _target_decisions(profile: Targets, evaluation: Evaluation, baseline: Side) -> Iterator[TargetDecision]:
-    """The decision on each target; uplifts are relative to the baseline of the gate."""
+def _target_decisions(
+    profile: Targets, evaluation: Evaluation, baseline: Side, *, strict: bool
+) -> Iterator[TargetDecision]:
+    """The decision on each target; uplifts are relative to the baseline of the gate. If strict, a warning fails."""
     outcome = check_targets(over_baseline(profile, baseline.name), evaluation, [baseline.means])
     for label, result in outcome.results.items():
-        yield TargetDecision(label, _STATUS_OF_TARGET[result.status], result.status, result.words)
+        status = "fail" if strict and result.status == "warn" else _STATUS_OF_TARGET[result.status]
+        yield TargetDecision(label, status, result.status, result.words)

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Callable, Iterator
 
 from assay.measures.conventions import CONVENTIONS
 from assay.report.drawing.markdown import escape
+from assay.report.drawing.terminal import Detail, terminal_width, wrapped, wrapped_command
 from assay.reproducing import Candidate, Reproduction
 from assay.rules import RULES_IN_WORDS
 from assay.words import plural
 
 SCHEMA = "assay/reproduction/1"
 _MOST_NAMES = 4
-_WIDTH = 118
+FEW = 5  # candidates shown unless all are asked for
 Command = Callable[[Candidate], str]  # the command that gives a candidate's value again
 
 
-def reproduction_as_text(found: Reproduction, command: Command) -> str:
-    """The answer, then a line for each candidate with what gives it and the command."""
-    wide = max((len(candidate.measure) for candidate in found.candidates), default=0)
-    lines = [_answer(found), "", f"{'value':>9}{'distance':>10}  {'measure':<{wide}}  given by", "─" * 64]
-    for candidate in found.candidates:
+def reproduction_as_text(found: Reproduction, command: Command, detail: Detail = Detail(verbose=True)) -> str:
+    """The answer, then for each candidate what gives it and the command; only the first few unless verbose."""
+    width = terminal_width()
+    shown = found.candidates if detail.verbose else found.candidates[:FEW]
+    wide = max((len(candidate.measure) for candidate in shown), default=0)
+    head = f"{'value':>9}{'distance':>10}  {'measure':<{wide}}  given by\n"
+    parts = [wrapped(_answer(found), width), "\n", head, "─" * min(64, width) + "\n"]
+    for candidate in shown:
         value, distance = _shown(found, candidate)
-        head = f"{value:>9}{distance:>10}  {candidate.measure:<{wide}}  "
-        lines += textwrap.wrap(head + _by(candidate), _WIDTH, subsequent_indent=" " * len(head), drop_whitespace=False)
-        lines.append(f"{'':<21}{command(candidate)}")
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+        parts.append(wrapped(_by(candidate), width, f"{value:>9}{distance:>10}  {candidate.measure:<{wide}}  "))
+        parts.append(wrapped_command(command(candidate), width, " " * 4))
+    if len(shown) < len(found.candidates):
+        parts.append(f"{len(shown)} of {len(found.candidates)} are shown{detail.more('all with')}.\n")
+    return "".join(parts)
 
 
 def reproduction_as_markdown(found: Reproduction, command: Command) -> str:

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 import assay.files
 from assay.errors import InputError, LimitError, show_id
+from assay.words import natural_key
 
 MOST_FILES = 500
 _DEEPEST = 8  # folders within each other
@@ -109,7 +110,7 @@ class DataFolder(Struct, frozen=True):
         folders = [("", 0)]  # those that are still to be seen, the next one last
         while folders and left > 0:
             place, depth = folders.pop()
-            entries = sorted(_entries(self.path / place, left), key=lambda each: naturally(each.name))
+            entries = sorted(_entries(self.path / place, left), key=lambda each: natural_key(each.name))
             left -= len(entries)
             inner = []
             for each in entries:
@@ -137,16 +138,6 @@ def refuse_bad_name(name: str) -> None:
         raise InputError(f"{show_id(name)!r} is hidden, or leads out of the data folder: no part may begin with a dot.")
     if any(len(part.encode(errors="replace")) > _LONGEST_PART for part in parts):
         raise InputError(f"{show_id(name)!r} is too long: each part has at most {_LONGEST_PART} bytes.")
-
-
-def naturally(name: str) -> tuple[list[tuple[int, str]], str]:
-    """A key that sorts q2 before q10.
-
-    >>> sorted(["q10", "q2", "Q1", "b"], key=naturally)
-    ['b', 'Q1', 'q2', 'q10']
-    """
-    parts = re.split("([0-9]+)", name.casefold())
-    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts], name
 
 
 def _is_hidden(part: str) -> bool:

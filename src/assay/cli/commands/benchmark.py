@@ -12,8 +12,9 @@ import click
 from assay.benchmark.recipe import DEFAULT_MODES
 from assay.cli import say, write
 from assay.cli.bars import progress_bars
-from assay.cli.options import format_option, parts_options
+from assay.cli.options import detail_options, format_option, parts_options, rendered
 from assay.errors import InputError, show_id
+from assay.report.drawing.terminal import Detail
 from assay.retrieval.modes import MODES
 
 if TYPE_CHECKING:  # imported only when a benchmark runs: it needs msgspec and SciPy
@@ -81,8 +82,9 @@ def command() -> None:
     metavar="DIR",
     help="Folder for reports, runs and indexes.  [default: benchmark-COLLECTION]",
 )
+@detail_options()
 @format_option(FORMATS)
-def run_command(recipe: str | None, output: str | None, output_format: str, **given: Any) -> None:
+def run_command(recipe: str | None, output: str | None, output_format: str, detail: Detail, **given: Any) -> None:
     """Run the benchmark described by a RECIPE (a TOML file, see `assay benchmark init`) or by the options.
 
     Options override the recipe. Without either, the embedded insurance collection is searched in the modes lexical,
@@ -97,7 +99,7 @@ def run_command(recipe: str | None, output: str | None, output_format: str, **gi
     except KeyboardInterrupt:
         say(f"Interrupted. Finished steps are in {show_id(folder, 200)}; run the same command again to resume.")
         raise
-    write(RENDERERS[output_format](report))
+    write(rendered(RENDERERS, output_format, report, detail))
     say(f"Report: {show_id(os.path.join(folder, 'BenchmarkReport.html'), 300)}")
 
 

@@ -6,15 +6,18 @@ from typing import Any, get_args
 
 import click
 
-from assay.cli import write
+from assay.cli import note, write
 from assay.cli.bars import LONG, progress_bars
 from assay.cli.options import (
+    detail_options,
     like_option,
     measure_options,
     output_options,
     refuse_options_of_runs,
     refuse_page_on_terminal,
+    rendered,
     rule_options,
+    spreadsheet_option,
     threads_option,
     unmatched_option,
     weights_option,
@@ -30,9 +33,12 @@ from assay.comparison.significance import names_of_tests
 from assay.errors import InputError
 from assay.evaluation import Evaluator
 from assay.formats.readings import Readings
+from assay.formats.spreadsheets import notes_on_formulas, refuse_other_format
 from assay.formats.unread import open_run
 from assay.report.comparison import RENDERERS
+from assay.report.comparison.delimited import render_csv
 from assay.report.comparison.words import MOST_LINES
+from assay.report.drawing.terminal import Detail
 
 SECTION = "Measure"
 OF_TABLES = (
@@ -43,6 +49,9 @@ OF_TABLES = (
     "moves",
     "queries",
     "query_weights",
+    "spreadsheet",
+    "verbose",
+    "quiet",
 )  # in addition to those of Study
 FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with the square of the number
 
@@ -103,7 +112,9 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of tests that draw."
 )
+@detail_options(quiet=True)
 @output_options(RENDERERS, "How to show the result.")
+@spreadsheet_option
 @like_option
 @click.option(
     "--segments",
@@ -143,6 +154,8 @@ def command(
     measures: tuple[str, ...],
     output_format: str,
     output: str | None,
+    spreadsheet: bool,
+    detail: Detail,
     **given: Any,
 ) -> None:
     """Compare two or more RUNs query by query.
@@ -152,6 +165,8 @@ def command(
     study = Study(**{name: given.pop(name) for name in Study.__struct_fields__ if name in given})
     asked = given.pop("moves")
     page = output_format == "html"
+    if spreadsheet:
+        refuse_other_format(output_format)
     refuse_page_on_terminal(output_format, output, "comparison.html")
     readings: Readings = given["readings"]
     looks = {
@@ -171,7 +186,12 @@ def command(
         found = _of_table(scores, study, looks, given["query_weights"])
     else:
         raise InputError("give either QRELS and RUNs or --scores FILE, not both.")
-    write(RENDERERS[output_format](found), output)
+    if output_format == "csv":
+        write(render_csv(found, spreadsheet=spreadsheet), output)
+        for text in () if spreadsheet else notes_on_formulas(found.scores.systems):
+            note(text)
+    else:
+        write(rendered(RENDERERS, output_format, found, detail), output)
 
 
 def _of_table(path: str, study: Study, looks: dict[str, Any], query_weights: str | None) -> Comparison:

@@ -12,6 +12,7 @@ from assay.evaluation import Unmatched
 from assay.formats.readings import Readings
 from assay.measures.conventions import CONVENTIONS
 from assay.report.disagreements import CONVENTION_RENDERERS
+from assay.report.drawing.terminal import terminal_width, wrapped
 from assay.rules import Duplicates, Judges
 
 SECTION = "Measure"
@@ -49,7 +50,7 @@ def command(
     if qrels is None or run is None:
         width = max(map(len, CONVENTIONS)) + 2
         for convention in CONVENTIONS.values():
-            write(f"{convention.name:<{width}}{convention.about}\n")
+            write(wrapped(convention.about, terminal_width(), f"{convention.name:<{width}}"))
         return
     judgments, (table,) = read_input(qrels, (run,), readings)
     rows = compare_conventions(judgments, table, measures, duplicates=duplicates, judges=judges, unmatched=unmatched)

@@ -11,9 +11,11 @@ from msgspec.structs import replace
 from assay.cli import write
 from assay.cli.flags import with_flags
 from assay.cli.options import (
+    detail_options,
     like_option,
     measure_options,
     output_options,
+    rendered,
     rule_options,
     unmatched_option,
 )
@@ -25,6 +27,7 @@ from assay.evaluation import Unmatched
 from assay.formats import as_run
 from assay.formats.readings import Readings
 from assay.report.diagnosis import RENDERERS
+from assay.report.drawing.terminal import Detail
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -76,6 +79,7 @@ def _file(name: str, text: str) -> Callable[[Command], Command]:
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of tests that draw."
 )
+@detail_options()
 @output_options(RENDERERS, "How to show the findings.")
 @like_option
 @rule_options
@@ -87,6 +91,7 @@ def command(
     measures: tuple[str, ...],
     output_format: str,
     output: str | None,
+    detail: Detail,
     readings: Readings,
     like: str,
     unmatched: Unmatched,
@@ -115,4 +120,4 @@ def command(
     )
     context = click.get_current_context()
     left_out = [replace(each, reason=with_flags(each.reason, context.command)) for each in found.not_looked_at]
-    write(RENDERERS[output_format](replace(found, not_looked_at=tuple(left_out))), output)
+    write(rendered(RENDERERS, output_format, replace(found, not_looked_at=tuple(left_out)), detail), output)

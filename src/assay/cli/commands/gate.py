@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from assay.cli import say, write
 from assay.cli.options import (
+    detail_options,
     like_option,
     output_options,
+    rendered,
     rule_options,
     threads_option,
     unmatched_option,
@@ -22,7 +24,8 @@ from assay.formats.readings import Readings
 from assay.formats.unread import open_run
 from assay.gate.baselines import MAX_AGE, is_report
 from assay.gate.deciding import LARGEST_ALPHA
-from assay.gate.gating import decide
+from assay.gate.gating import Inconclusive, decide
+from assay.report.drawing.terminal import Detail
 from assay.report.gate import RENDERERS
 from assay.report.gate.words import headline
 
@@ -69,6 +72,17 @@ SECTION = "Decide"
     metavar="DAYS",
     help="Warn if the baseline's report is older.",
 )
+@click.option(
+    "--inconclusive",
+    type=click.Choice(get_args(Inconclusive)),
+    help="Take an inconclusive result for a pass (exit with 0; warn also says so) or a failure (1).  [default: exit with 3]",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Let warnings fail. Two equal files, or a candidate without most of the judged queries, are then errors.",
+)
+@detail_options()
 @output_options(RENDERERS, "How to show the result.")
 @like_option
 @rule_options
@@ -84,8 +98,11 @@ def command(
     targets: str | None,
     alpha: float,
     max_age: int,
+    inconclusive: Inconclusive | None,
+    strict: bool,
     output_format: str,
     output: str | None,
+    detail: Detail,
     like: str,
     readings: Readings,
     unmatched: Unmatched,
@@ -98,7 +115,7 @@ def command(
     A rule passes if the one-sided 95% lower bound of candidate - baseline is at or above its margin, fails if the upper
     bound is below it, and is inconclusive otherwise. So >= 0 requires evidence that the candidate is better, and >=
     -0.01 that it loses no more than 0.01. With --query-weights, the rules decide on the weighted difference. Exit status: 0 if all rules and targets pass, 1 if one fails, 3 if none fails
-    but one is inconclusive, 2 for wrong usage or invalid input.
+    but one is inconclusive (unless --inconclusive says otherwise), 2 for wrong usage or invalid input.
     """
     refuse_second_stdin(qrels, (baseline, candidate, query_weights or ""))
 
@@ -119,12 +136,16 @@ def command(
         unmatched=unmatched,
         readings=readings,
         query_weights=query_weights,
+        inconclusive=inconclusive,
+        strict=strict,
     )
     readings.refuse_unused()
     try:
-        write(RENDERERS[output_format](gate), output)
+        write(rendered(RENDERERS, output_format, gate, detail), output)
     except BrokenPipeError:
         sys.stdout = None  # the reader is gone, but the exit code still counts
     if output is not None:
         say(headline(gate))
+    if gate.status == "inconclusive" and inconclusive == "warn":
+        say("Warning: the result is inconclusive; --inconclusive warn lets it pass.")
     sys.exit(gate.exit_code)

@@ -14,6 +14,7 @@ from assay.measures.explain import page
 from assay.measures.grammar import parse_request
 from assay.measures.guide import QUESTIONS, Question, propose
 from assay.measures.presets import PRESETS
+from assay.report.drawing.terminal import terminal_width, wrapped, wrapped_command
 from assay.report.measures import list_as_text, page_as_text
 
 SECTION = "Learn"
@@ -42,7 +43,8 @@ def list_measures(output_format: str) -> None:
 def list_presets() -> None:
     """List the presets: the official measures and relevance levels of well-known tracks."""
     for found in PRESETS.values():
-        write(f"{found.name:<12}{' '.join(found.measures)}\n{'':<12}{found.about}\n")
+        width, indent = terminal_width(), " " * 12
+        write(wrapped(" ".join(found.measures), width, f"{found.name:<12}") + wrapped(found.about, width, indent))
 
 
 @command.command(
@@ -57,8 +59,10 @@ def choose(seen: int, **given: str | None) -> None:
     answers = {question.key: given[question.key] or _ask(question) for question in QUESTIONS}
     proposals = propose(answers, seen)
     width = max(len(proposal.measure) for proposal in proposals) + 2
-    write("".join(f"{proposal.measure:<{width}}{proposal.why}\n" for proposal in proposals))
-    write("\n  assay evaluate QRELS RUN " + " ".join(f"-m {proposal.measure}" for proposal in proposals) + "\n")
+    room = terminal_width()
+    write("".join(wrapped(proposal.why, room, f"{proposal.measure:<{width}}") for proposal in proposals))
+    command = "assay evaluate QRELS RUN " + " ".join(f"-m {proposal.measure}" for proposal in proposals)
+    write("\n" + wrapped_command(command, room))
 
 
 def _ask(question: Question) -> str:
@@ -87,7 +91,7 @@ def _definition(name: str) -> Definition:
     short_help="Explain a measure: formula, edge cases, example.",
     epilog="Example: assay measures explain nDCG ndcg_cut MRR",
 )
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.argument("names", metavar="MEASURE...", nargs=-1, required=True)
 def explain(names: tuple[str, ...]) -> None:
     """Explain a measure: formula, edge cases, parameters, paper, an example, and its names in other tools."""
     found = dict.fromkeys(_definition(name) for name in names)

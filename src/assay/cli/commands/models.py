@@ -13,6 +13,7 @@ from assay.cli import write
 from assay.cli.bars import is_watched
 from assay.cli.options import format_option
 from assay.errors import MissingModelError, show_id
+from assay.report.drawing.terminal import terminal_width, wrapped
 from assay.retrieval.added_models import AddedModel
 from assay.retrieval.base import Progress
 from assay.retrieval.embedding import IN_THE_MODEL, OVERRIDABLE, choose_encoding
@@ -57,13 +58,13 @@ def list_models(output_format: str) -> None:
     if output_format == "json":
         write(json.dumps({"schema": SCHEMA, "models": [_as_json(model) for model in known]}, indent=2) + "\n")
         return
-    width = max(len(model.name) for model in known) + 2
+    width, room = max(len(model.name) for model in known) + 2, terminal_width()
     for model in known:
         default = " (default)" if model.name == DEFAULT_MODEL else ""
         about = (model.kind, _size(model.size), *_shape_of(model))
         write(
-            f"{model.name:<{width}}{_summary(model)}{default}\n"
-            f"{'':<{width}}{', '.join(about)}; {_STATES[model_state(model.name)]}\n"
+            wrapped(f"{_summary(model)}{default}", room, f"{model.name:<{width}}")
+            + wrapped(f"{', '.join(about)}; {_STATES[model_state(model.name)]}", room, " " * width)
         )
 
 

@@ -9,10 +9,11 @@ import click
 
 from assay.cli import write
 from assay.cli.commands.evaluate import command as evaluate
-from assay.cli.options import output_options, repeats_options, unmatched_option
+from assay.cli.options import detail_options, output_options, rendered, repeats_options, unmatched_option
 from assay.cli.reading import READING_OPTIONS, input_options, read_input, words_given
 from assay.evaluation import Unmatched
 from assay.formats.readings import Readings
+from assay.report.drawing.terminal import Detail
 from assay.report.reproducing import REPRODUCTION_RENDERERS
 from assay.reproducing import Candidate, reproduce
 from assay.rules import RULES_IN_WORDS, Duplicates, Judges
@@ -35,6 +36,7 @@ SECTION = "Measure"
     multiple=True,
     help="Try only this measure; repeatable. nDCG tries all cutoffs and gains, nDCG@10 both gains.  [default: all]",
 )
+@detail_options()
 @output_options(REPRODUCTION_RENDERERS, "How to show the result.")
 @repeats_options
 @input_options
@@ -46,6 +48,7 @@ def command(
     measures: tuple[str, ...],
     output_format: str,
     output: str | None,
+    detail: Detail,
     duplicates: Duplicates,
     judges: Judges,
     unmatched: Unmatched,
@@ -55,7 +58,8 @@ def command(
 
     Write NUMBER as it was published: 0.4334 has four decimals, and whatever rounds to it gives it. 43.34% is a
     percentage; so is 43.34 if nothing gives it as it is. Every named convention is tried with all measures at the usual
-    cutoffs, and assay's also with other rules. The ten nearest are shown, each with the command that gives it again.
+    cutoffs, and assay's also with other rules. The five nearest are shown, or ten with -v,
+    each with the command that gives it again.
 
     Exit status: 0 something gives the number, 1 nothing does, 2 wrong usage or unusable input.
     """
@@ -69,7 +73,7 @@ def command(
         flags = [word for name, value in options.items() for word in (_FLAGS[name], str(value))] + given
         return f"assay evaluate {shlex.join([qrels, run])} -m {_quoted(candidate.measure)} {shlex.join(flags)}".rstrip()
 
-    write(REPRODUCTION_RENDERERS[output_format](found, again), output)
+    write(rendered(REPRODUCTION_RENDERERS, output_format, found, detail, command=again), output)
     sys.exit(0 if found.found else 1)
 
 

@@ -18,12 +18,23 @@ from assay.report.benchmark.stages import (
     stage_table,
     verdict_on_stages,
 )
-from assay.report.benchmark.words import Cell, absences, aims, benchmark_table, choices, heading, legend, remarks
-from assay.report.drawing.terminal import Drawn, printed, terminal_width
+from assay.report.benchmark.words import (
+    Cell,
+    absences,
+    aims,
+    benchmark_table,
+    choices,
+    heading,
+    legend,
+    legend_of_marks,
+    remarks,
+)
+from assay.report.drawing.terminal import Detail, Drawn, drawn_anomalies, printed, terminal_width, wrapped
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+MOST_REMARKS = 2  # shown without -v
 _LONGEST = 2000  # characters per sentence
 _STYLES = {"better": "green", "worse": "red"}
 
@@ -40,8 +51,8 @@ class _Column(Struct, frozen=True):
         return max(len(self.name), *(cell.cell_len for cell in self.cells))
 
 
-def render_text(report: BenchmarkReport) -> str:
-    """The table for the terminal, followed by the recommended mode."""
+def render_text(report: BenchmarkReport, detail: Detail = Detail()) -> str:
+    """The table for the terminal, followed by the recommended mode; all remarks if verbose."""
     from rich.text import Text
 
     width = terminal_width()
@@ -50,9 +61,23 @@ def render_text(report: BenchmarkReport) -> str:
         *_results(report, width),
         _wrapped([*choices(report), *aims(report), *absences(report)], width),
         *(_stages(report, width) if report.stages else ()),
-        _wrapped([*legend(report), *remarks(report)], width),
+        "".join(_remarks(report, detail, width)),
     ]
     return Drawn("\n".join(parts))
+
+
+def _remarks(report: BenchmarkReport, detail: Detail, width: int) -> Iterator[str]:
+    if detail.verbose:
+        yield _wrapped([*legend(report), *remarks(report)], width)
+        return
+    marks = list(legend_of_marks(report))
+    yield _wrapped(marks or ([f"Conventions and remarks: {detail.hint}."] if detail.hint else []), width)
+    found = [
+        show_id(text, _LONGEST) for text in (*report.notes, *(report.comparison.notes if report.comparison else ()))
+    ]
+    yield drawn_anomalies(found[:MOST_REMARKS], width)
+    if len(found) > MOST_REMARKS:
+        yield wrapped(f"... and {len(found) - MOST_REMARKS} more{detail.more('all with')}.", width)
 
 
 def _results(report: BenchmarkReport, width: int) -> Iterator[str]:

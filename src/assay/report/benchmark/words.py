@@ -223,6 +223,13 @@ def absences(report: BenchmarkReport) -> Iterator[str]:
 
 def legend(report: BenchmarkReport) -> Iterator[str]:
     """What the marks and times mean."""
+    yield from legend_of_marks(report)
+    if report.timing:
+        yield from _times_in_words(report)
+
+
+def legend_of_marks(report: BenchmarkReport) -> Iterator[str]:
+    """What the marks mean, if modes were compared."""
     comparison = report.comparison
     if comparison is not None:
         corrected = "" if comparison.correction == "none" else f", {comparison.correction.capitalize()} correction"
@@ -232,8 +239,6 @@ def legend(report: BenchmarkReport) -> Iterator[str]:
             f"({comparison.test} test{corrected}{over}, alpha {comparison.alpha:g}); unmarked differences are not "
             "significant."
         )
-    if report.timing:
-        yield from _times_in_words(report)
 
 
 def _times_in_words(report: BenchmarkReport) -> Iterator[str]:

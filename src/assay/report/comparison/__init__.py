@@ -1,14 +1,15 @@
-"""Render a comparison as text, JSON, Markdown, LaTeX or HTML. Computes nothing."""
+"""Render a comparison as text, JSON, CSV, Markdown, LaTeX or HTML. Computes nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from assay.comparison.comparing import Comparison
+from assay.report.comparison.delimited import render_csv
 from assay.report.comparison.documents import render_json, render_latex, render_markdown
 from assay.report.comparison.text import render_text
 
-Renderer = Callable[[Comparison], str]
+Renderer = Callable[..., str]
 
 
 def render_html(comparison: Comparison) -> str:
@@ -21,6 +22,7 @@ def render_html(comparison: Comparison) -> str:
 RENDERERS: dict[str, Renderer] = {
     "table": render_text,
     "json": render_json,
+    "csv": render_csv,
     "markdown": render_markdown,
     "latex": render_latex,
     "html": render_html,

@@ -1,4 +1,4 @@
-"""A comparison as JSON, Markdown and LaTeX."""
+"""A comparison as JSON, CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -179,20 +179,20 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def render_latex(comparison: Comparison) -> str:
-    r"""Systems by measures: means, the best in bold, with superscript letters for significant differences.
+    r"""Systems by measures: means, the best in bold, with letters for significant differences.
 
-    A letter names a baseline that the system is better than; after a minus, one that it is worse than.
+    A superscript names baselines that the system is better than, a subscript those that it is worse than.
     """
     measures = comparison.scores.measures
     letters = words.letters_of(comparison)
     rows = []
     for system, marks in words.marks_of(comparison):
-        name = latex.escape(show_id(system)) + (rf" $^{{({letters[system]})}}$" if system in letters else "")
+        name = latex.escape(show_id(system)) + (f" ({letters[system]})" if system in letters else "")
         rows.append(" & ".join([name, *map(_latex_mark, marks)]) + r" \\")
     lines = [
         *(f"% {note}" for note in words.notes_of(comparison)),
-        f"% {words.meaning_of_marks(comparison)}",
-        rf"\begin{{tabular}}{{l{'l' * len(measures)}}}",
+        f"% Superscripts: significantly better than that system; subscripts: significantly worse: {words.letters_in_words(comparison)}.",
+        rf"\begin{{tabular}}{{l{'r' * len(measures)}}}",
         r"\toprule",
         " & ".join(["System", *map(latex.escape, measures)]) + r" \\",
         r"\midrule",
@@ -225,5 +225,5 @@ def _latex_weighted(comparison: Comparison) -> list[str]:
 
 def _latex_mark(mark: words.Mark) -> str:
     mean = rf"\textbf{{{mark.mean}}}" if mark.best else mark.mean
-    letters = mark.better + (f"-{mark.worse}" if mark.worse else "")
-    return f"{mean}$^{{{letters}}}$" if letters else mean
+    better = rf"\textsuperscript{{{mark.better}}}" if mark.better else ""
+    return mean + better + (rf"\textsubscript{{{mark.worse}}}" if mark.worse else "")

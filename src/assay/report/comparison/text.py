@@ -10,13 +10,15 @@ from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move, Moves
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
-from assay.report.comparison import words
-from assay.report.drawing.terminal import Drawn, printed, terminal_width
+from assay.report.comparison import brief, words
+from assay.report.drawing.terminal import Detail, Drawn, printed, terminal_width
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+MOST_LETTERS = 12  # with more systems to compare with, they are counted
+MEANING_OF_COUNTS = "After a plus: how many systems it is significantly better than; after a minus: worse than."
 DOCUMENTS = 6  # of each kind, for a query that moved
 _STYLES = {"better": "green", "worse": "red"}
 _BREAKABLE = {"system", "segment", "best"}
@@ -25,38 +27,66 @@ _BETWEEN = 3  # spaces between columns
 _DISPENSABLE = ("change", "d_z", "p", "baseline", "mean", "w/t/l", "95% interval", "corrected")  # dropped in this order
 
 
-def render_text(comparison: Comparison) -> str:
-    """Tables of systems, pairs and segments, the queries that moved most, then notes on the method."""
+def render_text(comparison: Comparison, detail: Detail = Detail()) -> str:
+    """The answer on one screen, and whatever was asked for in addition; everything if `detail` is verbose."""
     width = terminal_width()
-    parts = [
-        *_all_systems(comparison, width),
-        *_pairs(comparison, width),
-        *(part for each in comparison.segments for part in _segments(each, comparison, width)),
-        *_moves(comparison, width),
-        *_agreement(comparison, width),
-        *_paragraphs(words.notes_of(comparison), width),
-    ]
-    return Drawn("".join(parts))
+    asked = [part for each in comparison.segments for part in _segments(each, comparison, width)]
+    if detail.verbose:
+        parts = [*_all_systems(comparison, width), *_pairs(comparison, width), *asked, *_moves(comparison, width)]
+        ends = _paragraphs(words.notes_of(comparison), width)
+    else:
+        several = len(comparison.scores.systems) > 2
+        parts = [*(_of_several if several else _of_two)(comparison, width, detail)]
+        parts += ["\n" * bool(asked), *asked]
+        if words.has_documents(comparison) or comparison.texts:
+            parts += ["\n" * (not asked), *_moves(comparison, width)]
+        ends = iter(()) if detail.quiet else brief.remarks(comparison, width, detail)
+    return Drawn("".join((*parts, *_agreement(comparison, width), *ends)))
 
 
-def _all_systems(comparison: Comparison, width: int) -> Iterator[str]:
-    """Systems by measures, for more than two systems; split into several tables if too wide."""
+def _of_two(comparison: Comparison, width: int, detail: Detail) -> Iterator[str]:
+    yield from brief.one_pair(comparison, width)
+    yield from brief.weighted_pairs(comparison, None, width)
+    if not (detail.quiet or words.has_documents(comparison) or comparison.texts):
+        yield from brief.moved(comparison, width)
+
+
+def _of_several(comparison: Comparison, width: int, detail: Detail) -> Iterator[str]:
+    measure = comparison.scores.measures[0]
+    yield from _all_systems(comparison, width, most=brief.ROWS)
+    yield from brief.pairs_of(comparison, measure, width, detail)
+    yield from brief.weighted_pairs(comparison, measure, width)
+
+
+def _all_systems(comparison: Comparison, width: int, most: int | None = None) -> Iterator[str]:
+    """Systems by measures, for more than two systems; split into several tables if too wide.
+
+    `most` limits the rows to the systems with the highest means by the first measure.
+    """
     from rich.text import Text
 
     if len(comparison.scores.systems) < 3:
         return
     letters = words.letters_of(comparison)
-    names, marks = zip(*words.marks_of(comparison), strict=True)
-    cells = [list(map(_marked, row)) for row in marks]
+    counted = len(letters) > MOST_LETTERS and most is not None
+    found = words.marks_of(comparison)
+    shown = found
+    if most is not None and len(found) > most:
+        shown = sorted(found, key=lambda row: row[1][0].mean, reverse=True)[:most]
+    names = [name for name, _ in shown]
+    cells = [[_marked(mark, counted=counted) for mark in marks] for _, marks in shown]
     for columns in _side_by_side(comparison.scores.measures, cells, width):
         table = _table(["system", *(comparison.scores.measures[column] for column in columns)])
         for system, row in zip(names, cells, strict=True):
             name = Text(show_id(system))
-            if system in letters:
+            if system in letters and not counted:
                 name.append(f" ({letters[system]})", style="dim")
             table.add_row(name, *(row[column] for column in columns))
-        yield printed(table, width) + "\n"
-    yield from _paragraphs([words.meaning_of_marks(comparison)], width)
+        yield printed(table, width) + "\n" * (most is None)
+    if len(shown) < len(found):
+        text = f"The {most} systems with the highest {comparison.scores.measures[0]} of {len(found):,}."
+        yield from _paragraphs([text], width)
+    yield from _paragraphs([MEANING_OF_COUNTS if counted else words.meaning_of_marks(comparison)], width)
     yield "\n"
 
 
@@ -74,14 +104,14 @@ def _side_by_side(head: Sequence[str], rows: Sequence[Sequence[Text]], width: in
     return groups
 
 
-def _marked(mark: words.Mark) -> Text:
+def _marked(mark: words.Mark, *, counted: bool) -> Text:
+    """A mean with the letters of the systems that it differs from, or with how many there are."""
     from rich.text import Text
 
     text = Text(mark.mean, style="bold" if mark.best else "")
-    if mark.better:
-        text.append(f" {mark.better}", style="green")
-    if mark.worse:
-        text.append(f" -{mark.worse}", style="red")
+    for letters, sign, style in ((mark.better, "+" if counted else "", "green"), (mark.worse, "-", "red")):
+        if letters:
+            text.append(f" {sign}{letters.count(',') + 1 if counted else letters}", style=style)
     return text
 
 

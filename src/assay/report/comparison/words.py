@@ -15,7 +15,14 @@ from assay.comparison.moves import Move, Moves, Place
 from assay.comparison.paired import Significance
 from assay.comparison.pairs import PairResult, Study, higher_is_better
 from assay.comparison.segments import Interaction, Paradox, SegmentComparison
-from assay.describing import agreement_in_words, conventions_in_words, coverage_in_words, weights_in_words
+from assay.describing import (
+    agreement_in_words,
+    anomalies_in_words,
+    conventions_in_words,
+    coverage_in_words,
+    weight_doubts_in_words,
+    weights_in_words,
+)
 from assay.errors import show_id, some_of
 from assay.words import noun_for, plural, sentence, show_p
 
@@ -197,8 +204,48 @@ def marks_of(comparison: Comparison) -> list[tuple[str, list[Mark]]]:
 
 def meaning_of_marks(comparison: Comparison) -> str:
     """The legend for the letters in the table of all systems."""
-    named = ", ".join(f"{letter} = {show_id(name)}" for name, letter in letters_of(comparison).items())
+    named = letters_in_words(comparison)
     return f"A letter means significantly better than that system; after a minus, significantly worse: {named}."
+
+
+def letters_in_words(comparison: Comparison) -> str:
+    """Which system each letter stands for."""
+    return ", ".join(f"{letter} = {show_id(name)}" for name, letter in letters_of(comparison).items())
+
+
+# In brief
+
+
+def method_in_brief(comparison: Comparison) -> str:
+    """The test and the correction in a few words."""
+    study = comparison.study
+    corrected = "p not corrected" if comparison.correction == "none" else f"p corrected by {comparison.correction}"
+    simultaneous = "; simultaneous intervals" if study.simultaneous else ""
+    drawn = _drawn(comparison.tests)
+    return f"Test: {study.test}, {study.alternative}{drawn}; {corrected}{simultaneous}; alpha {study.alpha:g}"
+
+
+def power_in_brief(comparison: Comparison) -> Iterator[str]:
+    """What the queries could have shown, if a difference is not significant; and what a plan takes."""
+    unsure = any(pair.verdict.startswith("no ") for pair in comparison.pairs)
+    smallest = [pair.detectable for pair in comparison.pairs if pair.detectable is not None]
+    if unsure and smallest:
+        yield f"Smallest difference these queries can detect with 80% power: {_range(smallest, '.4f')}."
+    yield from _planned(comparison)
+
+
+def anomalies_of(comparison: Comparison) -> Iterator[str]:
+    """What changes how the answer is read: one sentence for all runs that have the same."""
+    yield from _too_extreme(comparison)
+    yield from comparison.notes
+    if comparison.query_weights is not None:
+        yield from weight_doubts_in_words(comparison.query_weights, comparison.scores.queries, _judged(comparison))
+    if comparison.evaluations:
+        first = comparison.evaluations[0]
+        if first.doubt:
+            yield sentence(first.doubt)
+        coverage = {evaluation.run: evaluation.coverage for evaluation in comparison.evaluations}
+        yield from anomalies_in_words(coverage, first.rules, first.requests)
 
 
 # Notes
@@ -219,14 +266,10 @@ def remarks_of(comparison: Comparison) -> Iterator[str]:
         f"Difference = system - baseline. Test: {study.test}, {study.alternative}{drawn}; p {correction} "
         f"({comparison.family} {noun_for(comparison.family, 'comparison')}: pairs x measures); alpha {study.alpha:g}."
     )
-    yield from _overall(comparison)
+    yield from overall(comparison)
     yield COLUMNS
     yield f"The 95% intervals ({study.interval}) {_hold(study)}."
-    if study.simultaneous and study.interval != "t" and comparison.family > MOST_BOOTSTRAPPED:
-        yield (
-            f"Simultaneous intervals of {comparison.family:,} comparisons need more extreme quantiles than {DRAWS:,} resamples "
-            f"can estimate well; use --interval t."
-        )
+    yield from _too_extreme(comparison)
     if study.margin is not None:
         yield (
             f"Equivalent: two one-sided t tests show that the difference is less than {study.margin:g} in either direction; "
@@ -234,15 +277,37 @@ def remarks_of(comparison: Comparison) -> Iterator[str]:
         )
     smallest = [pair.detectable for pair in comparison.pairs if pair.detectable is not None]
     if smallest:
-        ends = dict.fromkeys((f"{min(smallest):.4f}", f"{max(smallest):.4f}"))
-        yield f"Smallest difference these queries can detect with 80% power (one two-sided t test): {' to '.join(ends)}."
-    needed = [pair.needed for pair in comparison.pairs if pair.needed is not None]
-    if needed:
-        ends = dict.fromkeys((f"{min(needed):,}", f"{max(needed):,}"))
-        yield f"Detecting a difference of {study.plan:g} with 80% power takes {' to '.join(ends)} queries."
+        yield (
+            "Smallest difference these queries can detect with 80% power (one two-sided t test): "
+            f"{_range(smallest, '.4f')}."
+        )
+    yield from _planned(comparison)
     yield from comparison.notes
     yield from _weights(comparison, correction)
     yield from _conditions(comparison)
+
+
+def _too_extreme(comparison: Comparison) -> Iterator[str]:
+    """What resampled intervals cannot do."""
+    study = comparison.study
+    if study.simultaneous and study.interval != "t" and comparison.family > MOST_BOOTSTRAPPED:
+        yield (
+            f"Simultaneous intervals of {comparison.family:,} comparisons need more extreme quantiles than {DRAWS:,} resamples "
+            f"can estimate well; use --interval t."
+        )
+
+
+def _planned(comparison: Comparison) -> Iterator[str]:
+    needed = [pair.needed for pair in comparison.pairs if pair.needed is not None]
+    if needed:
+        yield (
+            f"Detecting a difference of {comparison.study.plan:g} with 80% power takes {_range(needed, ',')} queries."
+        )
+
+
+def _range(values: Sequence[float], form: str) -> str:
+    """The lowest and the highest value, or the only one."""
+    return " to ".join(dict.fromkeys((f"{min(values):{form}}", f"{max(values):{form}}")))
 
 
 def _weights(comparison: Comparison, correction: str) -> Iterator[str]:
@@ -266,7 +331,7 @@ def _judged(comparison: Comparison) -> list[str]:
     return [query for evaluation in comparison.evaluations for query in evaluation.coverage.missing]
 
 
-def _overall(comparison: Comparison) -> Iterator[str]:
+def overall(comparison: Comparison) -> Iterator[str]:
     """The result of a test of all systems at once."""
     for measure, test in zip(comparison.scores.measures, comparison.tests, strict=True):
         if test.overall is not None:
@@ -457,8 +522,16 @@ def moves_left(comparison: Comparison) -> str:
 
 def _with_moves(comparison: Comparison) -> list[Moves]:
     moved = [pair for pair in comparison.moves if pair.up or pair.down]
-    detailed = any(move.depth for pair in moved for move in (*pair.up, *pair.down))
-    return moved if detailed else [pair for pair in moved if pair.measure == comparison.scores.measures[0]]
+    return (
+        moved
+        if has_documents(comparison)
+        else [pair for pair in moved if pair.measure == comparison.scores.measures[0]]
+    )
+
+
+def has_documents(comparison: Comparison) -> bool:
+    """Whether the documents of the queries that moved were asked for."""
+    return any(move.depth for pair in comparison.moves for move in (*pair.up, *pair.down))
 
 
 def move_of(move: Move) -> str:

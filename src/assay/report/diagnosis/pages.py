@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.diagnosis.registry import Look
-from assay.report.diagnosis.text import _wrapped
+from assay.report.drawing.terminal import terminal_width, wrapped
 
-PAGE_WIDTH = 100
 _SECTIONS = ("Why", "Measured", "Limits")
 
 
 def look_as_text(look: Look) -> str:
     """The page of a finding for the terminal."""
-    parts = [f"{look.code}  {look.title} ({look.area})\n", "\n"]
-    parts += [_wrapped(f"{name}: {text}", "", PAGE_WIDTH) for name, text in _sections(look.page)]
-    return "".join([*parts, "\n", _wrapped(f"What to do: {look.advice}", "", PAGE_WIDTH)])
+    width = terminal_width()
+    parts = [wrapped(f"{look.code}  {look.title} ({look.area})", width), "\n"]
+    parts += [wrapped(f"{name}: {text}", width) for name, text in _sections(look.page)]
+    return "".join([*parts, "\n", wrapped(f"What to do: {look.advice}", width)])
 
 
 def look_as_markdown(look: Look) -> str:
@@ -27,7 +27,8 @@ def look_as_markdown(look: Look) -> str:
 
 def looks_as_text(looks: Iterable[Look]) -> str:
     """One line per finding."""
-    return "".join(f"{look.code}  {look.area:<8} {look.title}\n" for look in looks)
+    width = terminal_width()
+    return "".join(wrapped(look.title, width, f"{look.code}  {look.area:<8} ") for look in looks)
 
 
 def _sections(lines: Iterable[str]) -> list[tuple[str, str]]:

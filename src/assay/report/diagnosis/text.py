@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.diagnosis.model import Column, Diagnosis, DiagnosisFinding, Kind, Table
 from assay.report.diagnosis.words import cells_of, headline, not_looked_at, notes_of
-from assay.report.drawing.terminal import Drawn, printed, terminal_width
+from assay.report.drawing.terminal import Detail, Drawn, printed, styled, terminal_width, wrapped
 
 if TYPE_CHECKING:
     from rich.table import Table as DrawnTable
@@ -19,26 +19,41 @@ _GAP = 2  # spaces between columns
 GIVES_WAY: dict[Kind, int] = {"text": 12, "passage": 16}  # narrowest width of columns that can wrap or be cut
 
 
-def render_text(diagnosis: Diagnosis) -> str:
-    """The findings, most severe first; then what is fine, and what was not checked."""
+def render_text(diagnosis: Diagnosis, detail: Detail = Detail()) -> str:
+    """The findings, most severe first; with all that was measured, what is fine and what was not checked if verbose."""
     width = terminal_width()
-    parts = [_wrapped(headline(diagnosis), "", width)]
+    if not detail.verbose:
+        return Drawn("".join(_in_brief(diagnosis, detail, width)))
+    parts = [wrapped(headline(diagnosis), width)]
     parts += ["\n" + "".join(_finding_lines(finding, width)) for finding in diagnosis if finding.severity != "fine"]
     fine = [f"{finding.measured} [{finding.code}]" for finding in diagnosis if finding.severity == "fine"]
     parts += _listed("Checked, nothing found:", fine, width)
     parts += _listed("Not checked:", list(not_looked_at(diagnosis)), width)
-    parts += ["\n", *(_wrapped(note, "", width) for note in notes_of(diagnosis))]
+    parts += ["\n", *(wrapped(note, width) for note in notes_of(diagnosis))]
     return Drawn("".join(parts))
 
 
+def _in_brief(diagnosis: Diagnosis, detail: Detail, width: int) -> Iterator[str]:
+    """A line for each finding; for problems and warnings also what was measured."""
+    yield wrapped(headline(diagnosis), width)
+    found = [finding for finding in diagnosis if finding.severity != "fine"]
+    for finding in found:
+        head = wrapped(f"{finding.severity:<9}{finding.title} [{finding.code}]", width, "", _INDENT)
+        yield styled(head, _STYLES[finding.severity])
+        if finding.severity != "note":
+            yield wrapped(finding.measured, width, _INDENT)
+    if found and detail.hint:
+        yield wrapped(f"What was measured, how sure that is and what to do: {detail.hint}.", width)
+
+
 def _listed(head: str, items: list[str], width: int) -> list[str]:
-    return [f"\n{head}\n", *(_wrapped(item, "- ", width) for item in items)] if items else []
+    return [f"\n{head}\n", *(wrapped(item, width, "- ") for item in items)] if items else []
 
 
 def _finding_lines(finding: DiagnosisFinding, width: int) -> Iterator[str]:
     from rich.text import Text
 
-    head = _wrapped(f"{finding.severity:<9}{finding.title} [{finding.code}]", "", width, _INDENT)
+    head = wrapped(f"{finding.severity:<9}{finding.title} [{finding.code}]", width, "", _INDENT)
     yield printed(Text(head.rstrip("\n"), style=_STYLES[finding.severity]), width)
     for text in (
         finding.measured,
@@ -46,17 +61,17 @@ def _finding_lines(finding: DiagnosisFinding, width: int) -> Iterator[str]:
         f"What to do: {finding.advice}" if finding.advice else "",
     ):
         if text:
-            yield _wrapped(text, _INDENT, width)
+            yield wrapped(text, width, _INDENT)
     for table in finding.tables:
         yield "\n"
         if table.title:
-            yield _wrapped(f"{table.title}:", "  ", width)
+            yield wrapped(f"{table.title}:", width, "  ")
         yield from _table_lines(table, width)
         more = len(table.rows) - table.shown
         if more > 0:
             yield f"  {more:,} more rows; --format json has all.\n"
         if table.note:
-            yield _wrapped(table.note, "  ", width)
+            yield wrapped(table.note, width, "  ")
 
 
 def _table_lines(table: Table, width: int) -> Iterator[str]:
@@ -68,7 +83,7 @@ def _table_lines(table: Table, width: int) -> Iterator[str]:
         return
     for row in rows:
         cells = zip(table.columns, row, strict=True)
-        yield _wrapped("; ".join(f"{column.name} {cell}" for column, cell in cells), "  - ", width)
+        yield wrapped("; ".join(f"{column.name} {cell}" for column, cell in cells), width, "  - ")
 
 
 def _widths(columns: Sequence[Column], rows: list[list[str]], width: int) -> list[int] | None:
@@ -108,9 +123,3 @@ def _drawn(columns: Sequence[Column], rows: list[list[str]], widths: list[int]) 
     for row in rows:
         drawn.add_row(*map(Text, row))
     return drawn
-
-
-def _wrapped(text: str, first: str, width: int, after: str | None = None) -> str:
-    indent = " " * len(first) if after is None else after
-    lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=indent) or [first]
-    return "\n".join(lines) + "\n"

@@ -10,7 +10,8 @@ from assay.comparison.diffing import QueryDiff, RunDiff
 from assay.comparison.moves import Place
 from assay.errors import show_id
 from assay.report.difference import words
-from assay.report.drawing.terminal import Drawn, printed, terminal_width
+from assay.report.drawing.terminal import Detail, Drawn, printed, terminal_width, wrapped
+from assay.words import sentence
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,15 +22,25 @@ _ID = 60  # characters of an id
 _BETWEEN = 3  # spaces between columns
 
 
-def render_text(diff: RunDiff, shown: int) -> str:
-    """The answer first; documents that entered and left stand under their query."""
+def render_text(diff: RunDiff, shown: int, detail: Detail = Detail(verbose=True)) -> str:
+    """The answer first; if verbose, documents that entered and left stand under their query, and the method at the end."""
     width = terminal_width()
     parts = [*_paragraphs(words.answer_of(diff), width)]
     if words.worth_figures(diff):
         parts += ["\n", _figures(diff, width)]
     queries = words.changed_queries(diff)[:shown]
     if queries:
-        parts += ["\n", _title(words.CHANGED, width), _queries(diff, queries, width)]
+        parts += [
+            "\n",
+            *([_title(words.CHANGED, width)] if detail.verbose else []),
+            _queries(diff, queries, width, documents=detail.verbose),
+        ]
+    if not detail.verbose:
+        total = len(words.changed_queries(diff))
+        some = f"{len(queries)} of {total:,} changed queries are shown, worst first" if total > len(queries) > 0 else ""
+        hint = f"documents and method: {detail.hint}" if detail.hint and total else ""
+        more = "; ".join(filter(None, (some, hint)))
+        return Drawn("".join([*parts, *([wrapped(f"{sentence(more)}.", width)] if more else [])]))
     notes = [words.not_shown(diff, shown) if shown else "", *words.counts_of(diff), *words.notes_of(diff)]
     return Drawn("".join([*parts, "\n" * words.worth_figures(diff), *_paragraphs(filter(None, notes), width)]))
 
@@ -41,7 +52,7 @@ def _figures(diff: RunDiff, width: int) -> str:
     return printed(table, width)
 
 
-def _queries(diff: RunDiff, queries: Sequence[QueryDiff], width: int) -> str:
+def _queries(diff: RunDiff, queries: Sequence[QueryDiff], width: int, *, documents: bool) -> str:
     """Columns that do not fit are dropped whole; below each query, its documents."""
     head = words.query_head(diff)
     rows = [words.query_cells(query) for query in queries]
@@ -51,7 +62,7 @@ def _queries(diff: RunDiff, queries: Sequence[QueryDiff], width: int) -> str:
     lines = [_line([head[at] for at in kept], widths), "─" * min(width, sum(widths) + _BETWEEN * (len(widths) - 1))]
     for query, row in zip(queries, rows, strict=True):
         lines.append(_line([row[at] for at in kept], widths))
-        lines += [line[:width] for line in _documents(query, diff)]
+        lines += [line[:width] for line in _documents(query, diff)] if documents else []
     return "\n".join(lines) + "\n"
 
 

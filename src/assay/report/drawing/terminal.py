@@ -1,21 +1,50 @@
-"""The width of the terminal, and rendering for it."""
+"""The width of the terminal, its colours, how much is printed, and rendering for it.
+
+The width is that of the variable COLUMNS, also where the output is a pipe; else that of the terminal, or 120. Styles are
+for terminals; FORCE_COLOR gives them to pipes, too, and NO_COLOR takes the colours away (bold stays on a terminal).
+"""
 
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
 import sys
+import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from assay.errors import for_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-FALLBACK_WIDTH = 120  # if the output is not a terminal
+FALLBACK_WIDTH = 120  # if the output is not a terminal and COLUMNS is not set
+ANOMALY = "! "  # before a line about something that changes how the answer is read
 _HEIGHT = 25  # has no effect itself, but without it rich assumes 80 columns for every dumb terminal
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
+_WORD = r"""(?:"[^"]*"|'[^']*'|[^\s"'])+"""
+_WORDS = re.compile(rf"(?:-{_WORD}\s(?!-))?{_WORD}")  # of a shell command, each option with its value
+_SPACES = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
+
+
+class Detail(Struct, frozen=True):
+    """How much is printed beside the answer: a line on the conventions and what is unusual, unless said otherwise."""
+
+    quiet: bool = False  # the answer alone
+    verbose: bool = False  # all that is known
+    hint: str = ""  # how to get the rest, such as "-v"; empty if there is no way
+
+    def more(self, words: str = "more with") -> str:
+        """How to get what is not shown, to end a sentence with.
+
+        >>> Detail(hint="-v").more(), Detail().more()
+        ('; more with -v', '')
+        """
+        return f"; {words} {self.hint}" if self.hint else ""
 
 
 class Drawn(str):
@@ -41,27 +70,79 @@ def shown_on_terminal(text: str) -> str:
 
 
 def terminal_width() -> int:
-    """The number of columns of the terminal."""
+    """The number of columns to print: COLUMNS if it is set, else those of the terminal."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isascii() and asked.isdigit() and int(asked):
+        return int(asked)
     return shutil.get_terminal_size((FALLBACK_WIDTH, 0)).columns if is_terminal() else FALLBACK_WIDTH
 
 
+def has_styles() -> bool:
+    """Whether the output is printed with colours and bold: on a terminal, and elsewhere if FORCE_COLOR asks for it."""
+    forced = os.environ.get("FORCE_COLOR", "") not in ("", "0") and not os.environ.get("NO_COLOR")
+    return forced or is_terminal()
+
+
 def printed(what: RenderableType, width: int) -> str:
-    """A rich table or text as lines, in colour if standard output is a terminal. The caller must escape markup."""
+    """A rich table or text as lines, with styles if the output has them. The caller must escape markup."""
     from rich.console import Console
 
     out = io.StringIO()
-    colours = is_terminal()
+    styles = has_styles()
     console = Console(
         file=out,
         width=width,
         height=_HEIGHT,
-        force_terminal=colours,
-        no_color=None if colours else True,
+        force_terminal=styles,
+        no_color=None if styles else True,
         highlight=False,
         force_jupyter=False,  # in a notebook, rich would show the text itself and return none
     )
     console.print(what)
-    return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
+    return "".join(map(_without_spaces_at_the_end, out.getvalue().splitlines()))
+
+
+def _without_spaces_at_the_end(line: str) -> str:
+    """The line, also if a style ends behind the spaces."""
+    return _SPACES.sub(lambda found: "".join(_COLOURS.findall(found[0])), line) + "\n"
+
+
+def wrapped(text: str, width: int, first: str = "", after: str | None = None) -> str:
+    """A text as lines of this width; `first` stands before it, `after` before its other lines (or as many spaces)."""
+    indent = " " * len(first) if after is None else after
+    lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=indent) or [first.rstrip()]
+    return "\n".join(lines) + "\n"
+
+
+def wrapped_command(command: str, width: int, first: str = "  ") -> str:
+    r"""A shell command as lines of this width that can be copied: all but the last end in a backslash.
+
+    >>> print(wrapped_command("assay evaluate qrels.txt bm25.run -m nDCG@10", 40), end="")
+      assay evaluate qrels.txt bm25.run \
+        -m nDCG@10
+    """
+    words = _WORDS.findall(command)
+    lines = [first + words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + len(word) + 3 > width:
+            lines.append(" " * len(first) + "  " + word)
+        else:
+            lines[-1] += f" {word}"
+    return " \\\n".join(lines) + "\n"
+
+
+def styled(text: str, style: str) -> str:
+    """Lines in a style, if the output has styles."""
+    if not has_styles():
+        return text
+    from rich.text import Text
+
+    return "".join(printed(Text(line, style=style), max(len(line) * 2, 1)) for line in text.splitlines())
+
+
+def drawn_anomalies(anomalies: Sequence[str], width: int) -> str:
+    """What changes how the answer is read, in yellow."""
+    return "".join(styled(wrapped(text, width, ANOMALY), "yellow") for text in anomalies)
 
 
 def is_terminal() -> bool:

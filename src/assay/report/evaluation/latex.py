@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.errors import show_id
 from assay.report.drawing.latex import escape
-from assay.report.evaluation.table import ResultTable, Row, four_decimals
+from assay.report.evaluation.table import ResultTable, Row
 
 
 def render_latex(table: ResultTable) -> str:
@@ -16,7 +16,7 @@ def render_latex(table: ResultTable) -> str:
         r"\toprule",
         _line([*names, *map(escape, table.labels)]),
         r"\midrule",
-        *(_line(_cells(row, table)) for row in table.all_rows()),
+        *(_line(_cells(row, table)) for row in table.for_people()),
         r"\bottomrule",
         r"\end{tabular}",
         *(_weighted(table) if table.weighted else ()),
@@ -42,7 +42,7 @@ def _weighted(table: ResultTable) -> list[str]:
 
 def _cells(row: Row, table: ResultTable) -> list[str]:
     names = [escape(show_id(name)) for name in table.names_of(row)]
-    values = [four_decimals(value, request) for value, request in zip(row.values, table.requests, strict=True)]
+    values = [table.shown(value, request) for value, request in zip(row.values, table.requests, strict=True)]
     return names + [rf"\textbf{{{value}}}" if best else value for value, best in zip(values, row.best, strict=True)]
 
 

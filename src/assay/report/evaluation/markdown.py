@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.errors import show_id
 from assay.report.drawing.markdown import escape
-from assay.report.evaluation.table import ResultTable, Row, four_decimals
+from assay.report.evaluation.table import ResultTable, Row
 
 
 def render_markdown(table: ResultTable) -> str:
@@ -14,7 +14,7 @@ def render_markdown(table: ResultTable) -> str:
     names = table.row_names
     head = [*names, *map(escape, table.labels)]
     rule = [*("---" for _ in names), *("---:" for _ in table.labels)]
-    rows = [head, rule, *(_cells(row, table) for row in table.all_rows())]
+    rows = [head, rule, *(_cells(row, table) for row in table.for_people())]
     lines = _lines(rows)
     if table.weighted:
         head = list(map(escape, table.weighted_head))
@@ -29,5 +29,5 @@ def _lines(rows: Iterable[Sequence[str]]) -> list[str]:
 
 def _cells(row: Row, table: ResultTable) -> list[str]:
     names = [escape(show_id(name)) for name in table.names_of(row)]
-    values = [four_decimals(value, request) for value, request in zip(row.values, table.requests, strict=True)]
+    values = [table.shown(value, request) for value, request in zip(row.values, table.requests, strict=True)]
     return names + [f"**{value}**" if best else value for value, best in zip(values, row.best, strict=True)]

@@ -21,6 +21,8 @@ from assay.report.gate.words import HEAD, TEXTS, RuleReason, cells_of, headline,
 
 SCHEMA = "assay/gate/1"
 _GITHUB_LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning"}
+_LEVEL_IF_INCONCLUSIVE = {None: "warning", "warn": "warning", "pass": "notice", "fail": "error"}
+_JUNIT_IF_INCONCLUSIVE = {None: "error", "warn": "skipped", "pass": "skipped", "fail": "failure"}
 _OF_WEIGHTS = ("plain_difference", "effective")  # only with weights
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -74,16 +76,17 @@ def _decision_object(decision: Decision) -> dict[str, Any]:
 
 def render_github(gate: Gate) -> str:
     """A workflow command for each rule, target and caution; GitHub shows it as an error, warning or notice."""
-    lines = [_annotation(_GITHUB_LEVELS[gate.status], "assay gate", headline(gate))]
+    levels = {**_GITHUB_LEVELS, "inconclusive": _LEVEL_IF_INCONCLUSIVE[gate.inconclusive]}
+    lines = [_annotation(levels[gate.status], "assay gate", headline(gate))]
     lines += [
         _annotation(
-            "warning" if reason.warns else _GITHUB_LEVELS[reason.status],
+            "warning" if reason.warns else levels[reason.status],
             f"{reason.name}: {reason.status}",
             sentence(reason.words),
         )
         for reason in reasons_of(gate, full=True)
     ]
-    lines += [_annotation("warning", "assay gate", shown(caution.words)) for caution in gate.cautions]
+    lines += [_annotation("warning", "assay gate", shown(caution.words)) for caution in gate.warnings]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -94,17 +97,19 @@ def _annotation(level: str, title: str, words: str) -> str:
 def render_junit(gate: Gate) -> str:
     """A JUnit test suite with a case for each rule and target.
 
-    An inconclusive rule is an error, not a pass, because the command exits with 3.
+    An inconclusive rule is an error, not a pass, because the command exits with 3; skipped if it may pass.
     """
     cases = list(reasons_of(gate, full=True))
-    failures, errors = (sum(case.status == wanted for case in cases) for wanted in ("fail", "inconclusive"))
-    counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}" skipped="0"'
+    elements = {"pass": "", "fail": "failure", "inconclusive": _JUNIT_IF_INCONCLUSIVE[gate.inconclusive]}
+    found = [elements[case.status] for case in cases]
+    failures, errors, skipped = (found.count(element) for element in ("failure", "error", "skipped"))
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuites name="assay gate" {counts}>',
         f'  <testsuite name="assay gate" {counts}>',
         *(f"    {line}" for line in _junit_properties(gate)),
-        *(f"    {_junit_case(case)}" for case in cases),
+        *(f"    {_junit_case(case, elements[case.status])}" for case in cases),
         f"    <system-out>{_xml(headline(gate))}</system-out>",
         *(f"    <system-err>{_xml(line)}</system-err>" for line in _all_doubts(gate)),
         "  </testsuite>",
@@ -121,15 +126,16 @@ def _junit_properties(gate: Gate) -> Iterator[str]:
 
 
 def _all_doubts(gate: Gate) -> list[str]:
-    return ["\n".join(shown(caution.words) for caution in gate.cautions)] if gate.cautions else []
+    return ["\n".join(shown(caution.words) for caution in gate.warnings)] if gate.warnings else []
 
 
-def _junit_case(case: RuleReason) -> str:
+def _junit_case(case: RuleReason, element: str) -> str:
     head = f'<testcase classname="assay.gate" name={_attribute(case.name)}>'
-    if case.status == "pass":
+    if not element:
         return f"{head}<system-out>{_xml(case.words)}</system-out></testcase>"
-    element = "failure" if case.status == "fail" else "error"
     kind, message = _attribute(case.status), _attribute(case.words)
+    if element == "skipped":  # which has no type
+        return f"{head}<skipped message={message}/></testcase>"
     return f"{head}<{element} type={kind} message={message}>{_xml(case.words)}</{element}></testcase>"
 
 
@@ -149,7 +155,7 @@ def render_markdown(gate: Gate) -> str:
     reasons = [
         f"- **{r.status}** {markdown.escape(r.name)}: {markdown.escape(sentence(r.words))}" for r in reasons_of(gate)
     ]
-    doubts = [f"- **warning** {markdown.escape(shown(caution.words))}" for caution in gate.cautions]
+    doubts = [f"- **warning** {markdown.escape(shown(caution.words))}" for caution in gate.warnings]
     notes = [f"{markdown.escape(shown(note))}  " for note in notes_of(gate)]
     blocks = [[f"**{markdown.escape(headline(gate))}**"], table, [*reasons, *doubts], notes]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from assay.gate.gating import Gate
-from assay.report.drawing.terminal import Drawn, printed, terminal_width
+from assay.report.drawing.terminal import Detail, Drawn, printed, terminal_width, wrapped
 from assay.report.gate.words import HEAD, TEXTS, cells_of, headline, notes_of, reasons_of, sentence, shown
 
 if TYPE_CHECKING:
@@ -17,8 +16,8 @@ _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
 _INDENT = len("inconclusive") + 2
 
 
-def render_text(gate: Gate) -> str:
-    """The decision, a table of the rules, the reason for each, and cautions."""
+def render_text(gate: Gate, detail: Detail = Detail()) -> str:
+    """The decision, a table of the rules, the reason for each, and cautions; method and conventions if verbose."""
     from rich.text import Text
 
     width = terminal_width()
@@ -28,11 +27,16 @@ def render_text(gate: Gate) -> str:
     for reason in reasons_of(gate):
         words = f"{reason.name}: {sentence(reason.words)}"
         parts.append(_hanging(reason.status, _STYLES[reason.status], words, width))
-    if gate.cautions:
+    if gate.warnings:
         parts.append("\n")
-    parts += [_hanging("warning", "yellow", shown(caution.words), width) for caution in gate.cautions]
-    notes = ("\n".join(textwrap.wrap(shown(note), width)) + "\n" for note in notes_of(gate))
-    return Drawn("".join([*parts, "\n", *notes]))
+    parts += [_hanging("warning", "yellow", shown(caution.words), width) for caution in gate.warnings]
+    if detail.verbose:
+        parts += ["\n", *(wrapped(shown(note), width) for note in notes_of(gate))]
+    elif gate.decisions:
+        percent = f"{100 * (1 - gate.alpha):g}%"
+        method = f"Difference = candidate - baseline; bounds one-sided at {percent} (t){detail.more()}."
+        parts += ["\n", wrapped(method, width)]
+    return Drawn("".join(parts))
 
 
 def _hanging(label: str, style: str, words: str, width: int) -> str:

@@ -63,9 +63,11 @@ def reasons_of(gate: Gate, *, full: bool = False) -> Iterator[RuleReason]:
         figures = _figures(decision) if full else ""
         yield RuleReason(decision.status, shown(str(decision.rule)), figures + decision.words)
     for target in gate.targets:
-        warns = target.target_status == "warn"
+        warns = target.target_status == "warn"  # in a strict gate it fails
         words = shown(target.words) + (", within a tenth of the goal (warning)" if warns else "")
-        yield RuleReason(target.status, shown(f"target {target.measure}"), words, warns)
+        yield RuleReason(target.status, shown(f"target {target.measure}"), words, warns and target.status == "pass")
+    for caution in gate.failures:
+        yield RuleReason("fail", "warning, and the gate is strict", shown(caution.words))
 
 
 def _figures(decision: Decision) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from assay.measures.explain import Page, example_in_words
 from assay.report.drawing.markdown import escape
+from assay.report.drawing.terminal import terminal_width, wrapped
 
 FAMILIES = {
     "binary": "Binary relevance",
@@ -19,7 +19,6 @@ FAMILIES = {
     "diversity": "Diversity",
     "counts": "Counts",
 }
-_WIDTH = 100
 
 
 def list_as_text(pages: Sequence[Page]) -> str:
@@ -44,13 +43,13 @@ def by_family(pages: Sequence[Page]) -> Iterable[tuple[str, list[Page]]]:
 
 
 def _hanging(head: str, text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=f"  {head}", subsequent_indent=" " * (len(head) + 2))
+    return wrapped(text, terminal_width(), f"  {head}").splitlines()
 
 
 def page_as_text(page: Page) -> str:
     """One measure, explained."""
     label, value = page.example_value
-    lines = [page.name, "=" * len(page.name), *textwrap.wrap(page.summary, _WIDTH), ""]
+    lines = [page.name, "=" * len(page.name), *wrapped(page.summary, terminal_width()).splitlines(), ""]
     lines += _hanging("Formula     ", page.formula)
     if page.edges:
         lines += _hanging("Edges       ", page.edges)

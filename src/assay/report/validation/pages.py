@@ -30,7 +30,7 @@ def rule_as_markdown(rule: Rule) -> str:
 
 def rules_as_text(rules: Sequence[Rule]) -> str:
     """One line per rule."""
-    return "".join(f"{rule.code}  {rule.severity:<8} {rule.title}\n" for rule in rules)
+    return "\n".join(line for rule in rules for line in wrapped(rule.title, f"{rule.code}  {rule.severity:<8} ")) + "\n"
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from collections.abc import Iterator
 
 from assay.errors import show_id, some_of
+from assay.report.drawing import terminal
 from assay.validation.findings import SEVERITIES, Finding, FindingExample, Validation
 from assay.validation.fixing import Applied, Repairs
 from assay.validation.mending import Repair
 from assay.words import noun_for, number_of
 
-WIDTH = 100
 _INDENT = " " * 9
 NOUNS = {"lines": "line", "rows": "row", "documents": "document", "queries": "query", "judgments": "judgment"}
 
@@ -21,7 +20,8 @@ def render_text(
     validation: Validation, *, strict: bool = False, repairs: Repairs | None = None, after: Validation | None = None
 ) -> str:
     """The verdict, each finding with its first examples and fix, then the query coverage and the repairs."""
-    lines = [f"{show_id(validation.file, 200)}: {_verdict(validation, strict)}", _looked_at(validation)]
+    lines = wrapped(f"{show_id(validation.file, 200)}: {_verdict(validation, strict)}", "")
+    lines += wrapped(_looked_at(validation), "")
     for finding in validation.findings:
         lines += ["", *_finding_lines(finding, validation.file)]
     if validation.coverage:
@@ -29,7 +29,7 @@ def render_text(
     if repairs is not None:
         lines += ["", *_repair_lines(repairs)]
     if after is not None:
-        lines.append(f"The repaired copy is {_verdict(after, strict)}. Anything ambiguous was left unchanged.")
+        lines += wrapped(f"The repaired copy is {_verdict(after, strict)}. Anything ambiguous was left unchanged.", "")
     return "\n".join(lines) + "\n"
 
 
@@ -88,15 +88,16 @@ def _coverage_lines(validation: Validation) -> Iterator[str]:
     width = max(len(where) for where, _, _ in validation.coverage)
     yield f"{'queries in':<{width + 2}}{'count':>9}  first"
     for where, count, first in validation.coverage:
-        yield f"{where:<{width + 2}}{count:>9,}  {some_of([*first, ''] if count > len(first) else first, len(first))}"
+        named = some_of([*first, ""] if count > len(first) else first, len(first))
+        yield from wrapped(named, f"{where:<{width + 2}}{count:>9,}  ")
 
 
 def _repair_lines(repairs: Repairs) -> Iterator[str]:
     total = sum(repair.count for repair in (*repairs.made, *(each.repair for each in repairs.policies)))
     if not repairs.made and not repairs.policies:
-        yield f"{show_id(repairs.output, 200)}: nothing to repair."
+        yield from wrapped(f"{show_id(repairs.output, 200)}: nothing to repair.", "")
         return
-    yield f"{show_id(repairs.output, 200)}: {number_of(total, 'repair')}"
+    yield from wrapped(f"{show_id(repairs.output, 200)}: {number_of(total, 'repair')}", "")
     for repair in repairs.made:
         yield from wrapped(_repair_in_words(repair), "  - ")
     for each in repairs.policies:
@@ -126,7 +127,5 @@ def _effect_in_words(applied: Applied) -> str:
 
 
 def wrapped(text: str, first: str) -> list[str]:
-    """The text wrapped to the page width, with a label on the first line."""
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False
-    ) or [first]
+    """The lines of a text on the terminal, with a label on the first."""
+    return terminal.wrapped(text, terminal.terminal_width(), first).splitlines()

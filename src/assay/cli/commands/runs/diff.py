@@ -7,7 +7,14 @@ from typing import get_args
 import click
 
 from assay.cli import write
-from assay.cli.options import output_options, refuse_page_on_terminal, threads_option, unmatched_option
+from assay.cli.options import (
+    detail_options,
+    output_options,
+    refuse_page_on_terminal,
+    rendered,
+    threads_option,
+    unmatched_option,
+)
 from assay.cli.reading import input_options, split_name
 from assay.comparison.agreement import PERSISTENCE
 from assay.comparison.diffing import CUTOFFS, MEASURES, DiffSettings, diff_opened
@@ -20,7 +27,9 @@ from assay.formats.unread import open_run
 from assay.heads import DEEPEST
 from assay.marking import OpenedRun
 from assay.report.difference import RENDERERS
+from assay.report.drawing.terminal import Detail
 
+WORST, FEW = 5, 3  # changed queries shown in full, and in the terminal
 EXAMPLES = """Example: assay runs diff before.run after.run
 
 Example: assay runs diff old/bm25.run new/bm25.run -k 10,100 --qrels qrels.txt --format html -o diff.html
@@ -88,10 +97,9 @@ def _cutoffs(context: click.Context, option: click.Parameter, texts: tuple[str, 
 @click.option(
     "--worst",
     type=click.IntRange(min=0),
-    default=5,
-    show_default=True,
-    help="Show this many of the changed queries, worst first; JSON has all.",
+    help=f"Show this many of the changed queries, worst first; JSON has all.  [default: {WORST}, in the terminal {FEW}]",
 )
+@detail_options()
 @output_options(RENDERERS, "How to show the result.")
 @input_options
 @unmatched_option
@@ -107,9 +115,10 @@ def command(
     interval: IntervalKind,
     draws: int,
     seed: int,
-    worst: int,
+    worst: int | None,
     output_format: str,
     output: str | None,
+    detail: Detail,
     readings: Readings,
     unmatched: Unmatched,
     threads: int | None,
@@ -138,7 +147,9 @@ def command(
         threads=threads,
     )
     readings.refuse_unused()
-    write(RENDERERS[output_format](found, worst), output)
+    brief = output_format == "table" and not detail.verbose
+    shown = worst if worst is not None else FEW if brief else WORST
+    write(rendered(RENDERERS, output_format, found, detail, shown=shown), output)
 
 
 def _opened(argument: str, reading: Reading) -> OpenedRun:
