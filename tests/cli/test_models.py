@@ -22,7 +22,7 @@ def place(tmp_path):
 
 
 def test_the_list_says_what_there_is_and_what_is_here(place):
-    done = assay("models", "list", env=place)
+    done = assay("models", "list", env={**place, "COLUMNS": "120"})
 
     assert 0 == done.returncode
     assert (
@@ -117,7 +117,7 @@ def own(tmp_path):
 
 def test_a_folder_is_added_listed_and_shown(place, own, tmp_path):
     added = assay("models", "add", own, env=place)
-    listed = assay("models", "list", env=place).stdout
+    listed = assay("models", "list", env={**place, "COLUMNS": "300"}).stdout
     as_json = json.loads(assay("models", "list", "--format", "json", env=place).stdout)
     shown = assay("models", "show", "colours", env=place).stdout.splitlines()
 

@@ -75,7 +75,7 @@ def test_a_file_may_be_called_like_the_value_of_a_rule(files):
     (files / "both").write_text("q1\tshort\nq2\tthis one is longer\n")
     (files / "float32").write_text("query,a,b\nq1,0.5,1\nq2,0.25,1\n")
     by_length = assay("compare", *WITH_RULES["compare"], "-m", "RR", "--queries", "both", "--moves", "2", cwd=files)
-    of_table = assay("compare", "--scores", "float32", cwd=files)
+    of_table = assay("compare", "--scores", "float32", "-v", cwd=files)
 
     assert (0, 0) == (by_length.returncode, of_table.returncode)
     assert "this one is longer" in by_length.stdout
@@ -86,7 +86,7 @@ def test_score_type_is_the_precision_of_scores(files):
     # Both documents of q1 tie as 32-bit floats, and b comes before a: RR of q1 is 1/2 instead of 1.
     options = ("-m", "RR", "--query-set", "both")
     full, half = (
-        assay("compare", *WITH_RULES["compare"], *options, "--score-type", kind, cwd=files).stdout
+        assay("compare", *WITH_RULES["compare"], *options, "--score-type", kind, "-v", cwd=files).stdout
         for kind in ("float64", "float32")
     )
 

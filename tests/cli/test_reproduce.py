@@ -25,7 +25,7 @@ def printed(*options: object) -> dict:
 
 def test_what_gives_the_number_comes_first():
     """0.5959 is nDCG@10 over the 7 queries with results (docs/conventions.md)."""
-    done = assay("reproduce", "0.5959", QRELS, KEYWORD, "-m", "nDCG@10")
+    done = assay("reproduce", "0.5959", QRELS, KEYWORD, "-m", "nDCG@10", env={"COLUMNS": "300"})
     lines = done.stdout.splitlines()
 
     assert (0, "") == (done.returncode, done.stderr)
