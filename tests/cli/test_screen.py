@@ -21,6 +21,7 @@ SIZE = {"COLUMNS": str(WIDTH)}
 ON_ONE_SCREEN = {
     "evaluate": ("qrels.txt", "keyword.run", "hybrid.run"),
     "compare": ("qrels.txt", "keyword.run", "hybrid.run"),
+    "leaderboard": ("qrels.txt", "keyword.run", "hybrid.run"),
     "diagnose": ("qrels.txt", "keyword.run", "hybrid.run"),
     "gate": (
         *("--qrels", "qrels.txt", "--baseline", "keyword.run", "--candidate", "hybrid.run"),
