@@ -431,7 +431,7 @@ def test_long_lists_have_a_card_for_the_first_hundred_and_the_rest_as_text():
 
 
 def test_too_many_results_are_refused():
-    with pytest.raises(InputError, match=r"it takes at most 1,000 grades, and there are 1,001"):
+    with pytest.raises(InputError, match=r"grades, value 1,001: use at most 1,000 grades; there are 1,001"):
         state_of({"grades": [",".join(["1"] * 1001)]})
     with pytest.raises(InputError, match=f"a whole number from 0 to {MOST_RELEVANT:,}"):
         state_of({"relevant": [str(MOST_RELEVANT + 1)]})

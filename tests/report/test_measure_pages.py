@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay.errors import AssayError, MeasureError, ParameterError
+from assay.errors import AssayError, MeasureError
 from assay.measures import Measure, definition_of, definitions
 from assay.measures.explain import EXAMPLE_SETTING, example_in_words, page
 from assay.report.evaluator import state_of as evaluator_state_of
+from assay.report.interactive.fields import FieldError
 from assay.report.measures.page import MeasurePage, list_page, page_of
 from assay.report.measures.state import state_of
 from laws.registry import EVERY
@@ -156,7 +157,11 @@ def test_another_parameter_gives_another_value():
     ("name", "fields", "words"),
     [
         ("nDCG", {"p_gain": "log"}, "gain cannot be 'log'; it takes 'linear', 'exp'"),
-        ("nDCG", {"p_gain": "import os"}, "gain cannot be 'import os': it is not a value of Python."),
+        (
+            "nDCG",
+            {"p_gain": "import os"},
+            "p.gain: gain cannot be 'import os': write a number, a word, True, False or a map such as {1: 3, 2: 9}.",
+        ),
         ("nDCG", {"p_cutoff": "0"}, "cutoff"),
         ("nDCG", {"p_cutoff": "[" * 80}, "cutoff cannot be '[["),
         ("P", {"p_cutoff": ""}, "cutoff"),
@@ -172,7 +177,7 @@ def test_a_parameter_that_cannot_be_is_refused_in_words(name, fields, words):
     with pytest.raises(AssayError, match=re.escape(words)) as refused:
         opened(name, **fields)
 
-    assert isinstance(refused.value, ParameterError | MeasureError)
+    assert isinstance(refused.value, FieldError | MeasureError)
     assert len(str(refused.value)) < 400
 
 

@@ -14,12 +14,14 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assay.errors import AssayError, show_id
+from assay.report.interactive.fields import FieldError
 from assay.web.settings import Settings
 
 ErrorPage = Callable[[int, str], str]
 Tell = Callable[[str], None]
 
 LONGEST = 4000  # characters of a message
+FIELD = "assay-field"  # the header that names the field that cannot be read
 FAULT = "a fault in assay; the terminal has it."
 DEBUG = "ASSAY_DEBUG"
 _USUAL = {  # instead of the words of HTTP
@@ -48,7 +50,7 @@ class Answers:
                 words = _USUAL.get(error.status_code, f"{words}.")
             return self._response(request, error.status_code, words, dict(error.headers or {}))
         if isinstance(error, AssayError):
-            return self._response(request, 400, str(error), {})
+            return self._response(request, 400, str(error), _place_of(error))
         self._tell_fault(request, error)
         return self._response(request, 500, FAULT, {})
 
@@ -95,6 +97,13 @@ class Errors:
             answer = self._answers.answer(Request(scope), error)
             if not started:  # otherwise the connection is closed, so that the client sees that a part is missing
                 await answer(scope, receive, send)
+
+
+def _place_of(error: AssayError) -> dict[str, str]:
+    """Which field cannot be read, and which of its values, so that the page shows the words there."""
+    if not isinstance(error, FieldError):
+        return {}
+    return {FIELD: error.field if error.place is None else f"{error.field} {error.place}"}
 
 
 def wants_json(request: Request) -> bool:

@@ -22,11 +22,30 @@ UNJUDGED = "u"
 _ALSO_UNJUDGED = ("", "-", "?")
 
 
+class Refused(ValueError):
+    """What a field cannot take: words that say what to write instead, and which value of a list it is, from 1."""
+
+    def __init__(self, words: str, place: int | None = None) -> None:
+        self.place = place
+        super().__init__(words)
+
+
+class FieldError(InputError):
+    """A field that cannot be read.
+
+    The words after the name and the place are complete: a page shows them beside the input.
+    """
+
+    def __init__(self, field: str, words: str, place: int | None = None) -> None:
+        self.field, self.place = field, place
+        super().__init__(f"{field}: {words}" if place is None else f"{field}, value {place:,}: {words}")
+
+
 class Kind(Protocol):
     """What a field may contain."""
 
     def read(self, texts: Sequence[str]) -> Any:
-        """The value of a field given as these texts; ValueError says what it takes."""
+        """The value of a field given as these texts; Refused says what to write instead."""
 
     def write(self, value: Any) -> list[str]:
         """The texts of a value."""
@@ -64,9 +83,8 @@ def read_fields(fields: Iterable[Field], given: Given) -> dict[str, Any]:
 def _read(field: Field, texts: Sequence[str]) -> Any:
     try:
         return field.kind.read(texts)
-    except ValueError as error:
-        shown = show_id(",".join(texts), 40)
-        raise InputError(f"{field.name} cannot be {shown!r}; it takes {error}.") from None
+    except Refused as error:
+        raise FieldError(field.name, str(error), error.place) from None
 
 
 def address_of(path: str, fields: Iterable[Field], values: Mapping[str, Any]) -> str:
@@ -97,7 +115,7 @@ class Whole(Struct, frozen=True):
         if self.optional and not text:
             return None
         if not (text.isascii() and text.isdigit()) or len(text) > 9 or not self.low <= int(text) <= self.high:
-            raise ValueError(f"a whole number from {self.low:,} to {self.high:,}{' or nothing' * self.optional}")
+            raise Refused(_number_words(text, "whole number", f"{self.low:,}", f"{self.high:,}"))
         return int(text)
 
     def write(self, value: int | None) -> list[str]:
@@ -118,7 +136,11 @@ class Number(Struct, frozen=True):
 
     def read(self, texts: Sequence[str]) -> float:
         """The number."""
-        return _number(_single(texts), self.low, self.high)
+        text = _single(texts)
+        number = _number(text, self.low, self.high)
+        if number is None:
+            raise Refused(_number_words(text, "number", f"{self.low:g}", f"{self.high:g}"))
+        return number
 
     def write(self, value: float) -> list[str]:
         """The number, without a fraction that is 0."""
@@ -139,7 +161,7 @@ class OneOf(Struct, frozen=True):
         """The word."""
         text = _single(texts)
         if text not in self.choices:
-            raise ValueError(" or ".join(repr(choice) for choice in self.choices))
+            raise Refused(f"use {' or '.join(map(repr, self.choices))} instead of {_quoted(text)}.")
         return text
 
     def write(self, value: str) -> list[str]:
@@ -159,8 +181,7 @@ class Text(Struct, frozen=True):
 
     def read(self, texts: Sequence[str]) -> str:
         """The text."""
-        (text,) = texts if len(texts) == 1 else ("\0",)
-        return _text(text, self.most)
+        return _text(_only(texts), self.most)
 
     def write(self, value: str) -> list[str]:
         """The text."""
@@ -176,11 +197,12 @@ class Texts(Struct, frozen=True):
     """Short texts, one for each time that the field is given."""
 
     most: int = MOST_RESULTS
+    noun: str = "name"
 
     def read(self, texts: Sequence[str]) -> tuple[str, ...]:
         """The texts in order; empty ones at the end are left out."""
-        check_number(texts, self.most, "text")
-        found = [_text(text, MOST_TEXT) for text in texts]
+        check_number(texts, self.most, self.noun)
+        found = [_text(text, MOST_TEXT, place) for place, text in enumerate(texts, 1)]
         while found and not found[-1]:
             found.pop()
         return tuple(found)
@@ -207,18 +229,17 @@ class Grades(Struct, frozen=True):
         """The grades in order; None for an unjudged document."""
         parts = _parts(texts)
         check_number(parts, self.most, "grade")
-        return tuple(self._grade(part) for part in parts)
+        return tuple(self._grade(part, place) for place, part in enumerate(parts, 1))
 
-    def _grade(self, text: str) -> float | None:
-        if text in (UNJUDGED, *_ALSO_UNJUDGED):
-            if not self.unjudged:
-                raise ValueError(f"numbers from {self.low:g} to {self.high:g}")
+    def _grade(self, text: str, place: int) -> float | None:
+        if self.unjudged and text in (UNJUDGED, *_ALSO_UNJUDGED):
             return None
-        try:
-            return _number(text, self.low, self.high)
-        except ValueError as error:
+        number = _number(text, self.low, self.high)
+        if number is None:
             also = f", or {UNJUDGED} for an unjudged result" if self.unjudged else ""
-            raise ValueError(f"grades such as 3,2,0: each {error}{also}") from None
+            words = f"{_quoted(text)} is not a grade: use a number from {self.low:g} to {self.high:g}{also}."
+            raise Refused(words, place)
+        return number
 
     def write(self, value: tuple[float | None, ...]) -> list[str]:
         """The grades, with commas."""
@@ -238,14 +259,20 @@ class Ranks(Struct, frozen=True):
     missing: bool = False
     most: int = 50
     high: int = 1000
+    noun: str = "number"
 
     def read(self, texts: Sequence[str]) -> tuple[int | None, ...]:
         """The numbers in order."""
         parts = _parts(texts)
-        check_number(parts, self.most, "number")
-        whole = Whole(0, self.high, optional=self.missing)
-        numbers = [whole.read([part]) for part in parts]
+        check_number(parts, self.most, self.noun)
+        numbers = [self._number(part, place) for place, part in enumerate(parts, 1)]
         return tuple((number or None) if self.missing else number for number in numbers)
+
+    def _number(self, text: str, place: int) -> int | None:
+        try:
+            return Whole(0, self.high, optional=self.missing).read([text])
+        except Refused as error:
+            raise Refused(str(error), place) from None
 
     def write(self, value: tuple[int | None, ...]) -> list[str]:
         """The numbers, with commas."""
@@ -266,9 +293,16 @@ def shortest(number: float) -> str:
     return str(int(number)) if number == int(number) else repr(float(number))
 
 
+def _only(texts: Sequence[str]) -> str:
+    """The only text; of several, none is meant."""
+    if len(texts) != 1:
+        raise Refused(f"give this field once; it is there {number_of(len(texts), 'time')}.")
+    return texts[0]
+
+
 def _single(texts: Sequence[str]) -> str:
-    """The only text, without blanks around it; of several, none is meant."""
-    return texts[0].strip() if len(texts) == 1 else "\0"
+    """The only text, without blanks around it."""
+    return _only(texts).strip()
 
 
 def _parts(texts: Sequence[str]) -> list[str]:
@@ -284,26 +318,37 @@ def _split(text: str) -> list[str]:
     return [word for part in text.split(",") for word in (part.split() or [""])]
 
 
-def _number(text: str, low: float, high: float) -> float:
-    plain = text.isascii() and len(text) <= 24 and "_" not in text
+def _number(text: str, low: float, high: float) -> float | None:
+    """The number, if it is one between these."""
+    if not text.isascii() or len(text) > 24 or "_" in text:
+        return None
     try:
-        number = float(text) if plain else high + 1
+        number = float(text)
     except ValueError:
-        number = high + 1
-    if not low <= number <= high:  # nan is not either
-        raise ValueError(f"a number from {low:g} to {high:g}")
-    return number
+        return None
+    return number if low <= number <= high else None  # nan is not either
 
 
-def _text(text: str, most: int) -> str:
+def _number_words(text: str, noun: str, low: str, high: str) -> str:
+    """What is wrong with a text that is no number between these."""
+    if not text:
+        return f"use a {noun} from {low} to {high}."
+    return f"{_quoted(text)} is not a {noun} from {low} to {high}."
+
+
+def _text(text: str, most: int, place: int | None = None) -> str:
     if len(text) > most:
-        raise ValueError(f"a text of at most {most:,} characters")
+        raise Refused(f"use at most {number_of(most, 'character')}; there are {len(text):,}.", place)
     if "\0" in text:
-        raise ValueError("one text")
+        raise Refused("remove the character NUL.", place)
     return text
+
+
+def _quoted(text: str) -> str:
+    return repr(show_id(text, 40))
 
 
 def check_number(parts: Sequence[str], most: int, noun: str) -> None:
     """Refuse too many parts."""
     if len(parts) > most:
-        raise ValueError(f"at most {number_of(most, noun)}, and there are {len(parts):,}")
+        raise Refused(f"use at most {number_of(most, noun)}; there are {len(parts):,}.", most + 1)

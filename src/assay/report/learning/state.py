@@ -10,16 +10,19 @@ from msgspec.structs import asdict
 from assay.measures.guide import QUESTIONS
 from assay.report.interactive.fields import (
     Field,
+    FieldError,
     Given,
     Grades,
     OneOf,
     Ranks,
+    Refused,
     Texts,
     Whole,
     address_of,
     check_number,
     read_fields,
 )
+from assay.words import number_of, plural
 
 PATH = "/"
 MOST_ROWS = 20
@@ -34,9 +37,13 @@ class Letters(Struct, frozen=True):
     def read(self, texts: Sequence[str]) -> tuple[str, ...]:
         """The rankings."""
         lists = tuple(self._letters(part) for text in texts for part in text.split(",")) if any(texts) else ()
-        check_number(lists, MOST_ROWS, "ranking")
-        if any(set(letters) - {RELEVANT, OTHER} or len(letters) > MOST_LETTERS for letters in lists):
-            raise ValueError(f"rankings such as RNRNR, of at most {MOST_LETTERS} results, with commas between them")
+        check_number(lists, MOST_ROWS, "list")
+        for place, letters in enumerate(lists, 1):
+            if set(letters) - {RELEVANT, OTHER}:
+                words = f"write {RELEVANT} for a relevant result and {OTHER} for another, without anything else."
+                raise Refused(words, place)
+            if len(letters) > MOST_LETTERS:
+                raise Refused(f"use at most {MOST_LETTERS} results; there are {len(letters):,}.", place)
         return lists
 
     def write(self, value: tuple[str, ...]) -> list[str]:
@@ -86,17 +93,22 @@ FIELDS = (
     Field("hits", "relevant documents that were retrieved", Whole(0, 1000), _START.hits),
     Field("retrieved", "documents that were retrieved", Whole(0, 1000), _START.retrieved),
     Field("relevant", "relevant documents in the collection", Whole(0, 1000), _START.relevant),
-    Field("query", "name of a query of the MRR calculator; repeat it for more", Texts(MOST_ROWS), _START.query),
+    Field(
+        "query", "name of a query of the MRR calculator; repeat it for more", Texts(MOST_ROWS, "query"), _START.query
+    ),
     Field(
         "ranks",
         "rank of the first relevant document for each query; 0 if none was found",
-        Ranks(missing=True, most=MOST_ROWS),
+        Ranks(missing=True, most=MOST_ROWS, noun="query"),
         _START.ranks,
     ),
     Field("at", "cutoff of MRR@k and hit rate", Whole(1, 1000), _START.at),
     Field("lists", "rankings of the MAP calculator: R relevant, N not", Letters(), _START.lists),
     Field(
-        "totals", "relevant documents for each of these rankings, found or not", Ranks(most=MOST_ROWS), _START.totals
+        "totals",
+        "relevant documents for each of these rankings, found or not",
+        Ranks(most=MOST_ROWS, noun="list"),
+        _START.totals,
     ),
     Field("depth", "cutoff of MAP@k", Whole(1, 1000), _START.depth),
     Field("grades", "grades of the results of the nDCG calculator, best result first", Grades(most=100), _START.grades),
@@ -112,4 +124,10 @@ FIELDS = (
 def state_of(given: Given) -> LearnState:
     """The state that an address stands for."""
     values: Mapping[str, object] = read_fields(FIELDS, given)
-    return LearnState(**values)  # type: ignore[arg-type]
+    state = LearnState(**values)  # type: ignore[arg-type]
+    for count, words, fix in ((state.retrieved, "retrieved", "Retrieved"), (state.relevant, "relevant", "Relevant")):
+        if state.hits > count:
+            number = number_of(count, "document")
+            problem = f"{number_of(state.hits, 'document')} cannot be both retrieved and relevant if only {number} {{is|are}} {words}."
+            raise FieldError("hits", f"{plural(problem, count)} Lower Both, or raise {fix}.")
+    return state

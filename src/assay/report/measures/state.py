@@ -15,8 +15,10 @@ from assay.report.interactive.addresses import measure_address
 from assay.report.interactive.fields import (
     UNJUDGED,
     Field,
+    FieldError,
     Given,
     Grades,
+    Refused,
     Text,
     address_of,
     check_number,
@@ -40,13 +42,15 @@ class Subtopics(Struct, frozen=True):
         parts = [part.strip() for text in texts for part in text.split(",")]
         parts = [] if parts == [""] else parts
         check_number(parts, MOST_LISTED, "result")
-        return tuple(self._covers(part) for part in parts)
+        return tuple(self._covers(part, place) for place, part in enumerate(parts, 1))
 
-    def _covers(self, text: str) -> tuple[str, ...] | None:
+    def _covers(self, text: str, place: int) -> tuple[str, ...] | None:
         if text in (UNJUDGED, "") and self.unjudged:
             return None
         if not (text.isascii() and text.isdigit() and len(text) <= 9):
-            raise ValueError("the subtopics 1 to 9 of each result, such as 12,1,0; 0 is none")
+            also = f", or {UNJUDGED} for an unjudged result" if self.unjudged else ""
+            words = f"{show_id(text, 40)!r} is not a set of subtopics: use digits, such as 12; 0 for none{also}."
+            raise Refused(words, place)
         return tuple(sorted(set(text) - {"0"}))
 
     def write(self, value: Covers) -> list[str]:
@@ -76,7 +80,9 @@ class MeasureState(Struct, frozen=True):
         """The measure with the parameters of the example."""
         definition = Measure(self.name).definition
         given = {name: text for name in definition.takes if (text := self.values[f"p.{name}"])}
-        return Measure(self.name)(**{name: _literal(name, text) for name, text in given.items()}).complete()
+        return Measure(self.name)(
+            **{name: _parameter(self.name, name, text) for name, text in given.items()}
+        ).complete()
 
     @property
     def ranked(self) -> GradedList | TopicList:
@@ -143,6 +149,16 @@ def written(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else repr(value)
 
 
+def _parameter(measure: str, name: str, text: str) -> Any:
+    """The value of a parameter; one that the measure does not take is refused here, where its field is known."""
+    try:
+        value = _literal(name, text)
+        Measure(measure)(**{name: value})
+    except ParameterError as error:
+        raise FieldError(f"p.{name}", str(error).removeprefix(f"{measure}: ")) from None
+    return value
+
+
 def _literal(name: str, text: str) -> Any:
     """A parameter as it is written in a measure's name; words need no quotation marks."""
     try:
@@ -150,7 +166,10 @@ def _literal(name: str, text: str) -> Any:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         if text.strip().isidentifier():
             return text.strip()
-        raise ParameterError(f"{name} cannot be {show_id(text)!r}: it is not a value of Python.") from None
+        words = (
+            f"{name} cannot be {show_id(text)!r}: write a number, a word, True, False or a map such as {{1: 3, 2: 9}}."
+        )
+        raise ParameterError(words) from None
 
 
 def state_of(definition: Definition, given: Given) -> MeasureState:
