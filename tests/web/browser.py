@@ -163,7 +163,7 @@ class Tab:
 
     def refusal(self) -> str:
         """The words beside an input that the server refused."""
-        words = [text.strip() for text in self.page.locator("[data-trouble]").all_text_contents()]
+        words = [text.strip() for text in self.page.locator(".trouble").all_text_contents()]
         return " ".join(text for text in words if text)
 
     def close(self) -> None:

@@ -177,6 +177,85 @@ def test_the_number_of_relevant_documents_counts_from_those_that_are_there(evalu
     page.now(relevant="5")
 
 
+def test_the_number_of_relevant_documents_that_an_empty_input_shows_follows(evaluator):
+    page = evaluator()
+    tab = page.tab
+    relevant = tab.by("spinbutton", "Relevant in the collection")
+    assert "4" == relevant.get_attribute("placeholder")
+    tab.by("textbox", "Grade of result 1").fill("0")
+    page.now(grades=("0", "2", "0", "1", "2"))
+    assert "3" == relevant.get_attribute("placeholder")
+
+    tab.by("button", "More: Relevant in the collection").click()
+    page.now(relevant="4")
+
+
+def test_two_grades_in_one_card_are_refused_there(evaluator):
+    page = evaluator()
+    tab = page.tab
+    tab.by("textbox", "Grade of result 2").fill("1,5")
+    tab.soon("Only one value fits here. A decimal takes a point, such as 1.5.", tab.refusal)
+    asked = len(tab.requests)
+    tab.by("button", "More: Cutoff k").click()  # the values are of one form: nothing else goes on before
+
+    assert ({}, asked, 5) == (tab.query(), len(tab.requests), tab.page.locator("[data-handle]").count())
+    tab.by("textbox", "Grade of result 2").fill("1.5")
+    page.now(grades=("3", "1.5", "0", "1", "2"), k="6")
+
+
+def test_the_words_of_a_refusal_stand_at_the_result_where_the_reader_is(evaluator):
+    grades = ("1",) * 60
+    page = evaluator(f"/evaluator?grades={','.join(grades)}", Evaluated(grades=grades, name=("",) * 60))
+    tab = page.tab
+    tab.may_be_refused = True
+    place = tab.by("textbox", "Grade of result 51")
+    place.scroll_into_view_if_needed()
+    place.fill("x")
+    tab.soon("'x' is not a grade: use a number from -60 to 60, or u for an unjudged result.", tab.refusal)
+
+    top, bottom, height = place.evaluate(
+        "(input) => { const box = document.getElementById(input.getAttribute('aria-describedby')).getBoundingClientRect();"
+        " return [box.top, box.bottom, innerHeight]; }"
+    )
+    assert 0 <= top <= bottom <= height
+    assert ["Grade of result 51"] == tab.page.locator("[aria-invalid=true]").evaluate_all(
+        "(all) => all.map((each) => each.getAttribute('aria-label'))"
+    )
+
+
+def test_nothing_moves_while_a_cutoff_is_typed(evaluator):
+    page = evaluator()
+    tab = page.tab
+    tab.may_be_refused = True
+    tab.page.evaluate(
+        "window.shifts = 0; new PerformanceObserver((list) => { for (const each of list.getEntries()) window.shifts += each.value; })"
+        ".observe({ type: 'layout-shift' })"
+    )
+    tab.by("spinbutton", "Cutoff k").fill("")
+    tab.soon("use a whole number from 1 to 1,000.", tab.refusal)
+    heights = tab.section("list").bounding_box()["y"]
+    tab.page.wait_for_timeout(600)  # what follows an input does not count as a shift before
+    tab.by("spinbutton", "Cutoff k").fill("12")
+    page.now(k="12")
+
+    assert heights == tab.section("list").bounding_box()["y"]
+    assert 0 == tab.page.evaluate("window.shifts")
+
+
+def test_what_was_refused_is_no_step_of_the_history(evaluator):
+    page = evaluator()
+    tab = page.tab
+    tab.may_be_refused = True
+    tab.by("spinbutton", "Cutoff k").fill("")
+    tab.soon("use a whole number from 1 to 1,000.", tab.refusal)
+    tab.by("spinbutton", "Cutoff k").fill("3")  # at once
+    page.now(k="3")
+    tab.by("heading", "Measures").click()
+    tab.page.keyboard.press("u")
+
+    page.now(k="5")
+
+
 def test_grades_and_names_follow(evaluator):
     page = evaluator()
     tab = page.tab

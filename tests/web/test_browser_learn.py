@@ -233,14 +233,102 @@ def test_counts_that_cannot_be_are_refused_in_place_and_the_values_stay(learn):
     tab.may_be_refused = True
     before = tab.figures("precision")
     tab.by("spinbutton", "Both retrieved and relevant").fill("9")
-    words = "9 relevant results, but only 8 results in all. Lower `hits=` or raise `retrieved=`."
+    words = "9 documents cannot be both retrieved and relevant if only 8 documents are retrieved. Lower Both, or raise Retrieved."
     tab.soon(words, tab.refusal)
 
-    assert words == tab.section("precision").get_by_role("alert").inner_text()
+    assert words == tab.section("precision").get_by_role("alert").filter(has_text="9").inner_text()
     assert before == tab.figures("precision")
     assert {} == tab.query()
     tab.by("spinbutton", "Retrieved").fill("9")
     page.now(hits=9, retrieved=9)
+
+
+def test_a_count_that_cannot_be_leaves_the_other_calculators_alone(learn):
+    page = learn()
+    tab = page.tab
+    tab.may_be_refused = True
+    tab.by("spinbutton", "Retrieved").fill("2")
+    words = "5 documents cannot be both retrieved and relevant if only 2 documents are retrieved. Lower Both, or raise Retrieved."
+    tab.soon(words, tab.refusal)
+    tab.by("button", "Rank of query 1: more").click()
+    after = replace(page.state, ranks=("2", "3", "2"))
+    tab.soon((all_shown(after.mrr()), after.rr()), lambda: (tab.figures("mrr"), tab.rows("mrr")))
+    tab.by("button", "Grade of result 3: more").click()
+    after = replace(after, grades=("3", "2", "1", "1", "2"))
+    tab.soon(all_shown(after.ndcg()), lambda: tab.figures("ndcg"))
+
+    assert words == tab.section("precision").get_by_role("alert").filter(has_text="5").inner_text()
+    assert (["precision"], "2") == (stale(tab), tab.by("spinbutton", "Retrieved").input_value())
+    assert all_shown(page.state.precision()) == tab.figures("precision")
+    assert after.query_of_address() == tab.query()
+
+    tab.by("spinbutton", "Retrieved").fill("6")
+    page.now(retrieved=6, ranks=after.ranks, grades=after.grades)
+    assert [] == stale(tab)
+
+
+def stale(tab: Tab) -> list[str]:
+    """The sections whose values are not those of their inputs."""
+    return list(tab.page.locator(".stale").evaluate_all("(all) => all.map((each) => each.id)"))
+
+
+def test_counts_stop_at_each_other(learn):
+    page = learn("/?retrieved=6", Learn(retrieved=6))
+    tab = page.tab
+    tab.by("button", "Less: Retrieved").click()
+    page.now(retrieved=5)
+    tab.by("button", "Less: Retrieved").click()
+    page.now()
+    tab.by("button", "More: Both retrieved and relevant").click()
+    page.now()
+    tab.by("button", "Less: Both retrieved and relevant").click()
+    page.now(hits=4)
+    tab.by("button", "Less: Retrieved").click()
+    page.now(retrieved=4)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("List 1: R is relevant, N is not", "RNR,NNN", "Only one value fits here."),
+        ("List 1: R is relevant, N is not", "RNX", "write R for a relevant result and N for another"),
+        ("Grade of result 2", "1,5", "Only one value fits here. A decimal takes a point, such as 1.5."),
+        ("Grade of result 2", "1 5 6", "Only one value fits here."),
+        ("Grade of result 4", "x", "'x' is not a grade: use a number from -60 to 60, or u for an unjudged result."),
+    ],
+)
+def test_what_is_not_one_value_is_refused_at_its_input(learn, name, text, words):
+    page = learn()
+    tab = page.tab
+    tab.may_be_refused = True
+    place = tab.by("textbox", name)
+    below = "(input) => { const part = input.closest('section'); return part.querySelector('.inputs').offsetTop - part.offsetTop; }"
+    before = place.evaluate(below)
+    place.fill(text)
+    tab.soon(True, lambda: tab.refusal().startswith(words))
+
+    note = tab.page.locator(f"#{place.get_attribute('aria-describedby')}")
+    assert ("true", tab.refusal()) == (place.get_attribute("aria-invalid"), note.inner_text())
+    assert before == place.evaluate(below)  # nothing moves
+    tops = "(input) => [document.getElementById(input.getAttribute('aria-describedby')), input].map((each) => each.getBoundingClientRect().top)"
+    note_top, input_top = place.evaluate(tops)
+    assert 0 < note_top - input_top < 80
+    assert ({}, text) == (tab.query(), place.input_value())
+    place.fill(page.state.lists[0] if "List" in name else page.state.grades[int(name[-1]) - 1])
+    page.now()
+    assert place.get_attribute("aria-invalid") is None
+
+
+def test_one_query_too_many_is_refused_at_its_row(learn):
+    ranks = ("1",) * 20
+    page = learn(f"/?ranks={','.join(ranks)}&query=", Learn(query=("",) * 20, ranks=ranks))
+    tab = page.tab
+    tab.may_be_refused = True
+    tab.by("button", "Add a query").click()
+    tab.soon("use at most 20 queries; there are 21.", tab.refusal)
+
+    tab.by("button", "Remove query 21").click()
+    page.now()
 
 
 @pytest.mark.parametrize("text", ["", "-1", "2.5", "1e3", "1001"])
@@ -249,7 +337,8 @@ def test_what_is_no_count_is_refused_in_place(learn, text):
     tab = page.tab
     tab.may_be_refused = True
     tab.by("spinbutton", "Retrieved").fill(text)
-    tab.soon(f"retrieved cannot be '{text}'; it takes a whole number from 0 to 1,000.", tab.refusal)
+    words = f"'{text}' is not a whole number from 0 to 1,000." if text else "use a whole number from 0 to 1,000."
+    tab.soon(words, tab.refusal)
     tab.by("spinbutton", "Retrieved").fill("12")
     page.now(retrieved=12)
 

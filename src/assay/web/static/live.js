@@ -1,18 +1,25 @@
 // The page follows its inputs. All values come from the server: each change asks it for the page in its new state and takes
 // over what has changed. The address is the state, so that it can be shared, reloaded and walked back.
 
+import { partOf, refuse, settle } from "./refusing.js";
+import { say } from "./saying.js";
+
 const LOWEST = -60; // the lowest grade
 const BURST = 1000; // milliseconds: changes of one input that follow each other are one step of the history
+const LONGEST = 32000; // characters of an address; the server refuses more than 32 KB
+const SEVERAL = "Only one value fits here. A decimal takes a point, such as 1.5.";
+const FIELD = "Assay-Field"; // header of a refusal: the field that cannot be read, and which of its values
 
 const main = () => document.querySelector("main");
 const form = () => document.querySelector("form[data-state]");
 const after = []; // called when a page was taken over
+const refused = new Map(); // parts of the form with words of a refusal, and the fields that were refused, as text
 
 let shown = ""; // the address whose values are on the page
 let here = ""; // the address that the browser shows, without the part of the page
 let last = { source: null, time: 0 };
 let asking = false;
-let waiting = null; // the source of a change that came while the server was asked
+let waiting = null; // what `update` was called with while the server was asked
 let turn = 0; // of what was asked: an answer that comes after something newer was asked is dropped
 
 export function onChange(call) {
@@ -34,7 +41,7 @@ export function watchState() {
     const link = event.target.closest("a[data-go]");
     if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
-    go(link.getAttribute("href"));
+    go(link.getAttribute("href"), link);
   });
   document.addEventListener("click", step);
   addEventListener("popstate", () => {
@@ -43,44 +50,65 @@ export function watchState() {
   });
 }
 
-/** Asks for the values of what is in the inputs. */
-export async function update(source) {
+/**
+ * Asks for the values of what is in the inputs.
+ *
+ * Changes from one source that follow each other soon, or that belong to one gesture, are one step of the history. A part of
+ * the form that was refused keeps its last values until it is changed, so that the other parts go on.
+ */
+export async function update(source, gesture = null) {
   if (asking) {
-    waiting = source;
+    waiting = [source, gesture];
     return;
   }
+  for (const [part, [input, words]] of misread()) refusePart(part, words, input);
+  const held = [...refused.keys()].filter((part) => refused.get(part) === textOf(part));
+  if (held.includes(partOf(source))) return;
   asking = true;
   try {
-    const asked = addressOf(form());
-    const burst = source === last.source && performance.now() - last.time < BURST;
+    const texts = new Map(parts().map((part) => [part, textOf(part)]));
+    const burst = gesture ? gesture === last.gesture : source === last.source && performance.now() - last.time < BURST;
     const before = burst ? history.state?.before : shown;
-    last = { source, time: performance.now() };
-    const page = await ask(asked, before ?? shown, source);
-    if (!page) return;
-    const address = page.querySelector("main").dataset.address;
+    const answer = await ask(addressOf(held), before ?? shown);
+    if (!answer) return;
+    if (!answer.page) {
+      const part = partOf(answer.input ?? source);
+      refusePart(part, answer.words, answer.input, answer.gone ? null : texts.get(part));
+      if (part !== partOf(source)) waiting ??= [source, gesture]; // the other parts go on
+      return;
+    }
+    for (const part of refused.keys()) if (!held.includes(part)) forget(part);
+    const address = answer.page.querySelector("main").dataset.address;
     if (address !== shown) {
-      if (burst) replace(address);
+      last = { source, gesture, time: performance.now() };
+      if (burst && address === before) stepBack(address);
+      else if (burst) replace(address);
       else push(address, before);
     }
-    take(page, address, false);
+    take(answer.page, address, waiting === null && shapeOf(answer.page, held) !== shapeOf(document, held));
   } finally {
     asking = false;
     if (waiting !== null) {
       const next = waiting;
       waiting = null;
-      update(next);
+      update(...next);
     }
   }
 }
 
-/** Shows another state of the page, whose inputs are others, too. */
-export async function go(address) {
+/** Shows another state of the page, whose inputs are others, too; words of a refusal stand near the source. */
+export async function go(address, source) {
   waiting = null;
-  const page = await ask(address, shown, null);
-  if (!page) return;
+  const answer = await ask(address, shown);
+  if (!answer) return;
+  if (!answer.page) {
+    refused.set(partOf(source), null);
+    refuse(partOf(source), answer.all, source.matches("textarea") ? source : null);
+    return;
+  }
   push(address, shown);
   nextStep();
-  take(page, address, true);
+  take(answer.page, address, true);
 }
 
 function replace(address) {
@@ -91,6 +119,13 @@ function replace(address) {
 function push(address, before) {
   history.pushState({ before, depth: (history.state?.depth ?? 0) + 1 }, "", address);
   here = address;
+}
+
+/** A step that has led back to where it began is none. */
+function stepBack(address) {
+  here = address;
+  nextStep();
+  history.back();
 }
 
 /** What comes next is a step of its own in the history. */
@@ -107,43 +142,71 @@ async function show(address) {
   here = address;
   waiting = null;
   nextStep();
-  const page = await ask(address, shown, null);
-  if (page) take(page, address, true);
+  const answer = await ask(address, shown);
+  if (answer?.page) take(answer.page, address, true);
+  else if (answer) refusePart(main(), answer.all, null, null);
 }
 
-/** The page at an address; null, and words on the page, if there is none; just null if something newer was asked since. */
-async function ask(address, before, source) {
+/**
+ * The page at an address, or why there is none: `words` for the input at fault, `all` with the field's name for elsewhere.
+ * Null if something newer was asked since.
+ */
+async function ask(address, before) {
   const mine = ++turn;
+  if (address.length > LONGEST) return trouble("This is more than an address can hold. Shorten the names, or leave out some results.");
   let answer, text;
   try {
     answer = await fetch(address, { headers: { "Assay-Before": before, Accept: "text/html" } });
     text = await answer.text();
   } catch {
-    if (mine === turn) trouble("The workbench does not answer. Is assay serve still running?", source);
-    return null;
+    return mine === turn ? { ...trouble("The workbench does not answer. Is assay serve still running?"), gone: true } : null;
   }
   if (mine !== turn) return null;
   const page = new DOMParser().parseFromString(text, "text/html");
   for (const each of page.querySelectorAll("noscript")) each.remove(); // here it has elements, on the page it has none
-  if (answer.ok) {
-    trouble("", source);
-    return page;
-  }
-  trouble(page.querySelector("[data-error]")?.textContent ?? page.body.textContent, source);
-  return null;
+  if (answer.ok) return { page };
+  return trouble(page.querySelector("[data-error]")?.textContent ?? page.body.textContent, answer.headers.get(FIELD));
 }
 
-/** Words near the input that caused them; the values on the page are those of the last state that had some. */
-function trouble(words, source) {
-  for (const each of document.querySelectorAll("[data-trouble]")) each.textContent = "";
-  const near = source?.closest?.("section, form")?.querySelector("[data-trouble]");
-  const place = near ?? document.querySelector("[data-trouble]");
-  if (place) place.textContent = words;
-  main().classList.toggle("stale", words !== "");
+function trouble(all, field = null) {
+  const input = field && inputOf(...field.split(" "));
+  return { all, words: input ? all.slice(all.indexOf(": ") + 2) : all, input };
+}
+
+/** The input of a field, or of one of its values; null if it is not to be seen. */
+function inputOf(name, place = 1) {
+  const inputs = [...form().elements].filter((input) => input.name === name);
+  const input = inputs[Math.min(place, inputs.length) - 1];
+  return input?.type === "hidden" ? null : (input ?? null);
+}
+
+/** For each part of the form: the first input whose text is not one value, and words. */
+function misread() {
+  const found = new Map();
+  for (const input of form().elements) {
+    const one = input.dataset.joined !== undefined && input.type !== "hidden";
+    const several = one && /[\s,;]/.test(input.value.trim());
+    if (!several && !input.validity.badInput || found.has(partOf(input))) continue;
+    found.set(partOf(input), [input, several ? SEVERAL : "This is not a number."]);
+  }
+  return found;
+}
+
+/** Words for a part of the form, whose values are then old; `text` is what was refused, null if it may be asked again. */
+function refusePart(part, words, input, text = textOf(part)) {
+  refused.set(part, text);
+  part.classList.add("stale");
+  refuse(part, words, input);
+}
+
+function forget(part) {
+  refused.delete(part);
+  part.classList.remove("stale");
+  settle(part);
 }
 
 function take(page, address, whole) {
-  if (whole || lists(page) !== lists(document)) takeAll(page); // without its last result, the second list is gone
+  if (whole) takeAll(page);
   else takeLive(page);
   shown = address;
   main().dataset.address = address;
@@ -153,16 +216,20 @@ function take(page, address, whole) {
   for (const call of after) call();
 }
 
-/** The names of the lists of a page. */
-function lists(page) {
-  return [...page.querySelectorAll("main [data-list]")].map((list) => list.dataset.list).join();
+/** The lists of a page, and how many rows they have, but for those in parts that were refused. */
+function shapeOf(page, held) {
+  const other = new Set(held.flatMap((part) => [...part.querySelectorAll("[data-list]")].map((list) => list.dataset.list)));
+  const lists = [...page.querySelectorAll("main [data-list]")].filter((list) => !other.has(list.dataset.list));
+  return lists.map((list) => `${list.dataset.list} ${list.querySelectorAll(":scope > [data-row]").length}`).join();
 }
 
-/** Replaces the whole page, but leaves open what was open, and the focus where it was. */
+/** Replaces the whole page, but leaves open what was open, and the focus where it was; says what has changed. */
 function takeAll(page) {
   const open = [...main().querySelectorAll("details")].map((each) => each.open);
   const focus = placeOf(document.activeElement);
   const pictures = [...main().querySelectorAll(".plot")];
+  refused.clear();
+  main().classList.remove("stale");
   main().replaceChildren(...page.querySelector("main").childNodes);
   for (const plot of main().querySelectorAll(".plot")) {
     const old = pictures.find((each) => each.dataset.chart === plot.dataset.chart);
@@ -170,7 +237,9 @@ function takeAll(page) {
   }
   const details = [...main().querySelectorAll("details")];
   if (details.length === open.length) details.forEach((each, place) => (each.open = open[place]));
-  find(focus)?.focus({ preventScroll: true });
+  if (focus) find(focus)?.focus({ preventScroll: true });
+  const words = main().querySelector("[role=status]")?.textContent || main().querySelector("h1[data-live]")?.textContent;
+  if (words) say(words); // a live region that comes with the page is not read
 }
 
 /** Replaces what follows the inputs, and marks the values that have changed. */
@@ -194,6 +263,10 @@ function takeLive(page) {
     element.scrollLeft = across;
     if (focus) find(focus)?.focus({ preventScroll: true });
   }
+  for (const input of main().querySelectorAll("input[id]")) {
+    const same = page.getElementById(input.id);
+    for (const name of ["min", "max", "placeholder"]) if (same && input[name] !== same[name]) input[name] = same[name];
+  }
 }
 
 function mark(old, element) {
@@ -204,31 +277,88 @@ function mark(old, element) {
   });
 }
 
-/** Where an element is: its id, or its place among those of its kind. */
+/** Where an element is: its id, or its row, or what it is called and its place in the block that is replaced with it. */
 function placeOf(element) {
-  if (!element || !main().contains(element)) return null;
-  if (element.id) return { id: element.id };
+  if (!element || !main().contains(element) || element === main()) return null;
   const kind = element.tagName;
-  return { kind, place: [...main().querySelectorAll(kind)].indexOf(element) };
+  const within = (root) => [...root.querySelectorAll(kind)].indexOf(element);
+  const row = element.closest("[data-row]");
+  const list = row?.closest("[data-list]");
+  const block = element.closest("[data-live]");
+  return {
+    kind,
+    id: element.id,
+    name: nameOf(element),
+    section: element.closest("section")?.id,
+    row: list && { list: list.dataset.list, row: [...list.children].indexOf(row), place: within(row) },
+    block: block && { key: block.dataset.live, place: block === element ? -1 : within(block) },
+  };
 }
 
-function find(place) {
-  if (!place) return null;
-  return place.id ? document.getElementById(place.id) : main().querySelectorAll(place.kind)[place.place];
+/** The same element on the page as it is now; if it is gone, the heading of its section, or else of the first list. */
+function find({ kind, id, name, section, row, block }) {
+  if (id && document.getElementById(id)) return document.getElementById(id);
+  const around = document.getElementById(section);
+  const list = row && main().querySelector(`[data-list="${row.list}"]`);
+  const there = list?.children[row.row]?.querySelectorAll(kind)[row.place];
+  if (there) return there;
+  for (const root of [around, main()]) {
+    const same = !row && root && [...root.querySelectorAll(kind)].find((each) => nameOf(each) === name);
+    if (same) return same;
+  }
+  const old = block && main().querySelector(`[data-live="${block.key}"]`);
+  if (old) return block.place < 0 ? old : (old.querySelectorAll(kind)[block.place] ?? headingOf(around));
+  return headingOf(around);
 }
 
-/** The address that the inputs of a form stand for. */
-export function addressOf(form) {
-  const joined = new Map([...form.querySelectorAll("[data-list]")].map((list) => [list.dataset.list, []]));
+function headingOf(section) {
+  const heading = (section ?? main().querySelector("[data-list]")?.closest("section"))?.querySelector("h2");
+  if (heading) heading.tabIndex = -1;
+  return heading;
+}
+
+function nameOf(element) {
+  return element.getAttribute("aria-label") ?? (element.name ? `${element.name}=${element.value}` : element.textContent);
+}
+
+/** The parts of the form that can be refused on their own. */
+function parts() {
+  return [...new Set([...form().elements].map(partOf))];
+}
+
+/** The fields of a part of the form, as text. */
+const textOf = (part) => String(new URLSearchParams(fieldsOf(part)));
+
+/** The fields of the form, or of a part of it, as pairs. Inputs of a list become one field, with commas. */
+function fieldsOf(part) {
+  const joined = new Map([...part.querySelectorAll("[data-list]")].map((list) => [list.dataset.list, []]));
   const single = [];
-  for (const input of form.elements) {
-    if (!input.name || ((input.type === "radio" || input.type === "checkbox") && !input.checked)) continue;
+  for (const input of form().elements) {
+    if (!part.contains(input) || !input.name || (["radio", "checkbox"].includes(input.type) && !input.checked)) continue;
     const value = input.value.trim();
     if (input.dataset.joined === undefined) single.push([input.name, value]);
     else joined.set(input.name, [...(joined.get(input.name) ?? []), value || (input.dataset.empty ?? "")]);
   }
-  const fields = [...[...joined].map(([name, values]) => [name, values.join(",")]), ...single];
-  return `${form.getAttribute("action")}?${new URLSearchParams(fields)}`;
+  return [...[...joined].map(([name, values]) => [name, values.join(",")]), ...single];
+}
+
+/** The address that the form stands for; some parts are left as they were when they were last taken. */
+function addressOf(held) {
+  const kept = new Set(held.flatMap((part) => fieldsOf(part).map(([name]) => name)));
+  const now = fieldsOf(form()).filter(([name]) => !kept.has(name));
+  const then = [...new URL(shown, location).searchParams].filter(([name]) => kept.has(name));
+  return addressFrom([...now, ...then]);
+}
+
+/** The address of the page with these fields. */
+function addressFrom(fields) {
+  return `${form().getAttribute("action")}?${new URLSearchParams(fields)}`;
+}
+
+/** The address of the page with some fields instead of those in the form. */
+export function addressWith(fields) {
+  const names = new Set(fields.map(([name]) => name));
+  return addressFrom([...fieldsOf(form()).filter(([name]) => !names.has(name)), ...fields]);
 }
 
 /** A button beside a number makes it larger or smaller. */
