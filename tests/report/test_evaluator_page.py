@@ -424,8 +424,8 @@ def test_long_lists_have_a_card_for_the_first_hundred_and_the_rest_as_text():
     page = page_of(long)
 
     assert 100 == len(page.cards)
-    assert 899 == page.settings.rest.count(",")
-    assert 900 == len(page.settings.rest_names)
+    assert 899 == page.settings.listed.rest.count(",")
+    assert 900 == len(page.settings.listed.rest_names)
     assert 20 == len(page.moves) + 1
     assert "Only the first 100 results have a card; change the others as text." in page.notes
 
@@ -439,6 +439,6 @@ def test_too_many_results_are_refused():
 
 @given(st.sampled_from(["", "a", "a b"]))
 def test_a_list_as_text(name):
-    text = page_of(replace(START, grades=(3.0, None), name=(name,) if name else ())).settings.as_text
+    text = page_of(replace(START, grades=(3.0, None), name=(name,) if name else ())).settings.listed.as_text
 
     assert (f"3 {name}\nu" if name else "3, u") == text

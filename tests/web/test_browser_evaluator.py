@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -232,7 +233,7 @@ def test_nothing_moves_while_a_cutoff_is_typed(evaluator):
         ".observe({ type: 'layout-shift' })"
     )
     tab.by("spinbutton", "Cutoff k").fill("")
-    tab.soon("use a whole number from 1 to 1,000.", tab.refusal)
+    tab.soon("Use a whole number from 1 to 1,000.", tab.refusal)
     heights = tab.section("list").bounding_box()["y"]
     tab.page.wait_for_timeout(600)  # what follows an input does not count as a shift before
     tab.by("spinbutton", "Cutoff k").fill("12")
@@ -247,7 +248,7 @@ def test_what_was_refused_is_no_step_of_the_history(evaluator):
     tab = page.tab
     tab.may_be_refused = True
     tab.by("spinbutton", "Cutoff k").fill("")
-    tab.soon("use a whole number from 1 to 1,000.", tab.refusal)
+    tab.soon("Use a whole number from 1 to 1,000.", tab.refusal)
     tab.by("spinbutton", "Cutoff k").fill("3")  # at once
     page.now(k="3")
     tab.by("heading", "Measures").click()
@@ -308,6 +309,12 @@ def test_a_list_is_typed_as_text(evaluator):
     area.fill("1 0 u,0.5;  2")
     tab.by("button", "Use this list").press("Enter")
     page.now(grades=("1", "0", "", "0.5", "2"), name=("",) * 5)
+    area.fill("3,2,1\n1,0")
+    tab.by("button", "Use this list").click()
+    page.now(grades=("3", "2", "1", "1", "0"), name=("",) * 5)
+    area.fill("3\tTwo columns\n1\tas sheets have them")
+    tab.by("button", "Use this list").click()
+    page.now(grades=("3", "1"), name=("Two columns", "as sheets have them"))
     area.fill("3 Only one result")
     tab.by("button", "Use this list").click()
     page.now(grades=("3",), name=("Only one result",))
@@ -321,8 +328,14 @@ def test_text_that_is_no_list_is_refused_in_place(evaluator):
     tab.page.get_by_text("Type or paste a list").click()
     tab.page.get_by_role("textbox", name="One result per line").fill("good\nbad")
     tab.by("button", "Use this list").click()
-    words = "grades cannot be 'good,bad'; it takes grades such as 3,2,0: each a number from -60 to 60, or u for an unjudged result."
+    words = "Result 1: 'good' is not a grade: use a number from -60 to 60, or u for an unjudged result."
     tab.soon(words, tab.refusal)
+    assert (list(page.state.grades), {}) == (tab.inputs()["grades"], tab.query())  # the list is still there
+    assert 0 == tab.page.locator(".stale").count()
+    tab.page.get_by_role("textbox", name="One result per line").fill("1\t2\tthree")
+    tab.by("button", "Use this list").click()
+    tab.soon("Line 1 has more than two columns. Leave a grade and a name in each line.", tab.refusal)
+    assert list(page.state.grades) == tab.inputs()["grades"]
     tab.page.get_by_role("textbox", name="One result per line").fill("1 good\n0 bad")
     tab.by("button", "Use this list").click()
     page.now(grades=("1", "0"), name=("good", "bad"))
@@ -338,6 +351,60 @@ def test_a_long_list_keeps_its_results_without_a_card(evaluator, tab):
     after = Evaluated(grades=("0", *(grade.replace("u", "") for grade in grades[1:])), k="120")
     opened.soon(all_shown(after.values(after.headlines())), lambda: opened.figures("measures"))
     assert [",".join(("0", *grades[1:]))] == opened.query()["grades"]
+
+
+def test_a_result_is_added_at_the_end_also_of_a_list_that_is_longer_than_its_cards(evaluator):
+    grades = ("1",) * 99 + ("2",)
+    page = evaluator(f"/evaluator?grades={','.join(grades)}", Evaluated(grades=grades, name=("",) * 100))
+    tab = page.tab
+    add = tab.section("list").get_by_role("button", name="Add a result")
+    add.click()
+    tab.soon([",".join((*grades, "0"))], lambda: tab.query().get("grades"))
+    tab.soon((0, 100), lambda: (add.count(), tab.page.locator("[data-handle]").count()))
+    assert "More results follow." in tab.section("list").inner_text()
+
+    tab.by("button", "Remove result 1").click()
+    tab.soon([",".join((*grades[1:], "0"))], lambda: tab.query().get("grades"))
+    tab.soon(1, add.count)
+    add.click()
+    tab.soon([",".join((*grades[1:], "0", "0"))], lambda: tab.query().get("grades"))
+
+
+def test_a_long_second_list_keeps_its_results_without_a_card(tab):
+    grades = ["3210"[n % 4] for n in range(130)]
+    page = tab(f"/evaluator?grades=1,2&other={','.join(grades)}")
+    page.by("spinbutton", "Cutoff k").fill("120")
+
+    page.soon(["120"], lambda: page.query().get("k"))
+    assert [",".join(grades)] == page.query()["other"]
+
+
+def test_more_than_an_address_holds_is_refused_before_anything_is_replaced(evaluator):
+    page = evaluator()
+    tab = page.tab
+    tab.page.get_by_text("Type or paste a list").click()
+    name = "a name of about forty characters, or so"
+    tab.page.get_by_role("textbox", name="One result per line").fill("\n".join(f"1 {name} {n}" for n in range(1000)))
+    tab.by("button", "Use this list").click()
+
+    tab.soon("This is more than an address can hold. Shorten the names, or leave out some results.", tab.refusal)
+    assert (list(page.state.grades), {}) == (tab.inputs()["grades"], tab.query())
+
+
+INVISIBLE = 'a\u200cb \U0001f469\u200d\U0001f4bb \u200f \u00ad c\td & "quoted" <b>\\u200c'
+
+
+def test_every_character_of_a_name_stays_what_it_is(evaluator):
+    address = f"/evaluator?{urlencode({'grades': '2,1', 'title': INVISIBLE, 'name': INVISIBLE})}"
+    page = evaluator(address, Evaluated(grades=("2", "1"), name=(INVISIBLE, ""), title=INVISIBLE))
+    tab = page.tab
+    assert f"2 {INVISIBLE}\n1" == tab.page.locator("textarea").first.input_value()
+    tab.by("textbox", "Grade of result 2").fill("0")
+    page.now(grades=("2", "0"))
+    tab.reload()
+    page.agree()
+    tab.by("link", "Compare with a second list").click()
+    page.now(other=("2", "0"), other_name=(INVISIBLE, ""))
 
 
 # Two lists
@@ -372,6 +439,42 @@ def test_two_lists_side_by_side(evaluator):
     page.now(other=(), other_name=())
 
 
+def test_the_focus_and_the_words_of_a_screen_reader_follow_what_becomes_another_page(evaluator):
+    page = evaluator("/evaluator?grades=1,2,3", Evaluated(grades=("1", "2", "3"), name=("",) * 3))
+    tab = page.tab
+    tab.by("link", "Compare with a second list").press("Enter")
+    page.now(other=("1", "2", "3"), other_name=("",) * 3)
+    assert "List A" == tab.focused()
+    assert tab.said().startswith("List B is as good as list A on nDCG@5")
+
+    tab.by("link", "Remove list B").press("Enter")
+    page.now(other=(), other_name=())
+    assert "Results" == tab.focused()
+
+    tab.page.get_by_role("link", name="Move it").first.press("Enter")
+    page.now(grades=("3", "1", "2"))
+    value = tab.figures("measures")["nDCG@5"]
+    assert tab.said().startswith(f"nDCG {value}, +")
+    assert tab.focused().startswith("Move it")
+
+    tab.page.keyboard.press("u")
+    page.now(grades=("1", "2", "3"))
+    assert tab.said().startswith("nDCG ")
+    tab.by("link", "Five graded results").press("Enter")
+    tab.soon("Five graded results", tab.focused)
+    tab.soon(True, lambda: "nDCG" in tab.said())
+
+
+def test_a_second_list_is_pasted(evaluator):
+    page = evaluator("/evaluator?other=1", Evaluated(other=("1",), other_name=("",)))
+    tab = page.tab
+    tab.section("other").get_by_text("Type or paste a list").click()
+    tab.section("other").get_by_role("textbox", name="One result per line").fill("2 First\n0 Second")
+    tab.by("button", "Use this list as list B").click()
+
+    page.now(other=("2", "0"), other_name=("First", "Second"))
+
+
 def sides_agree(page: Evaluator) -> None:
     """The values of the second list, and the differences, are those of the library."""
     now = page.state
@@ -393,6 +496,7 @@ def test_the_last_result_of_list_b_takes_the_list_with_it(evaluator):
     page.tab.by("button", "Remove list B result 1").click()
     page.now(other=(), other_name=())
 
+    assert "Results" == page.tab.focused()
     assert 0 == page.tab.by("heading", "List B").count()
     assert page.tab.by("link", "Compare with a second list").is_visible()
 

@@ -291,7 +291,7 @@ def test_counts_stop_at_each_other(learn):
     ("name", "text", "words"),
     [
         ("List 1: R is relevant, N is not", "RNR,NNN", "Only one value fits here."),
-        ("List 1: R is relevant, N is not", "RNX", "write R for a relevant result and N for another"),
+        ("List 1: R is relevant, N is not", "RNX", "Write R for a relevant result and N for another"),
         ("Grade of result 2", "1,5", "Only one value fits here. A decimal takes a point, such as 1.5."),
         ("Grade of result 2", "1 5 6", "Only one value fits here."),
         ("Grade of result 4", "x", "'x' is not a grade: use a number from -60 to 60, or u for an unjudged result."),
@@ -325,7 +325,7 @@ def test_one_query_too_many_is_refused_at_its_row(learn):
     tab = page.tab
     tab.may_be_refused = True
     tab.by("button", "Add a query").click()
-    tab.soon("use at most 20 queries; there are 21.", tab.refusal)
+    tab.soon("Use at most 20 queries; there are 21.", tab.refusal)
 
     tab.by("button", "Remove query 21").click()
     page.now()
@@ -337,7 +337,7 @@ def test_what_is_no_count_is_refused_in_place(learn, text):
     tab = page.tab
     tab.may_be_refused = True
     tab.by("spinbutton", "Retrieved").fill(text)
-    words = f"'{text}' is not a whole number from 0 to 1,000." if text else "use a whole number from 0 to 1,000."
+    words = f"'{text}' is not a whole number from 0 to 1,000." if text else "Use a whole number from 0 to 1,000."
     tab.soon(words, tab.refusal)
     tab.by("spinbutton", "Retrieved").fill("12")
     page.now(retrieved=12)

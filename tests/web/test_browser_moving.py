@@ -165,6 +165,59 @@ def test_escape_puts_a_result_back(cards):
     assert 0 == cards.section.locator(".moving").count()
 
 
+def test_what_was_put_back_is_no_step_of_the_history(cards):
+    press, tab = cards.tab.page.keyboard.press, cards.tab
+    tab.by("button", "Grade of result 2: more").first.click()
+    changed = ("3", "3", "0", "1", "2")
+    cards.agree(*changed)
+    cards.handle(1).focus()
+    press(" ")
+    press("ArrowDown")
+    press("ArrowDown")
+    cards.agree("3", "0", "3", "1", "2")
+    tab.page.wait_for_timeout(1100)  # longer than changes that belong together may be apart
+    press("Escape")
+    cards.agree(*changed)
+    press("u")
+    cards.agree(*START)
+
+
+def test_escape_puts_back_what_a_pointer_drags(cards):
+    tab, mouse = cards.tab, cards.tab.page.mouse
+    cards.handle(1).scroll_into_view_if_needed()
+    mouse.move(*cards.middle(1))
+    mouse.down()
+    mouse.move(*cards.beyond(3, later=True), steps=8)
+    cards.agree("2", "0", "3", "1", "2")
+    tab.page.keyboard.press("Escape")
+    cards.agree(*START)
+    assert "Put back at 1" == tab.said()
+    mouse.move(*cards.beyond(2, later=True), steps=3)
+    mouse.up()
+
+    cards.agree(*START)
+    assert ("Put back at 1", 0) == (tab.said(), cards.section.locator(".moving").count())
+
+
+def test_what_moves_is_called_by_its_name(tab):
+    page = tab("/evaluator?name=Loaf&name=&name=Crumb")
+    press = page.page.keyboard.press
+    assert [
+        "Result 1, Loaf, grade 3",
+        "Result 2, grade 2",
+        "Result 3, Crumb, grade 0",
+    ] == page.page.locator("[data-handle]").evaluate_all(
+        "(all) => all.slice(0, 3).map((each) => each.getAttribute('aria-label'))"
+    )
+    page.by("button", "Result 1, Loaf, grade 3").press(" ")
+    assert "Lifted result 1 of 5, Loaf. Arrow keys move it." == page.said()
+    press("ArrowDown")
+    press(" ")
+    page.soon("Result 2, Loaf, grade 3", page.focused)
+    page.by("textbox", "Name of result 2").fill("Roll")
+    assert page.by("button", "Result 2, Roll, grade 3").is_visible()
+
+
 def test_a_lifted_result_is_dropped_when_the_focus_leaves(cards):
     press, tab = cards.tab.page.keyboard.press, cards.tab
     cards.handle(1).focus()

@@ -1,6 +1,6 @@
 """An HTML page as one file that works offline and runs only our own script.
 
-Every text goes through `show_id` and is then escaped; data is a block of JSON that cannot break out of its element. A
+Every text goes through `show_id` and is then escaped (what stands in a form is only escaped, since it comes back); data is a block of JSON that cannot break out of its element. A
 content security policy allows only the script and style sheet with the given hashes: even if a text became markup, the
 browser would not run it. No style attributes are needed: charts use presentation attributes, and the script sets
 properties.
@@ -69,6 +69,7 @@ def environment() -> Environment:
     environment.filters["as_json"] = lambda data: Markup(script_json(data))
     environment.filters["rows_of"] = rows_of
     environment.filters["number_class"] = number_class
+    environment.filters["exact"] = escape  # what a form sends back: every character as it is
     environment.filters["whole"] = lambda text: escape(for_terminal(text))  # lines to be copied or edited: never cut
     return environment
 

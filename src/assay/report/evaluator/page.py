@@ -94,15 +94,22 @@ class Advice(Struct, frozen=True):
     address: str
 
 
+class Listed(Struct, frozen=True):
+    """A list as text."""
+
+    as_text: str  # to be edited
+    rest: str  # grades of the results that have no card
+    rest_names: tuple[str, ...]
+
+
 class Settings(Struct, frozen=True):
     """What the inputs show."""
 
     rel: str
     missed: str
     relevant: str  # empty: those of the lists
-    as_text: str  # the list, to be edited as text
-    rest: str  # grades of the results that have no card
-    rest_names: tuple[str, ...]
+    listed: Listed
+    other_listed: Listed  # the second list
     compared: str  # address with a second list
     alone: str  # address without it
 
@@ -199,12 +206,15 @@ def _settings(state: EvaluatorState) -> Settings:
         rel=shortest(state.rel),
         missed=Grades().write(state.missed)[0],
         relevant="" if state.relevant is None else str(state.relevant),
-        as_text=as_text(state.grades, state.name),
-        rest=Grades().write(state.grades[MOST_CARDS:])[0],
-        rest_names=state.name[MOST_CARDS:],
+        listed=_listed(state.grades, state.name),
+        other_listed=_listed(state.other, state.other_name),
         compared=replace(state, other=state.grades, other_name=state.name).address,
         alone=replace(state, other=(), other_name=()).address,
     )
+
+
+def _listed(grades: Sequence[float | None], names: tuple[str, ...]) -> Listed:
+    return Listed(as_text(grades, names), Grades().write(tuple(grades[MOST_CARDS:]))[0], names[MOST_CARDS:])
 
 
 def headline_measures(state: EvaluatorState) -> dict[str, Measure]:

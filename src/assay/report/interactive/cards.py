@@ -42,4 +42,5 @@ def as_text(grades: Sequence[float | None], names: Sequence[str] = ()) -> str:
     if not any(names):
         return ", ".join(written)
     filled = [*names, *[""] * len(grades)]
-    return "\n".join(f"{grade} {name}".rstrip() for grade, name in zip(written, filled, strict=False))
+    lines = zip(written, (" ".join(name.splitlines()) for name in filled), strict=False)
+    return "\n".join(f"{grade} {name}".rstrip() for grade, name in lines)

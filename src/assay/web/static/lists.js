@@ -1,7 +1,8 @@
 // Lists whose rows can be added, removed, moved by pointer or keys, and typed as text.
 
 import { singleKeysAreOn } from "./keys.js";
-import { change, nextStep, onChange, update } from "./live.js";
+import { addressWith, change, go, nextStep, onChange, update } from "./live.js";
+import { refuse, settle } from "./refusing.js";
 import { say } from "./saying.js";
 
 const FAR = 5; // pixels that a pointer moves before it drags
@@ -10,7 +11,7 @@ const rows = (list) => [...list.querySelectorAll(":scope > [data-row]")];
 const listOf = (element) => element.closest("[data-list]");
 
 let lifted = null; // the card that keys move: { card, handle, from }
-let dragged = null; // the card that a pointer moves: { card, handle, x, y, moving }
+let dragged = null; // the card that a pointer moves: { card, handle, from, x, y, moving }
 
 export function watchLists() {
   document.addEventListener("click", clicked);
@@ -37,11 +38,17 @@ function number() {
     rows(list).forEach((row, place) => {
       for (const element of row.querySelectorAll("[data-numbered]")) {
         let label = element.dataset.numbered.replace("#", place + 1);
-        if (element.matches("[data-handle]")) label += `, ${list.dataset.what.toLowerCase()} ${row.dataset.grade}`;
+        if (element.matches("[data-handle]")) label += `${called(row)}, ${list.dataset.what.toLowerCase()} ${row.dataset.grade}`;
         element.setAttribute("aria-label", label);
       }
     });
   }
+}
+
+/** The name of a result, if it has one, as a part of what is said. */
+function called(row) {
+  const name = row.querySelector(".title")?.value.trim();
+  return name ? `, ${name}` : "";
 }
 
 function clicked(event) {
@@ -89,30 +96,27 @@ function turn(button) {
 const GRADE = /^([-+]?[\d.]+|[u?-])$/;
 const UNJUDGED = ["u", "?", "-"];
 
-/** The text becomes the list: a line is a grade and a name; a single line of nothing but grades is a list of them. */
+/** The text becomes the list: a line is a grade and a name; lines of nothing but grades are a list of them. */
 function takeText(area) {
-  const [grades, names] = area.dataset.text.split(" ");
   const lines = area.value.split("\n").map((line) => line.trim()).filter(Boolean);
-  const words = lines.length === 1 ? lines[0].split(/[\s,;]+/).filter(Boolean) : [];
-  const alone = words.length > 0 && words.every((word) => GRADE.test(word));
-  const parts = alone ? words.map((grade) => [grade, ""]) : lines.map((line) => line.match(/^([^\s,;]*)[\s,;]*(.*)$/).slice(1));
-  const list = document.querySelector(`[data-list="${grades}"]`);
-  const template = document.querySelector(`template[data-for="${grades}"]`).content;
-  for (const input of area.form.querySelectorAll(`input[type=hidden][name="${grades}"], input[type=hidden][name="${names}"]`)) {
-    input.remove();
+  const wide = lines.findIndex((line) => line.split("\t").length > 2);
+  if (wide >= 0) {
+    refuse(area.parentElement, `Line ${wide + 1} has more than two columns. Leave a grade and a name in each line.`, area);
+    return;
   }
-  list.replaceChildren(
-    ...parts.map(([grade, name]) => {
-      const row = document.importNode(template.querySelector("[data-row]"), true);
-      const input = row.querySelector(`[name="${grades}"]`);
-      input.value = UNJUDGED.includes(grade) ? "" : grade;
-      row.dataset.grade = input.value || input.dataset.empty;
-      row.querySelector(`[name="${names}"]`).value = name;
-      return row;
-    }),
-  );
-  number();
-  update(list);
+  settle(area.parentElement);
+  const words = lines.map((line) => line.split(/[\s,;]+/).filter(Boolean));
+  const alone = words.every((line) => line.every((word) => GRADE.test(word)));
+  const parts = alone ? words.flat().map((grade) => [grade, ""]) : lines.map((line) => line.match(/^([^\s,;]*)[\s,;]*(.*)$/).slice(1));
+  const [grades, names] = area.dataset.text.split(" ");
+  const listed = parts.map(([grade]) => (UNJUDGED.includes(grade) ? "u" : grade)).join(",");
+  go(addressWith([[grades, listed], ...namesOf(parts, names)]), area);
+}
+
+/** The names as fields; none if no result has one. */
+function namesOf(parts, field) {
+  const named = parts.findLastIndex(([, name]) => name) + 1;
+  return named ? parts.slice(0, named).map(([, name]) => [field, name]) : [[field, ""]];
 }
 
 // Moving with a pointer. The card under the pointer stays in the document and its neighbours move past it: what is taken out
@@ -122,7 +126,8 @@ function grab(event) {
   const handle = event.target.closest("[data-handle]");
   if (!handle || event.button) return;
   if (lifted) drop();
-  dragged = { card: handle.closest("[data-row]"), handle, x: event.clientX, y: event.clientY, moving: false };
+  const card = handle.closest("[data-row]");
+  dragged = { card, handle, from: rows(listOf(card)).indexOf(card), x: event.clientX, y: event.clientY, moving: false };
 }
 
 function drag(event) {
@@ -146,7 +151,7 @@ function drag(event) {
   const past = across ? (event.clientX - box.left) / box.width : (event.clientY - box.top) / box.height;
   if (over > place ? past > 0.5 : past < 0.5) {
     move(card, place, over);
-    update(list);
+    update(list, dragged);
   }
 }
 
@@ -161,6 +166,19 @@ function release() {
   if (!moving) return;
   card.classList.remove("moving");
   say(`Dropped at ${rows(listOf(card)).indexOf(card) + 1}`);
+}
+
+/** The card that is moved goes back to where it was, and the step with it. */
+function putBack(gesture) {
+  const { card, from } = gesture;
+  const list = listOf(card);
+  const place = rows(list).indexOf(card);
+  card.classList.remove("moving");
+  if (place !== from) {
+    move(card, place, from);
+    update(list, gesture);
+  }
+  say(`Put back at ${from + 1}`);
 }
 
 /** Moves a card within its list by moving those between past it. */
@@ -185,28 +203,29 @@ function lift(handle) {
   nextStep();
   handle.setAttribute("aria-pressed", "true");
   card.classList.add("moving");
-  say(`Lifted ${list.dataset.noun} ${lifted.from + 1} of ${rows(list).length}. Arrow keys move it.`);
+  say(`Lifted ${list.dataset.noun} ${lifted.from + 1} of ${rows(list).length}${called(card)}. Arrow keys move it.`);
 }
 
 function drop(back = false) {
-  const { card, handle, from } = lifted;
-  const list = listOf(card);
+  const gesture = lifted;
+  const { card, handle } = gesture;
   lifted = null;
   handle.setAttribute("aria-pressed", "false");
   card.classList.remove("moving");
-  if (back) {
-    const place = rows(list).indexOf(card);
-    if (place !== from) {
-      move(card, place, from);
-      update(list);
-    }
-    say(`Put back at ${from + 1}`);
-  } else say(`Dropped at ${rows(list).indexOf(card) + 1}`);
+  if (back) putBack(gesture);
+  else say(`Dropped at ${rows(listOf(card)).indexOf(card) + 1}`);
 }
 
 const STEPS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
 
 function pressed(event) {
+  if (dragged?.moving && event.key === "Escape") {
+    event.preventDefault();
+    const gesture = dragged;
+    dragged = null;
+    putBack(gesture);
+    return;
+  }
   const handle = event.target.closest?.("[data-handle]");
   if (!handle || event.ctrlKey || event.metaKey || event.altKey) return;
   if (lifted && event.key in STEPS) {
@@ -232,7 +251,7 @@ function shift(step) {
   const to = Math.min(Math.max(place + step, 0), rows(list).length - 1);
   if (to === place) return;
   move(card, place, to);
-  update(list);
+  update(list, lifted);
   say(`${to + 1} of ${rows(list).length}`);
 }
 

@@ -103,12 +103,14 @@ export async function go(address, source) {
   if (!answer) return;
   if (!answer.page) {
     refused.set(partOf(source), null);
-    refuse(partOf(source), answer.all, source.matches("textarea") ? source : null);
+    if (source.matches("textarea")) refuse(partOf(source), answer.ofResult ?? answer.all, source);
+    else refuse(partOf(source), answer.all);
     return;
   }
-  push(address, shown);
+  const there = answer.page.querySelector("main").dataset.address; // as the server writes it
+  if (there !== shown) push(there, shown);
   nextStep();
-  take(answer.page, address, true);
+  take(answer.page, there, true);
 }
 
 function replace(address) {
@@ -148,7 +150,7 @@ async function show(address) {
 }
 
 /**
- * The page at an address, or why there is none: `words` for the input at fault, `all` with the field's name for elsewhere.
+ * The page at an address, or why there is none: `words` for the input at fault, `all` with the name of the field for elsewhere.
  * Null if something newer was asked since.
  */
 async function ask(address, before) {
@@ -169,8 +171,13 @@ async function ask(address, before) {
 }
 
 function trouble(all, field = null) {
-  const input = field && inputOf(...field.split(" "));
-  return { all, words: input ? all.slice(all.indexOf(": ") + 2) : all, input };
+  if (!field) return { all, words: all, input: null };
+  const [name, place] = field.split(" ");
+  const input = inputOf(name, place);
+  const start = all.indexOf(": ") + 2; // of what is wrong, after the name of the field
+  const first = name.startsWith("p.") ? all[start] : all[start].toUpperCase(); // words on a parameter begin with its name
+  const words = first + all.slice(start + 1);
+  return { all, words: input ? words : all, input, ofResult: place && `Result ${place}: ${all.slice(start)}` };
 }
 
 /** The input of a field, or of one of its values; null if it is not to be seen. */
@@ -350,15 +357,14 @@ function addressOf(held) {
   return addressFrom([...now, ...then]);
 }
 
-/** The address of the page with these fields. */
 function addressFrom(fields) {
   return `${form().getAttribute("action")}?${new URLSearchParams(fields)}`;
 }
 
-/** The address of the page with some fields instead of those in the form. */
+/** The address of the values on the page with some other fields. */
 export function addressWith(fields) {
   const names = new Set(fields.map(([name]) => name));
-  return addressFrom([...fieldsOf(form()).filter(([name]) => !names.has(name)), ...fields]);
+  return addressFrom([...[...new URL(shown, location).searchParams].filter(([name]) => !names.has(name)), ...fields]);
 }
 
 /** A button beside a number makes it larger or smaller. */
