@@ -125,7 +125,7 @@ def test_what_a_parameter_can_be_is_offered(name):
             assert value == now[parameter.name].text
         if not parameter.open:
             assert len(parameter.choices) > 1
-            with pytest.raises(ParameterError, match=f"{parameter.name} cannot be 'other'"):
+            with pytest.raises(FieldError, match=f"{parameter.name} cannot be 'other'"):
                 opened(name, **{f"p_{parameter.name}": "other"})
 
 
