@@ -65,7 +65,7 @@ def test_joined_columns(files):
     ("command", "expected"),
     [
         (["conventions", "judged.csv", "export.csv", "-m", "RR"], "0.5000"),
-        (["diagnose", "judged.csv", "export.csv", "-m", "RR", "--only", "labels"], "red shoes"),
+        (["diagnose", "judged.csv", "export.csv", "-m", "RR", "--only", "labels", "-v"], "red shoes"),
         (["compare", "judged.csv", "export.csv", "b=export.csv", "-m", "RR", "--format", "json"], '"export"'),
         (["runs", "info", "export.csv"], "red shoes"),
         (["runs", "validate", "export.csv", "--qrels", "judged.csv"], "red shoes"),
