@@ -17,6 +17,7 @@ _VIEWS = {
     "Evaluation": "assay.report.evaluation.view:ONE_RUN",
     "Evaluations": "assay.report.evaluation.view:SEVERAL_RUNS",
     "Comparison": "assay.report.comparison.view:VIEW",
+    "Leaderboard": "assay.report.leaderboard.view:VIEW",
     "Diagnosis": "assay.report.diagnosis.view:VIEW",
     "Validation": "assay.report.validation.view:VIEW",
     "BenchmarkReport": "assay.report.benchmark.view:VIEW",
@@ -44,6 +45,8 @@ class Shown:
         - Comparison: a row per pair and measure, with the fields of a pair, such as `difference`, `p_corrected` and
           `verdict`, and the ends of the interval, `low` and `high`. With segments, `segmentation` and `segment` come first;
           they are missing in the rows for all queries together.
+        - Leaderboard: a row per system, with `rank`, `system`, `tier`, the ends of the intervals, and a column for each
+          measure.
         - Diagnosis: a row per finding, with `code`, `area`, `severity`, `title`, `measured`, `sure` and `advice`.
         - Validation: a row per finding, with `code`, `severity`, `title`, `message`, `fix`, `file`, `line`, `query` and
           `count`.

@@ -48,6 +48,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Shown]:
         "evaluation": evaluate(QRELS, RUNS[0], MEASURES),
         "evaluations": evaluate_runs(QRELS, RUNS, MEASURES),
         "comparison": assay.compare(QRELS, RUNS, MEASURES),
+        "leaderboard": assay.leaderboard(QRELS, RUNS, MEASURES),
         "diagnosis": diagnose(QRELS, RUNS, MEASURES),
         "validation": validation,
         "benchmark": report(),
@@ -64,7 +65,7 @@ PLAIN = Sheet(
 )
 TABLES, PAGES = (".csv", ".html", ".json", ".md", ".tex"), (".csv", ".html", ".json", ".md")
 SUFFIXES = {
-    **dict.fromkeys(("evaluation", "evaluations", "comparison"), TABLES),
+    **dict.fromkeys(("evaluation", "evaluations", "comparison", "leaderboard"), TABLES),
     **dict.fromkeys(("diagnosis", "validation", "benchmark"), PAGES),
 }
 EVERY = list(SUFFIXES)

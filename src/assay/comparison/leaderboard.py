@@ -29,6 +29,7 @@ from assay.measures import Measure
 from assay.measures.arithmetic import within
 from assay.native.sums import exact_sum
 from assay.rules import Rules
+from assay.showing import Charted
 from assay.tables import Booleans, Floats
 from assay.words import number_of, plural
 
@@ -84,7 +85,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     by_collection: dict[str, dict[str, float]]  # means within each collection; empty for a single one without a name
 
 
-class Leaderboard(Struct, frozen=True, eq=False):
+class Leaderboard(Charted, Struct, frozen=True, eq=False):
     """Systems from the best to the worst by the first measure."""
 
     measures: tuple[str, ...]

@@ -11,11 +11,13 @@ from msgspec import Struct
 from assay.cli import note, write
 from assay.cli.bars import progress_bars
 from assay.cli.options import (
+    detail_options,
     like_option,
     measure_options,
     output_options,
     refuse_options_of_runs,
     refuse_page_on_terminal,
+    rendered,
     rule_options,
     spreadsheet_option,
     threads_option,
@@ -39,11 +41,22 @@ from assay.files import refuse_overwrite
 from assay.formats.readings import Readings
 from assay.formats.spreadsheets import DELIMITED, notes_on_formulas, refuse_other_format
 from assay.formats.unread import open_run
+from assay.report.drawing.terminal import Detail
 from assay.report.leaderboard import RENDERERS
 from assay.report.leaderboard.documents import for_spreadsheet
 
 SECTION = "Measure"
-OF_TABLES = ("top", "draws", "seed", "alpha", "output_format", "output", "spreadsheet")  # options that --scores takes
+OF_TABLES = (
+    "top",
+    "draws",
+    "seed",
+    "alpha",
+    "output_format",
+    "output",
+    "spreadsheet",
+    "quiet",
+    "verbose",
+)  # options that --scores takes
 
 
 class _Evaluating(Struct, frozen=True):
@@ -101,6 +114,7 @@ class _Evaluating(Struct, frozen=True):
 )
 @output_options(RENDERERS, "Output format; html is a page with charts and a table to sort and search.")
 @spreadsheet_option
+@detail_options(quiet=True)
 @like_option
 @rule_options
 @input_options
@@ -115,6 +129,7 @@ def command(
     output: str | None,
     top: int | None,
     spreadsheet: bool,
+    detail: Detail,
     incomplete: Incomplete,
     draws: int,
     seed: int,
@@ -140,7 +155,11 @@ def command(
         files = collections or (CollectionFiles("", qrels or "", runs),)
         refuse_overwrite(output, [path for each in collections for path in each.paths()])
         board = _of_runs(files, _Evaluating(**given), method, incomplete)
-    _write(board, output_format, output, top, spreadsheet=spreadsheet)
+    shown = for_spreadsheet(board) if spreadsheet else board
+    write(rendered(RENDERERS, output_format, shown, detail, top=top), output)
+    if output_format in DELIMITED and not spreadsheet:
+        for text in notes_on_formulas(each.system for each in board.standings):
+            note(text)
 
 
 def _of_runs(
@@ -180,10 +199,3 @@ def _evaluations(files: CollectionFiles, how: _Evaluating) -> Iterator[Evaluatio
     )
     for run in named_runs(files.runs, lambda path, name: open_run(path, how.readings.run, name=name)):
         yield evaluator.evaluate(run)
-
-
-def _write(board: Leaderboard, output_format: str, output: str | None, top: int | None, *, spreadsheet: bool) -> None:
-    write(RENDERERS[output_format](for_spreadsheet(board) if spreadsheet else board, top), output)
-    if output_format in DELIMITED and not spreadsheet:
-        for text in notes_on_formulas(each.system for each in board.standings):
-            note(text)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from assay.comparison.leaderboard import Leaderboard, Standing
 from assay.formats.spreadsheets import as_text
 from assay.report.drawing import latex, markdown
+from assay.report.drawing.delimited import Value
 from assay.report.drawing.json import json_text
 from assay.report.leaderboard import words
 from assay.report.leaderboard.words import NAME
@@ -42,27 +43,32 @@ def for_spreadsheet(board: Leaderboard) -> Leaderboard:
 def _delimited(board: Leaderboard, delimiter: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    collections = [f"{name}: {label}" for name in words.named_collections(board) for label in board.measures]
-    ends = ("mean low", "mean high", "rank low", "rank high")
-    writer.writerow(["rank", NAME, "tier", *ends, *board.measures, *collections])
+    writer.writerow(head_of(board))
     for each in board.standings:
-        writer.writerow([each.rank, each.system, each.tier, *map(_number, _numbers(board, each))])
+        rank, system, tier, *values = row_of(board, each)
+        writer.writerow([rank, system, tier, *map(_number, values)])
     return out.getvalue()
 
 
-def _numbers(board: Leaderboard, standing: Standing) -> list[float | None]:
+def head_of(board: Leaderboard) -> list[str]:
+    """The names of the columns of `row_of`."""
+    collections = [f"{name}: {label}" for name in words.named_collections(board) for label in board.measures]
+    return ["rank", NAME, "tier", "mean low", "mean high", "rank low", "rank high", *board.measures, *collections]
+
+
+def row_of(board: Leaderboard, standing: Standing) -> list[Value]:
+    """All figures of a system, in full precision."""
     low, high = standing.interval or (None, None)
     return [
-        low,
-        high,
-        *standing.rank_interval,
+        *(standing.rank, standing.system, standing.tier),
+        *(low, high, *standing.rank_interval),
         *(standing.means[label] for label in board.measures),
         *(standing.by_collection[name][label] for name in words.named_collections(board) for label in board.measures),
     ]
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None or math.isnan(value) else repr(value)
+def _number(value: Value) -> str:
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else repr(value)
 
 
 def render_markdown(board: Leaderboard, top: int | None = None) -> str:

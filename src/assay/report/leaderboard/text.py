@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from assay.comparison.leaderboard import Leaderboard
-from assay.report.drawing.terminal import Drawn, printed, terminal_width
+from assay.report.drawing.terminal import Detail, Drawn, drawn_anomalies, printed, terminal_width, wrapped
 from assay.report.leaderboard import words
 from assay.report.leaderboard.words import Column
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+BEST = "bold green"  # of a column, as in `assay evaluate`
 TOP = 20  # systems, unless told otherwise
 _NAME = 16  # characters of a system's name before it wraps
 _BETWEEN = 3  # spaces between columns
 _FIXED = 6  # columns that are always shown
 
 
-def render_text(board: Leaderboard, top: int | None = None) -> str:
-    """The table, then what its columns mean and what is unusual."""
+def render_text(board: Leaderboard, top: int | None = None, detail: Detail = Detail()) -> str:
+    """The table, then what its columns mean and what is unusual; in full if `detail` is verbose."""
     width = terminal_width()
     shown = TOP if top is None else top
     columns, left_out = _fitting(words.columns_of(board, shown), width)
-    lines = [words.brief_of(board), *(f"! {note}" for note in words.notes_of(board))]
-    if hidden := words.left_to_show(board, shown):
-        lines.insert(0, f"{hidden}; --top {len(board.standings)} shows all.")
+    parts = [printed(_table(columns), width)]
+    if not detail.quiet:
+        parts += _remarks(board, shown, left_out, detail, width)
+    return Drawn("".join(parts))
+
+
+def _remarks(board: Leaderboard, top: int, left_out: Sequence[str], detail: Detail, width: int) -> Iterator[str]:
+    if hidden := words.left_to_show(board, top):
+        yield wrapped(f"{hidden}; --top {len(board.standings)} shows all.", width)
     if left_out:
-        lines.append(f"Left out: {', '.join(left_out)}. Widen the terminal, or use --format json.")
-    return Drawn(printed(_table(columns), width) + "".join(_paragraph(line, width) for line in lines))
-
-
-def _paragraph(text: str, width: int) -> str:
-    return "\n".join(textwrap.wrap(text, width)) + "\n"
+        yield wrapped(f"Left out: {', '.join(left_out)}. Widen the terminal, or use --format json.", width)
+    if detail.verbose:
+        yield wrapped(words.method_of(board), width)
+    else:
+        yield wrapped(f"{words.brief_of(board).removesuffix('.')}{detail.more()}.", width)
+    yield drawn_anomalies(list(words.notes_of(board)), width)
+    if detail.verbose:
+        yield from (wrapped(text, width) for text in (words.sizes_of(board), words.conventions_of(board)) if text)
 
 
 def _fitting(columns: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:
@@ -62,6 +70,10 @@ def _table(columns: Sequence[Column]) -> Table:
         table.add_column(
             Text(column.name), justify="left" if is_name else "right", overflow="fold", no_wrap=not is_name
         )
-    for row in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*map(Text, row))
+    cells = [
+        [Text(cell, style=BEST if place in column.best else "") for place, cell in enumerate(column.cells)]
+        for column in columns
+    ]
+    for row in zip(*cells, strict=True):
+        table.add_row(*row)
     return table

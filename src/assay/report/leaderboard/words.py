@@ -21,6 +21,7 @@ class Column(Struct, frozen=True):
 
     name: str
     cells: tuple[str, ...]
+    best: frozenset[int] = frozenset()  # places of the highest value
 
 
 def columns_of(board: Leaderboard, top: int | None = None) -> list[Column]:
@@ -30,16 +31,23 @@ def columns_of(board: Leaderboard, top: int | None = None) -> list[Column]:
     return [
         Column("rank", tuple(str(each.rank) for each in rows)),
         Column(NAME, tuple(show_id(each.system) for each in rows)),
-        Column(show_id(main), tuple(value_of(each.mean) for each in rows)),
+        _valued(show_id(main), [each.mean for each in board.standings], top),
         Column("±95%", tuple(map(half_of, rows))),
         Column("ranks", tuple(map(ranks_of, rows))),
         Column("tier", tuple(str(each.tier) for each in rows)),
         *(
-            Column(show_id(name), tuple(value_of(each.by_collection[name][main]) for each in rows))
+            _valued(show_id(name), [each.by_collection[name][main] for each in board.standings], top)
             for name in named_collections(board)
         ),
-        *(Column(show_id(label), tuple(value_of(each.means[label]) for each in rows)) for label in others),
+        *(_valued(show_id(label), [each.means[label] for each in board.standings], top) for label in others),
     ]
+
+
+def _valued(name: str, values: Sequence[float], top: int | None) -> Column:
+    """A column of values, whose highest is marked unless all are the same."""
+    known = {value for value in values if not math.isnan(value)}
+    best = {place for place, value in enumerate(values) if len(known) > 1 and value == max(known)}
+    return Column(name, tuple(map(value_of, values[:top])), frozenset(best))
 
 
 def named_collections(board: Leaderboard) -> list[str]:
