@@ -171,13 +171,19 @@ class CleanUpWarning(UserWarning):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """'; did you mean 'nDCG'?' if a known name is similar, else an empty string."""
+    near = nearest(name, known)
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most similar, if one is."""
     import difflib  # only needed for errors: importing it takes 10 ms
 
     by_fold: dict[str, str] = {}
     for candidate in known:
         by_fold.setdefault(candidate.casefold(), candidate)
     near = difflib.get_close_matches(name.casefold(), by_fold, n=1, cutoff=0.6)
-    return f"; did you mean {by_fold[near[0]]!r}?" if near else ""
+    return by_fold[near[0]] if near else None
 
 
 def some_of(items: Sequence[str], limit: int = 3) -> str:

@@ -111,7 +111,7 @@ def test_a_misspelt_file_gets_a_suggestion(tmp_path, command):
 
     assert f"Error: {wrong}: no such file; did you mean '{meant}'?\n" == assay(*command, cwd=tmp_path).stderr
     elsewhere = assay("runs", "info", str(tmp_path / "bm26.run")).stderr
-    assert elsewhere.endswith("bm26.run: no such file; did you mean 'bm25.run'?\n")
+    assert elsewhere.endswith(f"bm26.run: no such file; did you mean '{tmp_path / 'bm25.run'}'?\n")
 
 
 @pytest.mark.parametrize("path", [path for path, command in all_commands() if isinstance(command, click.Group)])

@@ -28,7 +28,7 @@ ON_ONE_SCREEN = {
         *("--rule", "nDCG@10 >= -0.01", "--rule", "AP >= -0.01"),
     ),
     "reproduce": ("0.52", "qrels.txt", "keyword.run"),
-    "conventions": (),
+    "conventions": ("qrels.txt", "keyword.run"),
     "demo": (),
     "verify": ("report",),
     "runs validate": ("keyword.run", "--qrels", "qrels.txt"),
@@ -61,7 +61,7 @@ LONGER = {
     "measures list": (),
     "measures explain": ("nDCG", "Compat"),
     "explain": (),
-    "conventions": ("qrels.txt", "keyword.run"),
+    "conventions": ("qrels.txt", "keyword.run", "-v"),
 }
 # In addition: what -v gives, long names, and many runs
 ALSO = [

@@ -300,3 +300,9 @@ def test_errors_in_words(make, words):
         make()
 
     assert str(error.value).startswith(words)
+
+
+def test_one_query_says_nothing_about_ranks():
+    board = assay.leaderboard({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}, ["RR"])
+
+    assert [(1, (1, 2)), (2, (1, 2))] == [(each.rank, tuple(each.rank_interval)) for each in board.standings]

@@ -59,6 +59,7 @@ class Bash(BashComplete):
     for sign in @ = :; do
         if [[ "$COMP_WORDBREAKS" == *"$sign"* && "$typed" == *"$sign"* ]]; then
             value="${typed%%"${typed##*"$sign"}"}"
+            [[ "$sign" == @ ]] && value="${value%%@}"  # which readline takes for the first character of the word
             (( ${#value} > ${#kept} )) && kept="$value"
         fi
     done

@@ -249,6 +249,8 @@ def _complete(
             "comparable: add the runs, or leave such systems out with `incomplete='leave-out'`."
         )
     kept = [system for system in systems if not lacks[system]]
+    if not systems:
+        raise InputError("a leaderboard needs runs: give at least two.")
     if not kept:
         raise InputError(f"no system has a run in all of {_named(tuple(by_name))}.")
     return {name: [found[system] for system in kept] for name, found in by_name.items()}, left_out
@@ -276,6 +278,8 @@ def _ranked(
     counts = rank_counts(samples, method.draws, method.seed)
     ranks = ranks_of(overall[0][:, None])[:, 0]
     ends = rank_intervals(counts).tolist()
+    if min(map(len, samples)) == 1:  # resamples of one query are all the same, which says nothing of others
+        ends = [[1, len(ends)]] * len(ends)
     tiers = tiers_of(overall[0], significantly_different(samples, method.alpha))
     intervals = _intervals(samples, first.measures[0])
     standings = [

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from assay.errors import InputError, MissingExtraError, did_you_mean, show_id
+from assay.errors import InputError, MissingExtraError, nearest, show_id
 from assay.limits import ALWAYS_READ, beyond, in_words, limit
 
 Source: TypeAlias = str | os.PathLike[str]
@@ -316,7 +316,8 @@ def nearest_file(path: str) -> str:
             known = [entry.name for entry in itertools.islice(entries, _MOST_NAMES)]
     except (OSError, ValueError):
         return ""
-    return did_you_mean(name, known)
+    near = nearest(name, known)
+    return f"; did you mean {os.path.join(folder, near)!r}?" if near else ""
 
 
 def _text_instead(path: str) -> str:

@@ -137,8 +137,8 @@ def decide(
     The baseline is a run, or a report from `assay evaluate --report`: its folder or its EvaluationReport.json. Runs and
     judgments can be anything that `assay.evaluate` takes. Uplifts in the targets are relative to the baseline. With
     `query_weights` the rules decide on the weighted difference; targets are about plain means. `inconclusive` says
-    what an inconclusive result is taken for: it sets the exit code. If `strict`, warnings fail, and two equal files or a
-    run without most of the judged queries are errors.
+    what an inconclusive result is taken for: it sets the exit code. If `strict`, warnings fail, and the same file given
+    twice, or a run without most of the judged queries, is an error.
 
     >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
     >>> better = {query: {"a": 2.0, "b": 1.0} for query in qrels}

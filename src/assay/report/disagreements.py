@@ -10,12 +10,39 @@ from itertools import groupby
 
 from assay.disagreements import ConventionRow
 from assay.report.drawing.markdown import escape
-from assay.report.drawing.terminal import terminal_width
+from assay.report.drawing.terminal import Detail, terminal_width
 
 SCHEMA = "assay/conventions/1"
+_COLUMN = 12  # characters of a column of values
 
 
-def conventions_as_text(rows: Sequence[ConventionRow]) -> str:
+def conventions_as_text(rows: Sequence[ConventionRow], detail: Detail = Detail(verbose=True)) -> str:
+    """The values of several measures side by side; of a single one, and of all if `detail` is verbose, the reasons too."""
+    several = len({row.measure for row in rows}) > 1
+    return _values(rows, detail) if several and not detail.verbose else _reasoned(rows)
+
+
+def _values(rows: Sequence[ConventionRow], detail: Detail) -> str:
+    """A row per convention and a column per measure: as many columns as fit, in several tables if need be."""
+    by_place = {(row.convention, row.measure): row for row in rows}
+    conventions, measures = (list(dict.fromkeys(names)) for names in zip(*by_place, strict=True))
+    names = max(map(len, conventions))
+    at_once = max((terminal_width() - names) // _COLUMN, 1)
+    lines = []
+    for start in range(0, len(measures), at_once):
+        shown = measures[start : start + at_once]
+        lines += [" " * names + "".join(f"{measure:>{_COLUMN}}" for measure in shown)]
+        lines += ["─" * len(lines[-1])]
+        for convention in conventions:
+            values = (_value(by_place[convention, measure].value) for measure in shown)
+            lines.append(f"{convention:<{names}}" + "".join(f"{value:>{_COLUMN}}" for value in values))
+        lines.append("")
+    if not detail.quiet:
+        lines[-1] = f"The reasons: {detail.hint}, or -m with one measure."
+    return "\n".join(lines) + "\n"
+
+
+def _reasoned(rows: Sequence[ConventionRow]) -> str:
     """A block per measure: convention, value, difference from ours, and the reasons for it.
 
     A row with the value and reasons of an earlier one only names it. Tools without the measure share the last line.

@@ -5,14 +5,21 @@ from __future__ import annotations
 import click
 
 from assay.cli import write
-from assay.cli.options import measure_options, output_options, repeats_options, unmatched_option
+from assay.cli.options import (
+    detail_options,
+    measure_options,
+    output_options,
+    rendered,
+    repeats_options,
+    unmatched_option,
+)
 from assay.cli.reading import input_options, read_input
 from assay.disagreements import compare_conventions
 from assay.evaluation import Unmatched
 from assay.formats.readings import Readings
 from assay.measures.conventions import CONVENTIONS
 from assay.report.disagreements import CONVENTION_RENDERERS
-from assay.report.drawing.terminal import terminal_width, wrapped
+from assay.report.drawing.terminal import Detail, terminal_width, wrapped
 from assay.rules import Duplicates, Judges
 
 SECTION = "Measure"
@@ -27,6 +34,7 @@ SECTION = "Measure"
 @click.argument("run", required=False)
 @measure_options
 @output_options(CONVENTION_RENDERERS, "How to show the result.")
+@detail_options()
 @repeats_options
 @input_options
 @unmatched_option
@@ -36,6 +44,7 @@ def command(
     measures: tuple[str, ...],
     output_format: str,
     output: str | None,
+    detail: Detail,
     duplicates: Duplicates,
     judges: Judges,
     unmatched: Unmatched,
@@ -54,4 +63,4 @@ def command(
         return
     judgments, (table,) = read_input(qrels, (run,), readings)
     rows = compare_conventions(judgments, table, measures, duplicates=duplicates, judges=judges, unmatched=unmatched)
-    write(CONVENTION_RENDERERS[output_format](rows), output)
+    write(rendered(CONVENTION_RENDERERS, output_format, rows, detail), output)

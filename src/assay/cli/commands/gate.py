@@ -80,7 +80,7 @@ SECTION = "Decide"
 @click.option(
     "--strict",
     is_flag=True,
-    help="Let warnings fail. Two equal files, or a candidate without most of the judged queries, are then errors.",
+    help="Let warnings fail. The same file given twice, or a candidate without most of the judged queries, is then an error.",
 )
 @detail_options()
 @output_options(RENDERERS, "How to show the result.")

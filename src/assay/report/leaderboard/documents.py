@@ -40,6 +40,11 @@ def for_spreadsheet(board: Leaderboard) -> Leaderboard:
     return replace(board, standings=tuple(replace(each, system=as_text(each.system)) for each in board.standings))
 
 
+def _headed(name: str) -> str:
+    """Words as heads begin with a capital; names of measures are as they are."""
+    return name.capitalize() if name in (NAME, "rank", "ranks", "tier") else name
+
+
 def _delimited(board: Leaderboard, delimiter: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
@@ -85,7 +90,7 @@ def render_markdown(board: Leaderboard, top: int | None = None) -> str:
 def render_latex(board: Leaderboard, top: int | None = None) -> str:
     """A tabular for a paper, with the method in comments."""
     columns = words.columns_of(board, top)
-    heads = [latex.escape(column.name[:1].upper() + column.name[1:]).replace("±", r"$\pm$") for column in columns]
+    heads = [latex.escape(_headed(column.name)).replace("±", r"$\pm$") for column in columns]
     rows = zip(*(map(latex.escape, column.cells) for column in columns), strict=True)
     lines = [
         *(f"% {text}" for text in words.paragraphs_of(board)),
