@@ -106,14 +106,14 @@ complete -p assay
 
 @pytest.mark.skipif(sys.platform == "win32" or shutil.which("bash") is None, reason="needs bash")
 def test_bash_gets_what_stands_behind_its_word_breaks(tmp_path):
-    """bash divides words at @, so only what follows it is completed; a comma divides nothing."""
+    """bash divides words before @, so only the cutoff is completed; a comma divides nothing."""
     tool = tmp_path / "assay"
     tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assay "$@"\n')
     tool.chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", IN_BASH], env=environment, capture_output=True, text=True, check=False)
 
-    assert ["evaluate", "1 10 100 1000", "AP,RBPResidual", "--like"] == done.stdout.splitlines()[:4], done.stderr
+    assert ["evaluate", "@1 @10 @100 @1000", "AP,RBPResidual", "--like"] == done.stdout.splitlines()[:4], done.stderr
     assert "-F _assay_completion assay" in done.stdout.splitlines()[4]
 
 

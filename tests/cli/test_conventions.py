@@ -18,7 +18,7 @@ KEYWORD, HYBRID = RUNS
 
 
 def test_one_row_per_convention_with_its_reason():
-    done = assay("conventions", QRELS, KEYWORD, "-m", "nDCG@10", "-m", "MRR@10", env={"COLUMNS": "120"})
+    done = assay("conventions", QRELS, KEYWORD, "-m", "nDCG@10", "-m", "MRR@10", "-v", env={"COLUMNS": "120"})
 
     assert 0 == done.returncode, done.stderr
     few = {"sklearn": 1, "opensearch": 1}  # neither has MRR
@@ -39,6 +39,14 @@ def test_one_row_per_convention_with_its_reason():
         "msmarco                0.5625     -0.0625  documents are ranked by the rank column, not by score"
         in done.stdout
     )
+
+
+def test_several_measures_stand_side_by_side():
+    done = assay("conventions", QRELS, KEYWORD, "-m", "nDCG@10", "-m", "MRR@10")
+
+    head, _, first, *_, hint = done.stdout.splitlines()
+    assert (["nDCG@10", "MRR@10"], ["assay", "0.5214", "0.6250"]) == (head.split(), first.split())
+    assert "For the reasons, use -v, or -m with one measure." == hint
 
 
 def test_other_ways_to_show_it():

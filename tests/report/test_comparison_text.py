@@ -13,6 +13,7 @@ from assay.comparison.segments import Segmentation
 from assay.report.comparison import text
 from assay.report.comparison.documents import render_json, render_markdown
 from assay.report.comparison.page import page_of
+from assay.report.comparison.tables import queries_of
 from assay.report.comparison.text import render_text
 from assay.report.drawing.terminal import Detail
 
@@ -67,7 +68,7 @@ def test_of_many_pairs_the_first_are_shown_with_their_queries():
 
     assert left in render_text(found, Detail(verbose=True))
     assert left in render_markdown(found)
-    assert (12, left) == (len(page_of(found).moves), page_of(found).moves_left)
+    assert (12, left) == (len(page_of(found, queries_of(found)).moves), page_of(found, queries_of(found)).moves_left)
     assert "Showing 12 of 56 tests between segments; --format json has all." in render_text(found)
 
 
@@ -85,7 +86,7 @@ def test_hundreds_of_systems_fit_on_two_screens(monkeypatch):
 def test_few_are_shown_whole():
     found = comparison(3)
 
-    assert (2, "") == (len(page_of(found).moves), page_of(found).moves_left)
+    assert (2, "") == (len(page_of(found, queries_of(found)).moves), page_of(found, queries_of(found)).moves_left)
 
 
 def test_simultaneous_intervals_hold_together_in_segments_too():

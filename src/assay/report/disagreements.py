@@ -38,7 +38,7 @@ def _values(rows: Sequence[ConventionRow], detail: Detail) -> str:
             lines.append(f"{convention:<{names}}" + "".join(f"{value:>{_COLUMN}}" for value in values))
         lines.append("")
     if not detail.quiet:
-        lines[-1] = f"The reasons: {detail.hint}, or -m with one measure."
+        lines.append(f"For the reasons, use {detail.hint}, or -m with one measure.")
     return "\n".join(lines) + "\n"
 
 
