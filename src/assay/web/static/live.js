@@ -1,7 +1,7 @@
 // The page follows its inputs. All values come from the server: each change asks it for the page in its new state and takes
 // over what has changed. The address is the state, so that it can be shared, reloaded and walked back.
 
-import { partOf, refuse, settle } from "./refusing.js";
+import { NO_ANSWER, partOf, refuse, settle, wordsOf } from "./refusing.js";
 import { say } from "./saying.js";
 
 const LOWEST = -60; // the lowest grade
@@ -161,13 +161,13 @@ async function ask(address, before) {
     answer = await fetch(address, { headers: { "Assay-Before": before, Accept: "text/html" } });
     text = await answer.text();
   } catch {
-    return mine === turn ? { ...trouble("The workbench does not answer. Is assay serve still running?"), gone: true } : null;
+    return mine === turn ? { ...trouble(NO_ANSWER), gone: true } : null;
   }
   if (mine !== turn) return null;
   const page = new DOMParser().parseFromString(text, "text/html");
   for (const each of page.querySelectorAll("noscript")) each.remove(); // here it has elements, on the page it has none
   if (answer.ok) return { page };
-  return trouble(page.querySelector("[data-error]")?.textContent ?? page.body.textContent, answer.headers.get(FIELD));
+  return trouble(wordsOf(page), answer.headers.get(FIELD));
 }
 
 function trouble(all, field = null) {
