@@ -25,8 +25,10 @@ export function watchLists() {
   });
   for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, pointAt);
   document.addEventListener("input", (event) => {
-    const card = event.target.dataset.joined === undefined ? null : event.target.closest(".card");
-    if (card) card.dataset.grade = event.target.value.trim() || event.target.dataset.empty;
+    const card = event.target.closest(".card");
+    if (!card) return;
+    if (event.target.dataset.joined !== undefined) card.dataset.grade = event.target.value.trim() || event.target.dataset.empty;
+    number();
   });
   onChange(number);
   number();
