@@ -679,7 +679,10 @@ def test_a_name_that_cannot_be_saved_is_refused_in_place_and_the_list_stays(eval
     tab.by("textbox", "Grade of result 1").fill("1")
     page.now(grades=("1", "2", "0", "1", "2"))
     name = tab.by("textbox", "Save as qrels and run in the data folder")
-    for text, words in (("taken", "'taken.run' exists already."), ("my list", "a file cannot be called 'my list' here")):
+    for text, words in (
+        ("taken", "'taken.run' exists already."),
+        ("my list", "a file cannot be called 'my list' here"),
+    ):
         name.fill(text)
         tab.soon("", tab.refusal)
         name.press("Enter")

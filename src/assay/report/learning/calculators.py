@@ -250,7 +250,9 @@ def _letters_sentence(state: LearnState, lists: Sequence[GradedList]) -> str:
     for number, (letters, total) in enumerate(zip(state.lists, state.totals, strict=False), 1):
         count = letters.count(RELEVANT)
         if 0 < total < count:
-            words.append(f"List {number} itself has {count:,} relevant results, so {count:,} are counted instead of {total:,}.")
+            words.append(
+                f"List {number} itself has {count:,} relevant results, so {count:,} are counted instead of {total:,}."
+            )
     return " ".join(words)
 
 
