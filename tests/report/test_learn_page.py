@@ -38,6 +38,14 @@ def lists_of(state: LearnState) -> dict[str, list[Judged]]:
     return dict(zip(CALCULATORS, (found, first, letters, graded), strict=True))
 
 
+def test_counts_are_in_words():
+    dots = page_of(LearnState(hits=1, retrieved=2, relevant=2)).dots
+
+    assert ("1 hit", "1 false positive", "1 miss") == dots.legend
+    assert "1 hit, 1 false positive, 1 miss" == dots.words
+    assert "0 hits, 2 false positives, 2 misses" == page_of(LearnState(hits=0, retrieved=2, relevant=2)).dots.words
+
+
 # Values
 
 
@@ -61,6 +69,12 @@ def test_every_value_is_that_of_the_library(state):
     [
         ((), (), "Add a list."),
         (("NN",), (0,), "1 list with 0 relevant documents."),
+        (("RN",), (), "1 list with 1 relevant document, all found."),
+        (
+            ("RN",),
+            (0,),
+            "1 list with 1 relevant document, all found. List 1 itself has 1 relevant result, so 1 is counted instead of 0.",
+        ),
         (("RN", "NR"), (1, 1), "2 lists with 2 relevant documents, all found."),
         (("RN",), (2,), "1 list with 2 relevant documents; 1 of them was not found and adds 0."),
         (
@@ -136,7 +150,7 @@ def test_dots_stand_for_hits_false_positives_and_misses(state):
     }
 
     assert counts == dict(dots.groups)
-    assert f"{state.hits} hits, {counts['false']} false positives, {counts['miss']} misses" == dots.words
+    assert list(counts.values()) == [int(words.split()[0]) for words in dots.legend]
 
 
 def test_many_documents_share_dots():

@@ -191,6 +191,19 @@ def test_the_number_of_relevant_documents_that_an_empty_input_shows_follows(eval
     page.now(relevant="4")
 
 
+@pytest.mark.parametrize("keys", [False, True])
+def test_one_step_down_and_up_leads_back_to_the_lowest_relevant_grade(evaluator, keys):
+    page = evaluator()
+    tab = page.tab
+    steps = [("ArrowDown", "Less", "0.001"), ("ArrowUp", "More", "1"), ("ArrowUp", "More", "2")]
+    for key, button, rel in steps:
+        if keys:
+            tab.by("spinbutton", "Relevant from grade").press(key)
+        else:
+            tab.by("button", f"{button}: Relevant from grade").click()
+        page.now(rel=rel)
+
+
 def test_two_grades_in_one_card_are_refused_there(evaluator):
     page = evaluator()
     tab = page.tab

@@ -249,9 +249,9 @@ def _letters_sentence(state: LearnState, lists: Sequence[GradedList]) -> str:
     ]
     for number, (letters, total) in enumerate(zip(state.lists, state.totals, strict=False), 1):
         count = letters.count(RELEVANT)
-        if 0 < total < count:
+        if total < count:
             words.append(
-                f"List {number} itself has {count:,} relevant results, so {count:,} are counted instead of {total:,}."
+                f"List {number} itself has {number_of(count, 'relevant result')}, so {count:,} {plural('{is|are}', count)} counted instead of {total:,}."
             )
     return " ".join(words)
 

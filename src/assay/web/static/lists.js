@@ -69,7 +69,9 @@ function add(name) {
   const row = document.importNode(template.querySelector("[data-row]"), true);
   list.append(row);
   number();
-  row.querySelector("input").focus();
+  const input = row.querySelector("input");
+  input.focus();
+  input.select(); // what is typed next replaces what the row begins with
   update(list);
   say(`Added ${list.dataset.noun} ${rows(list).length}`);
 }

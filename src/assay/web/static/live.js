@@ -44,6 +44,7 @@ export function watchState() {
     go(link.getAttribute("href"), link);
   });
   document.addEventListener("click", step);
+  document.addEventListener("keydown", stepByKey);
   addEventListener("popstate", () => {
     const there = location.pathname + location.search;
     if (there !== here) show(there); // else a link led to a part of the page
@@ -375,12 +376,22 @@ function step(event) {
   change(input, Number(button.dataset.step));
 }
 
+/** Arrow keys in an input do what the buttons beside it do. */
+function stepByKey(event) {
+  if (!["ArrowUp", "ArrowDown"].includes(event.key) || !event.target.matches("input")) return;
+  const [less, more] = event.target.parentElement.querySelectorAll("[data-step]");
+  if (!more) return;
+  event.preventDefault();
+  change(event.target, Number((event.key === "ArrowUp" ? more : less).dataset.step));
+}
+
 /** Adds to the number of an input; from nothing, counting begins at what the input shows instead of it. */
 export function change(input, step) {
   const from = Number.parseFloat(input.value || input.placeholder);
   const low = input.min !== "" ? Number(input.min) : input.inputMode === "numeric" ? 0 : LOWEST;
   const high = input.max === "" || input.max === undefined ? Infinity : Number(input.max);
-  const to = Number.isNaN(from) ? Math.max(low, 0) : Math.round((from + step) * 1000) / 1000;
+  const start = from === low ? Math.floor(low) : from; // from 0.001, up is 1
+  const to = Number.isNaN(from) ? Math.max(low, 0) : Math.round((start + step) * 1000) / 1000;
   input.value = Math.min(Math.max(to, low), high);
   input.dispatchEvent(new Event("input", { bubbles: true }));
 }
