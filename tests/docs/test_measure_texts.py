@@ -13,9 +13,11 @@ PAGES = [page(definition) for definition in definitions() if definition.kernel._
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_it_has_a_formula_and_an_example(page):
+def test_it_has_a_formula_edges_an_example_and_says_when_it_misleads(page):
     assert page.summary.endswith(".")
     assert page.formula
+    assert page.edges
+    assert page.misleads
     assert page.example
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -21,7 +22,7 @@ CALCULATORS = ("precision", "mrr", "map", "ndcg")
 
 
 def shown(value: float) -> str:
-    return f"{value:.4f}"
+    return "–" if math.isnan(value) else f"{value:.4f}"
 
 
 def lists_of(state: LearnState) -> dict[str, list[Judged]]:
@@ -35,6 +36,14 @@ def lists_of(state: LearnState) -> dict[str, list[Judged]]:
     ]
     graded = with_ids(state.grades, missed=state.missed)
     return dict(zip(CALCULATORS, (found, first, letters, graded), strict=True))
+
+
+def test_counts_are_in_words():
+    dots = page_of(LearnState(hits=1, retrieved=2, relevant=2)).dots
+
+    assert ("1 hit", "1 false positive", "1 miss") == dots.legend
+    assert "1 hit, 1 false positive, 1 miss" == dots.words
+    assert "0 hits, 2 false positives, 2 misses" == page_of(LearnState(hits=0, retrieved=2, relevant=2)).dots.words
 
 
 # Values
@@ -52,7 +61,31 @@ def test_every_value_is_that_of_the_library(state):
         if judged:
             assert mean(judged, measures) == measures
         else:
-            assert {0.0} == set(measures.values())
+            assert all(map(math.isnan, measures.values()))
+
+
+@pytest.mark.parametrize(
+    ("lists", "totals", "sentence"),
+    [
+        ((), (), "Add a list."),
+        (("NN",), (0,), "1 list with 0 relevant documents."),
+        (("RN",), (), "1 list with 1 relevant document, all found."),
+        (
+            ("RN",),
+            (0,),
+            "1 list with 1 relevant document, all found. List 1 itself has 1 relevant result, so 1 is counted instead of 0.",
+        ),
+        (("RN", "NR"), (1, 1), "2 lists with 2 relevant documents, all found."),
+        (("RN",), (2,), "1 list with 2 relevant documents; 1 of them was not found and adds 0."),
+        (
+            ("RN", "RRR"),
+            (1, 2),
+            "2 lists with 4 relevant documents, all found. List 2 itself has 3 relevant results, so 3 are counted instead of 2.",
+        ),
+    ],
+)
+def test_lists_of_letters_in_words(lists, totals, sentence):
+    assert sentence == page_of(LearnState(lists=lists, totals=totals)).map.sentence
 
 
 @HERE
@@ -117,7 +150,7 @@ def test_dots_stand_for_hits_false_positives_and_misses(state):
     }
 
     assert counts == dict(dots.groups)
-    assert f"{state.hits} hits, {counts['false']} false positives, {counts['miss']} misses" == dots.words
+    assert list(counts.values()) == [int(words.split()[0]) for words in dots.legend]
 
 
 def test_many_documents_share_dots():
@@ -157,7 +190,8 @@ def test_a_change_is_the_difference_to_the_state_before(state, before):
     now, then = page_of(state, before), page_of(before)
     for name in CALCULATORS:
         for new, old in zip(getattr(now, name).figures, getattr(then, name).figures, strict=True):
-            assert new.value - old.value == pytest.approx(new.change, abs=1e-12)
+            change = new.value - old.value
+            assert (0.0 if math.isnan(change) else change) == pytest.approx(new.change, abs=1e-12)
             assert bool(new.change) == bool(new.change_shown)
 
 

@@ -191,6 +191,19 @@ def test_the_number_of_relevant_documents_that_an_empty_input_shows_follows(eval
     page.now(relevant="4")
 
 
+@pytest.mark.parametrize("keys", [False, True])
+def test_one_step_down_and_up_leads_back_to_the_lowest_relevant_grade(evaluator, keys):
+    page = evaluator()
+    tab = page.tab
+    steps = [("ArrowDown", "Less", "0.001"), ("ArrowUp", "More", "1"), ("ArrowUp", "More", "2")]
+    for key, button, rel in steps:
+        if keys:
+            tab.by("spinbutton", "Relevant from grade").press(key)
+        else:
+            tab.by("button", f"{button}: Relevant from grade").click()
+        page.now(rel=rel)
+
+
 def test_two_grades_in_one_card_are_refused_there(evaluator):
     page = evaluator()
     tab = page.tab
@@ -439,6 +452,21 @@ def test_two_lists_side_by_side(evaluator):
     page.now(other=(), other_name=())
 
 
+def test_links_to_a_second_list_and_back_keep_what_was_changed(evaluator):
+    page = evaluator()
+    tab = page.tab
+    tab.by("textbox", "Grade of result 3").fill("1")
+    page.now(grades=("3", "2", "1", "1", "2"))
+    tab.by("spinbutton", "Cutoff k").fill("4")
+    page.now(k="4")
+    tab.by("link", "Compare with a second list").click()
+    page.now(other=page.state.grades, other_name=("",) * 5)
+    tab.by("textbox", "Name of list A result 1").fill("First")
+    page.now(name=("First", "", "", "", ""))
+    tab.by("link", "Remove list B").click()
+    page.now(other=(), other_name=())
+
+
 def test_the_focus_and_the_words_of_a_screen_reader_follow_what_becomes_another_page(evaluator):
     page = evaluator("/evaluator?grades=1,2,3", Evaluated(grades=("1", "2", "3"), name=("",) * 3))
     tab = page.tab
@@ -653,6 +681,29 @@ def test_examples_have_their_known_figures(evaluator, name, measure, value):
     tab.by("link", name).click()
 
     tab.soon(value, lambda: tab.figures("measures").get(measure))
+
+
+def test_a_name_that_cannot_be_saved_is_refused_in_place_and_the_list_stays(evaluator, data):
+    taken = data / "taken.run"
+    taken.write_text("")
+    page = evaluator()
+    tab = page.tab
+    tab.may_be_refused = True
+    tab.by("textbox", "Grade of result 1").fill("1")
+    page.now(grades=("1", "2", "0", "1", "2"))
+    name = tab.by("textbox", "Save as qrels and run in the data folder")
+    for text, words in (
+        ("taken", "'taken.run' exists already."),
+        ("my list", "a file cannot be called 'my list' here"),
+    ):
+        name.fill(text)
+        tab.soon("", tab.refusal)
+        name.press("Enter")
+        tab.soon(True, lambda words=words: words in tab.refusal())
+
+        assert tab.stayed()
+        assert tab.query() == {"grades": ["1,2,0,1,2"]}
+    taken.unlink()
 
 
 def test_commands_and_python_follow(evaluator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -400,7 +401,7 @@ def test_queries_are_added_and_removed_by_mouse_and_by_keys(learn):
     page.now(query=(names[2],), ranks=("2",))
     tab.page.keyboard.press(" ")
     tab.soon("Add a query", tab.focused)
-    tab.soon({"RR": "0.0000", "RR@10": "0.0000", "Success@10": "0.0000"}, lambda: tab.figures("mrr"))
+    tab.soon(dict.fromkeys(("RR", "RR@10", "Success@10"), shown(math.nan)), lambda: tab.figures("mrr"))
     assert [] == tab.rows("mrr")
 
     tab.page.keyboard.press("Enter")
@@ -496,7 +497,7 @@ def test_without_the_last_list_there_is_no_value(learn):
     page = learn()
     tab = page.tab
     tab.by("button", "Remove list 1").click()
-    tab.soon({"AP": "0.0000", "AP@100": "0.0000", "AP(norm='cutoff')@100": "0.0000"}, lambda: tab.figures("map"))
+    tab.soon(dict.fromkeys(("AP", "AP@100", "AP(norm='cutoff')@100"), shown(math.nan)), lambda: tab.figures("map"))
     tab.soon("Add a list", tab.focused)
     sentence = tab.page.locator("[data-live=map-sentence]").inner_text()
     tab.reload()
@@ -578,6 +579,19 @@ def test_grades_are_set_by_keys_on_a_handle(learn):
     page.now(grades=("3", "2", "0", "1", "2"))
 
 
+def test_arrow_keys_in_an_input_do_what_its_buttons_do(learn):
+    page = learn()
+    tab = page.tab
+    tab.by("textbox", "Grade of result 3").press("ArrowUp")
+    page.now(grades=("3", "2", "1", "1", "2"))
+    assert "Grade of result 3" == tab.focused()
+
+    tab.page.keyboard.press("ArrowDown")
+    page.now(grades=("3", "2", "0", "1", "2"))
+    tab.by("spinbutton", "Cutoff k of nDCG").press("ArrowDown")
+    page.now(k=4)
+
+
 def test_cards_are_added_and_removed_by_mouse_and_by_keys(learn):
     page = learn()
     tab = page.tab
@@ -585,7 +599,7 @@ def test_cards_are_added_and_removed_by_mouse_and_by_keys(learn):
     page.now(grades=("3", "2", "0", "1", "2", "0"))
     assert ("Grade of result 6", "Added result 6") == (tab.focused(), tab.said())
 
-    tab.by("textbox", "Grade of result 6").fill("3")
+    tab.page.keyboard.press("3")  # replaces the 0
     page.now(grades=("3", "2", "0", "1", "2", "3"))
     tab.by("button", "Remove result 1").click()
     page.now(grades=("2", "0", "1", "2", "3"))

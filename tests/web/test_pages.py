@@ -16,14 +16,15 @@ from web.servers import Server, eventually, serving, workers_of
 LONG = "&".join(f"{field}={','.join(['3', '2', 'u', '0.5', '1'] * 60)}" for field in ("grades", "other"))
 
 
-def test_the_page_of_long_lists_is_made_elsewhere_and_is_the_same(workbench: Server):
-    given = {field: [text] for field, text in (pair.split("=") for pair in LONG.split("&"))}
+@pytest.mark.parametrize("heavy", [LONG, "relevant=10000"])
+def test_the_page_of_long_lists_is_made_elsewhere_and_is_the_same(writing: Server, heavy):
+    given = {field: [text] for field, text in (pair.split("=") for pair in heavy.split("&"))}
     expected = json.loads(msgspec.json.encode(evaluator.page_from(given, {"grades": ["1,1"], "k": ["3"]})))
 
-    answer = workbench.ask(f"/evaluator.json?{LONG}", headers={"Assay-Before": "/evaluator?grades=1,1&k=3"})
+    answer = writing.ask(f"/evaluator.json?{heavy}", headers={"Assay-Before": "/evaluator?grades=1,1&k=3"})
     assert expected == json.loads(answer.text)
-    assert workers_of(workbench)
-    assert 200 == workbench.ask(f"/evaluator?{LONG}").status
+    assert workers_of(writing)
+    assert 200 == writing.ask(f"/evaluator?{heavy}").status
 
 
 @pytest.mark.parametrize(

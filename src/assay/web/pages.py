@@ -33,7 +33,8 @@ from assay.web.settings import Settings
 
 LONG_LISTS = "evaluator of long lists"
 TASKS = {LONG_LISTS: "assay.report.evaluator:page_from"}  # heavy work of these pages, as MODULE:FUNCTION by name
-LONG = 150  # results of both lists: the pages of longer ones take so long that others would wait for them
+# Pages of more take so long that others would wait for them.
+LONG, MANY = 150, 1000  # results of both lists; judged documents that are in neither
 BEFORE = "assay-before"  # the header with the address whose values a page shows differences to
 
 _SAVE, _SAVED = f"{EVALUATOR}/save", f"{EVALUATOR}/saved"
@@ -65,7 +66,7 @@ EVALUATOR_VIEW = View(
     evaluator.page_of,
     LONG_LISTS,
     evaluator.EvaluatorPage,
-    lambda state: len(state.grades) + len(state.other) > LONG,
+    lambda state: len(state.grades) + len(state.other) > LONG or len(state.missed) + (state.relevant or 0) > MANY,
 )
 
 

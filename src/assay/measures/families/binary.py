@@ -257,6 +257,8 @@ def YAAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
     Edges: 0 if the query has no relevant document; negative if s is less than half of the highest possible sum.
 
+    Misleads: Queries with many relevant documents can reach higher values, so they weigh more in the mean.
+
     Example: s = 1/2 + 2/3 + 3/5 + 4/6 = 2.4333: YAAP = ln(3.4333 / 3.5667) = -0.0381.
     """
     sums = sum_of_precisions(judged, None, rel)
@@ -331,6 +333,8 @@ def RprecMult(judged: JudgedRanking, *, multiple: float, rel: float = 1) -> PerQ
     Formula: relevant documents among the first m*R, divided by m*R (rounded up if the fraction is above 0.1).
 
     Edges: Low multiples show how well a system does at precision, high ones how well it does at recall.
+
+    Misleads: The multiple decides what is measured, and the order within these ranks makes no difference.
 
     Example: the first 1.2 * 5 = 6 documents include 4 relevant ones: RprecMult@1.2 = 4 / 6 = 0.6667.
     """
@@ -425,6 +429,9 @@ def IPrecAvg(
 
     Edges: An older relative of AP: both estimate the area under the precision-recall curve.
 
+    Misleads: It takes the best precision at this recall or higher, which flatters queries with few relevant
+    documents.
+
     Example: 2/3 at the nine levels from 0.0 to 0.8, 0 at 0.9 and 1.0: IPrecAvg = 9 * 0.6667 / 11 = 0.5455.
     """
     relevant = judged.num_rel(rel)
@@ -464,6 +471,8 @@ def binG(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
     Edges: A relevant document that is not found adds 0. An experiment by trec_eval's author, between AP and nDCG.
 
+    Misleads: It is known only from trec_eval, so there are few published values to compare with.
+
     Example: 1, 1, 2 and 2 non-relevant documents come before: binG =
     (1/log2(3) + 1/log2(3) + 1/log2(4) + 1/log2(4)) / 5 = 0.4524.
     """
@@ -490,6 +499,8 @@ def Accuracy(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1
     lower the value: use it to monitor training, not to compare systems. Unjudged documents count as not relevant. 1 if
     only relevant documents were retrieved; 0 if none was (ir_measures leaves such a query out). BEIR's Accuracy@k is
     Success@k.
+
+    Misleads: It cannot see misses: a run that finds one relevant document and nothing else has 1.
 
     Example: 1, 1, 2 and 2 of the 2 non-relevant documents are above the 4 relevant ones: Accuracy = 1 - 6 / (2 * 4) =
     0.25.

@@ -15,6 +15,10 @@ def NumQ(judged: JudgedRanking) -> PerQuery:
 
     Formula: 1 for each query.
 
+    Edges: A query without a relevant document counts, too.
+
+    Misleads: It says nothing about quality. If two evaluations differ here, their means are over different queries.
+
     Example: NumQ = 1.
     """
     return np.ones(len(judged))
@@ -26,6 +30,10 @@ def NumRet(judged: JudgedRanking, *, rel: float | None = None) -> PerQuery:
     """Number of documents retrieved; with `rel`, of relevant documents retrieved (NumRelRet).
 
     Formula: documents retrieved, or those with a grade of at least rel.
+
+    Edges: Unjudged documents count, unless `rel` is given. 0 for a query that the run lacks.
+
+    Misleads: More is not better: a deeper run retrieves more, relevant or not.
 
     Example: 6 documents were retrieved, 4 of them relevant (NumRelRet = 4): NumRet = 6.
     """
@@ -40,6 +48,10 @@ def NumRel(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
     Formula: judged documents with a grade of at least rel.
 
+    Edges: The same for every run. 0 if the query has no relevant document.
+
+    Misleads: It depends on how many documents were judged, not only on how many are relevant.
+
     Example: grades 3, 2, 1, 2 and the 1 that was not retrieved: NumRel = 5.
     """
     return judged.num_rel(rel).astype(np.float64)
@@ -51,6 +63,10 @@ def NumNonrelRet(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     """Number of retrieved documents that were judged not relevant.
 
     Formula: retrieved documents with a grade from 0 to below rel.
+
+    Edges: Unjudged documents and those with negative grades do not count.
+
+    Misleads: A run whose documents were never judged has 0.
 
     Example: the document of grade 0: NumNonrelRet = 1.
     """

@@ -218,6 +218,9 @@ def alpha_DCG(topics: JudgedTopics, *, cutoff: int, rel: float = 1, alpha: float
     document is relevant. As in ndeval, there is no division at cutoff 1: the value is the number of subtopics of the
     first document.
 
+    Misleads: Even the best ranking stays far below 1 if few documents cover several subtopics, so values of different
+    queries are not comparable.
+
     Example: gains 2 and 0.5 at ranks 2 and 3, at most 3, 1.5, 0.75 and 0.375: alpha_DCG@4 = 1.5119 / 4.4829 = 0.3373.
     """
     return share_of_top(topics, over_log_rank, cutoff, rel, alpha)
@@ -273,6 +276,9 @@ def ERR_IA(topics: JudgedTopics, *, cutoff: int, rel: float = 1, alpha: float = 
     makes no difference. 0 if no document is relevant. As in ndeval, there is no division at cutoff 1: the value is the
     number of subtopics of the first document.
 
+    Misleads: The first few documents decide the value, and even the best ranking stays below 1 if few documents cover
+    several subtopics.
+
     Example: gains 2 and 0.5 at ranks 2 and 3, at most 3, 1.5, 0.75 and 0.375: ERR_IA@4 = 1.1667 / 4.0938 = 0.2850.
     """
     return share_of_top(topics, over_rank, cutoff, rel, alpha)
@@ -294,6 +300,8 @@ def nERR_IA(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 1, 
 
     Edges: The best ranking is built greedily, as for alpha_nDCG, so a run can get slightly more than 1. 0 if no document
     is relevant.
+
+    Misleads: The first few documents decide the value, and each subtopic counts the same, however few people mean it.
 
     Example: gains 2, 0.5, 0.5 and 1 at ranks 2, 3, 5 and 6, at best 2, 1, 0.5, 0.5 and 0.5: nERR_IA =
     1.4333 / 2.8917 = 0.4957.
@@ -318,6 +326,8 @@ def NRBP(topics: JudgedTopics, *, rel: float = 1, alpha: float = 0.5, beta: floa
     Edges: 1 only if all documents are relevant to every subtopic. Only subtopics with a relevant document count. 0 if
     there is none.
 
+    Misleads: Values depend on alpha and beta, and each subtopic counts the same, however few people mean it.
+
     Example: gains 2, 0.5, 0.5 and 1 at ranks 2, 3, 5 and 6: NRBP = 0.75 / 3 * (2/2 + 0.5/4 + 0.5/16 + 1/32) = 0.2969.
     """
     return rank_biased(novel_gains(topics, rel, alpha), topics.num_subtopics(rel), alpha, beta)
@@ -339,6 +349,8 @@ def nNRBP(topics: JudgedTopics, *, rel: float = 1, alpha: float = 0.5, beta: flo
 
     Edges: The best ranking is built greedily, as for alpha_nDCG, so a run can get slightly more than 1. 0 if no document
     is relevant (ndeval returns NaN).
+
+    Misleads: Values depend on alpha and beta, and each subtopic counts the same, however few people mean it.
 
     Example: gains 2, 0.5, 0.5 and 1 at ranks 2, 3, 5 and 6, at best 2, 1, 0.5, 0.5 and 0.5: nNRBP = 1.1875 / 2.7188 =
     0.4368.
@@ -370,6 +382,8 @@ def AP_IA(topics: JudgedTopics, *, cutoff: int | None = None, rel: float = 1) ->
     Edges: Only subtopics with a relevant document count, all equally. It ignores novelty: a ranking that covers one
     subtopic well and another not at all can beat one that covers both. 0 if no document is relevant.
 
+    Misleads: A ranking that repeats one subtopic can have a higher value than one that covers them all.
+
     Example: AP is (1/2 + 2/3) / 2 for subtopic 1, (1/2 + 2/5) / 2 for 2 and (1/6) / 2 for 3: AP_IA = 0.3722.
     """
     matrix, found = topics.matrix, topics.found(rel)
@@ -390,6 +404,8 @@ def P_IA(topics: JudgedTopics, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Edges: Only subtopics with a relevant document count. A ranking shorter than k is still divided by k. 0 if no
     document is relevant.
+
+    Misleads: It does not reward variety: four documents on one subtopic add as much as one document on each of four.
 
     Example: 2, 1 and 0 of the first 4 are relevant to subtopics 1, 2 and 3: P_IA@4 = (2/4 + 1/4 + 0/4) / 3 = 0.25.
     """

@@ -150,6 +150,10 @@ def CG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linear
 
     Formula: sum of the gains. The order within the first k does not matter. Unjudged documents gain nothing.
 
+    Edges: Negative grades gain nothing. 0 if no document has a gain.
+
+    Misleads: It does not see the order within the first k, and values of different queries are not comparable.
+
     Example: 0 + 3 + 2 + 0 + 1 + 2: CG = 8.
     """
     worth = gain_of(judged.hit_rel, gain)
@@ -170,6 +174,8 @@ def DCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "linea
 
     Formula: sum of gain / log2(rank + 1). Not normalised: values of different queries are not comparable.
 
+    Edges: Unjudged documents and those with negative grades gain nothing. 0 if no document has a gain.
+
     Answers: How much gain does the page have in total?
 
     Misleads: Values of different queries are not comparable, so their mean says little.
@@ -188,6 +194,10 @@ def iDCG(judged: JudgedRanking, *, cutoff: int | None = None, gain: Gain = "line
     """DCG of the best possible ranking of all judged documents: the divisor of nDCG.
 
     Formula: DCG of the judged documents, best first. Says nothing about the run.
+
+    Edges: It is also cut at k. 0 if no judged document has a gain.
+
+    Misleads: It describes the judgments, not the run.
 
     Example: 3/log2(2) + 2/log2(3) + 2/log2(4) + 1/log2(5) + 1/log2(6): iDCG = 6.0794.
     """
@@ -245,6 +255,8 @@ def nDCG_rel(judged: JudgedRanking, *, gain: Gain = "linear") -> PerQuery:
 
     Edges: An experiment by trec_eval's author: nDCG at a single cutoff depends on the choice of the cutoff.
 
+    Misleads: The ranks that count depend on the run, so values are not comparable with nDCG at a cutoff.
+
     Example: nDCG at ranks 2, 3, 5 and 6, and of the whole ranking for the one not found: nDCG_rel = 0.5693.
     """
     return ndcg_at_relevant(judged, gain_of(judged.hit_rel, gain), ideal_ranking(judged.pool, gain))
@@ -272,6 +284,8 @@ def RnDCG(judged: JudgedRanking, *, gain: Gain = "linear", rel: float = 1) -> Pe
 
     Edges: With 5 documents of grade 3, 3 of grade 2 and 10 of grade 1, these ranks are 5, 8, 18 and the end. 0 if the
     query has no relevant document.
+
+    Misleads: The ranks that count differ from query to query, so it does not describe a page of k results.
 
     Example: the ideal gains 3, 2, 2, 1, 1 change after 1, 3 and 5 documents: RnDCG = (0 + 0.5498 + 0.5394) / 3 =
     0.3631.
@@ -305,6 +319,10 @@ def G(judged: JudgedRanking, *, gain: Gain = "linear") -> PerQuery:
 
     Formula: sum of gain / log2(2 + ideal gain so far - gain so far), divided by the sum of all gains. Each rank is
     expected to gain at least 1. An experiment by trec_eval's author, between AP and nDCG.
+
+    Edges: Unjudged documents and those with negative grades gain nothing. 0 if no document has a gain.
+
+    Misleads: It is known only from trec_eval, so there are few published values to compare with.
 
     Example: gained 3, 2, 1 and 2 with 2, 2, 3 and 2 missed so far:
     G = (3/log2(4) + 2/log2(4) + 1/log2(5) + 2/log2(4)) / 9 = 0.4367.
@@ -403,6 +421,8 @@ def nERR(judged: JudgedRanking, *, cutoff: int | None = None, top: float | None 
 
     Edges: The ideal ranking contains all judged documents, retrieved or not. 0 if no document has a grade above 0.
     `top` as for ERR.
+
+    Misleads: Documents of the highest grade dominate the value, and it depends on the assumed scale of grades.
 
     Example: ERR of the ideal grades 3, 2, 2, 1, 1 is 0.9108: nERR = 0.4594 / 0.9108 = 0.5043.
     """

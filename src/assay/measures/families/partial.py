@@ -77,6 +77,10 @@ def GMBpref(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 
     Formula: the same as Bpref for a query; over queries, exp of the mean of ln(max(Bpref, 0.00001)).
 
+    Edges: A query below 0.00001 counts as 0.00001; otherwise a single 0 would make the whole mean 0.
+
+    Misleads: A single query near 0 changes it a lot, regardless of the reason.
+
     Example: one query, so it is its Bpref: GMBpref = 0.4.
     """
     return _bpref(judged, rel)
@@ -152,6 +156,8 @@ def Unjudged(judged: JudgedRanking, *, cutoff: int) -> PerQuery:
     Edges: A ranking shorter than k is still divided by k, so Judged and Unjudged add up to 1 only if k documents were
     retrieved.
 
+    Misleads: It says nothing about quality: a run with only judged documents can consist of bad ones.
+
     Example: 1 of the first 4 documents is not judged: Unjudged@4 = 1 / 4 = 0.25.
     """
     known = judged.count((judged.hit_rel >= 0) & (judged.hit_rank <= cutoff))
@@ -165,6 +171,9 @@ def Hole(judged: JudgedRanking, *, cutoff: int) -> PerQuery:
     Formula: documents among the first k that appear nowhere in the qrels, divided by k (BEIR's hole rate).
 
     Edges: Unlike Unjudged, it does not count documents that are judged only for another query.
+
+    Misleads: It leaves out documents that are judged for another query only, although nobody knows whether they are
+    relevant here.
 
     Example: 1 of the first 4 documents is not judged for any query: Hole@4 = 1 / 4 = 0.25.
     """

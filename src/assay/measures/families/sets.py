@@ -24,7 +24,9 @@ def SetP(judged: JudgedRanking, *, rel: float = 1, relative: bool = False) -> Pe
     """Share of all retrieved documents that are relevant.
 
     Formula: relevant documents retrieved, divided by documents retrieved (relative=True: divided by the smaller of
-    documents retrieved and relevant documents). 0 if nothing was retrieved.
+    documents retrieved and relevant documents).
+
+    Edges: Unjudged documents count as not relevant. 0 if nothing was retrieved.
 
     Answers: How many of the retrieved documents are relevant?
 
@@ -42,7 +44,9 @@ def SetP(judged: JudgedRanking, *, rel: float = 1, relative: bool = False) -> Pe
 def SetR(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     """Share of the relevant documents that were retrieved at any rank.
 
-    Formula: relevant documents retrieved, divided by relevant documents. 0 if the query has none.
+    Formula: relevant documents retrieved, divided by relevant documents.
+
+    Edges: 0 if the query has no relevant document.
 
     Answers: How many of the relevant documents were found at any rank?
 
@@ -68,7 +72,9 @@ def SetR(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
 def SetF(judged: JudgedRanking, *, beta: float = 1.0, rel: float = 1, beta2: float | None = None) -> PerQuery:
     """Weighted harmonic mean of the precision and recall of all retrieved documents.
 
-    Formula: (1 + beta**2) * P * R / (beta**2 * P + R) with SetP and SetR. 0 if nothing relevant was retrieved.
+    Formula: (1 + beta**2) * P * R / (beta**2 * P + R) with SetP and SetR.
+
+    Edges: 0 if nothing relevant was retrieved.
 
     Answers: How good is the retrieved set as a whole?
 
@@ -92,6 +98,9 @@ def SetAP(judged: JudgedRanking, *, rel: float = 1) -> PerQuery:
     Formula: (relevant documents retrieved)**2 / (documents retrieved * relevant documents).
 
     Edges: 0 if nothing was retrieved or the query has no relevant document.
+
+    Misleads: Every further document that is not relevant lowers it, so a run of a fixed depth is punished for its
+    depth. The order makes no difference.
 
     Example: SetAP = 4 * 4 / (6 * 5) = 0.5333.
     """
@@ -129,6 +138,8 @@ def Utility(
     Formula: a * relevant found + b * other found + c * relevant missed + d * other not found.
 
     Edges: The default weights are 1, -1, 0, 0. The last term needs the size of the collection.
+
+    Misleads: The weights decide which run is better, and queries with many documents dominate the mean.
 
     Example: 4 relevant and 2 other documents were retrieved: Utility = 4 - 2 = 2.
     """

@@ -151,6 +151,8 @@ def RBPResidual(judged: JudgedRanking, *, p: float = 0.8) -> PerQuery:
 
     Edges: The true RBP is between RBP and RBP + RBPResidual. 1 for a query that the run lacks.
 
+    Misleads: It is a bound, not the error to expect: unjudged documents are rarely all perfectly relevant.
+
     Example: the document at rank 1 and all after rank 6: RBPResidual = 0.2 * 1 + 0.8**6 = 0.4621.
     """
     known = (1.0 - p) * judged.total((judged.hit_rel >= 0) * powers(p, judged.hit_rank))
@@ -260,6 +262,9 @@ def SDCG(
     Edges: Unlike nDCG, it does not depend on other judged documents, so the residual is the possible error from unjudged
     documents. It stays below 1 if the query has few highly relevant documents. cwl_eval uses at most 1000 ranks.
 
+    Misleads: Queries with few highly relevant documents cannot reach 1, so a low value may be due to the queries and
+    not to the run.
+
     Example: gains 1 and 2/3 at ranks 2 and 3, of at most 2.5616: SDCG@4 = (1/log2(3) + 2/3/log2(4)) / 2.5616 = 0.3764.
     """
     weight = np.concatenate(([0.0], 1.0 / discount(np.arange(1, cutoff + 1))))
@@ -288,6 +293,8 @@ def INSQ(
 
     Edges: Unjudged documents gain nothing; residual=True returns the possible error. The user does not stop because of
     what was found; see INST for that.
+
+    Misleads: Values depend on T and on the assumed scale of grades.
 
     Example: gains 1, 2/3, 1/3 and 2/3 at ranks 2, 3, 5 and 6, all weights adding up to 0.6439:
     INSQ = (1/9 + 2/3/16 + 1/3/36 + 2/3/49) / 0.6439 = 0.2728.
@@ -328,6 +335,8 @@ def BPM(
     Edges: A better document further up can end the search at a lower rate: with T = 1 the gains 0, 0, 0.5, 1 give 1.5/4,
     but 0, 0, 1, 0.5 give 1/3. The residual, defined as in cwl_eval, can therefore be negative. cwl_eval continues if a
     rounding error keeps the sum of gains just below T, and uses at most 1000 ranks.
+
+    Misleads: A better document further up can lower the value, because the user stops sooner.
 
     Example: the document at rank 2 is all the user wants: BPM@4 = 1 / 2 = 0.5.
     """
@@ -515,6 +524,8 @@ def NERR8(
     Edges: Unlike ERR, the value is a mean of gains, so all queries share one scale; a document of the highest grade ends
     the search. Unjudged documents gain nothing; residual=True returns the possible error.
 
+    Misleads: Nothing counts below a document of the highest grade, and values depend on the assumed scale of grades.
+
     Example: weights 1, 1, 0 and 0, because the document at rank 2 gains 1: NERR8@4 = (0 + 1) / 2 = 0.5.
     """
     return cascade(judged, _none_before(np.ones(cutoff)), scaled_gain(judged, min_rel, max_rel), residual)
@@ -535,6 +546,8 @@ def NERR9(
     before; the gain is (grade - min_rel) / (max_rel - min_rel).
 
     Edges: See NERR8. The numerator is ERR with these gains as probabilities.
+
+    Misleads: Nothing counts below a document of the highest grade, and values depend on the assumed scale of grades.
 
     Example: weights 1, 1/2, 0 and 0: NERR9@4 = 1/2 * 1 / (1 + 1/2) = 0.3333.
     """
@@ -564,6 +577,9 @@ def NERR10(
 
     Edges: See NERR8.
 
+    Misleads: Nothing counts below a document of the highest grade, and values depend on p and on the assumed scale of
+    grades.
+
     Example: weights 1, 0.9 and then 0: NERR10 = 0.9 * 1 / (1 + 0.9) = 0.4737.
     """
     weight = _none_before(powers(p, np.arange(1, depth + 1)))
@@ -591,6 +607,9 @@ def NERR11(
     before; the gain is (grade - min_rel) / (max_rel - min_rel).
 
     Edges: See NERR8.
+
+    Misleads: Nothing counts below a document of the highest grade, and values depend on T and on the assumed scale of
+    grades.
 
     Example: weights 1/4, 1/9 and then 0: NERR11 = 1/9 * 1 / (1/4 + 1/9) = 0.3077.
     """

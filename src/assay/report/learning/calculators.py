@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -219,20 +220,12 @@ NEW_ROW = LetterRow("RN", 1, 1, (), 1.0, shown(1.0))  # what a new list starts w
 def letter_calculator(state: LearnState, before: LearnState | None) -> Calculator:
     """MAP from lists of relevant and other results."""
     lists, measured = _letter_lists(state), _letters(state)
-    missed = sum(len(ranked.missed) for ranked in lists)
-    relevant = sum(letters.count(RELEVANT) for letters in state.lists) + missed
-    sentence = (
-        f"{number_of(len(lists), 'list')} with {number_of(relevant, 'relevant document')}; {missed:,} of them "
-        f"{plural('{was|were}', missed)} not found and {plural('{adds|add}', missed)} 0."
-        if lists
-        else "Add a list."
-    )
     lines = _lines(["AP"], lists[0]) if len(lists) == 1 else ()
     return Calculator(
         key="map",
         title="Average precision",
         question="How early do all the good results come?",
-        sentence=sentence,
+        sentence=_letters_sentence(state, lists),
         measures=_by_measure(measured),
         figures=_figures(measured, None if before is None else _letters(before)),
         lines=(*lines, *([mean_of(parse_measure("AP"), lists)] if len(lists) > 1 else [])),
@@ -242,6 +235,25 @@ def letter_calculator(state: LearnState, before: LearnState | None) -> Calculato
             "The precision at each relevant result, averaged over all relevant documents. MAP is the mean over the lists.",
         ),
     )
+
+
+def _letters_sentence(state: LearnState, lists: Sequence[GradedList]) -> str:
+    if not lists:
+        return "Add a list."
+    missed = sum(len(ranked.missed) for ranked in lists)
+    relevant = sum(letters.count(RELEVANT) for letters in state.lists) + missed
+    found = f"{missed:,} of them {plural('{was|were}', missed)} not found and {plural('{adds|add}', missed)} 0."
+    words = [
+        f"{number_of(len(lists), 'list')} with {number_of(relevant, 'relevant document')}"
+        + (f"; {found}" if missed else ", all found." if relevant else ".")
+    ]
+    for number, (letters, total) in enumerate(zip(state.lists, state.totals, strict=False), 1):
+        count = letters.count(RELEVANT)
+        if total < count:
+            words.append(
+                f"List {number} itself has {number_of(count, 'relevant result')}, so {count:,} {plural('{is|are}', count)} counted instead of {total:,}."
+            )
+    return " ".join(words)
 
 
 def _letters(state: LearnState) -> Measured:
@@ -320,11 +332,11 @@ def _grades(state: LearnState) -> Measured:
 
 
 def _measured(named: Mapping[str, str], lists: Sequence[GradedList]) -> Measured:
-    """The means over the lists; 0 if there is none."""
+    """The means over the lists; nan if there is none."""
     measures = [parse_measure(name) for name in named.values()]
     columns = values(lists, measures).table.T if lists else [None] * len(measures)
     return tuple(
-        (name, str(measure), 0.0 if column is None else combined(measure, column))
+        (name, str(measure), math.nan if column is None else combined(measure, column))
         for name, measure, column in zip(named, measures, columns, strict=True)
     )
 

@@ -28,6 +28,7 @@ from assay.report.learning.calculators import (
     rank_rows,
 )
 from assay.report.learning.state import LearnState
+from assay.words import number_of, plural
 
 SCHEMA = "assay/learn/1"
 MOST_DOTS = 200
@@ -83,6 +84,7 @@ class Dots(Struct, frozen=True):
     """Documents as dots: hits, false positives and misses."""
 
     groups: tuple[tuple[str, int], ...]  # kind and number of dots
+    legend: tuple[str, ...]  # of each kind
     words: str
 
 
@@ -168,10 +170,15 @@ def _dots(state: LearnState) -> Dots:
     hits, wrong, missed = state.hits, state.retrieved - state.hits, state.relevant - state.hits
     each = -(-(hits + wrong + missed) // MOST_DOTS) or 1
     groups = (("hit", hits), ("false", wrong), ("miss", missed))
-    words = f"{hits:,} hits, {wrong:,} false positives, {missed:,} misses"
+    legend = (
+        number_of(hits, "hit"),
+        number_of(wrong, "false positive"),
+        f"{missed:,} {plural('{miss|misses}', missed)}",
+    )
+    words = ", ".join(legend)
     if each > 1:
         words += f"; a dot stands for up to {each:,} documents"
-    return Dots(tuple((kind, -(-count // each)) for kind, count in groups), words)
+    return Dots(tuple((kind, -(-count // each)) for kind, count in groups), legend, words)
 
 
 def _gains(ndcg: Calculator) -> tuple[tuple[str, tuple[Figure, ...]], ...]:

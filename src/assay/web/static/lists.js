@@ -25,8 +25,10 @@ export function watchLists() {
   });
   for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, pointAt);
   document.addEventListener("input", (event) => {
-    const card = event.target.dataset.joined === undefined ? null : event.target.closest(".card");
-    if (card) card.dataset.grade = event.target.value.trim() || event.target.dataset.empty;
+    const card = event.target.closest(".card");
+    if (!card) return;
+    if (event.target.dataset.joined !== undefined) card.dataset.grade = event.target.value.trim() || event.target.dataset.empty;
+    number();
   });
   onChange(number);
   number();
@@ -67,7 +69,9 @@ function add(name) {
   const row = document.importNode(template.querySelector("[data-row]"), true);
   list.append(row);
   number();
-  row.querySelector("input").focus();
+  const input = row.querySelector("input");
+  input.focus();
+  input.select(); // what is typed next replaces what the row begins with
   update(list);
   say(`Added ${list.dataset.noun} ${rows(list).length}`);
 }

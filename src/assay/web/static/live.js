@@ -1,7 +1,7 @@
 // The page follows its inputs. All values come from the server: each change asks it for the page in its new state and takes
 // over what has changed. The address is the state, so that it can be shared, reloaded and walked back.
 
-import { partOf, refuse, settle } from "./refusing.js";
+import { NO_ANSWER, partOf, refuse, settle, wordsOf } from "./refusing.js";
 import { say } from "./saying.js";
 
 const LOWEST = -60; // the lowest grade
@@ -44,6 +44,7 @@ export function watchState() {
     go(link.getAttribute("href"), link);
   });
   document.addEventListener("click", step);
+  document.addEventListener("keydown", stepByKey);
   addEventListener("popstate", () => {
     const there = location.pathname + location.search;
     if (there !== here) show(there); // else a link led to a part of the page
@@ -161,13 +162,13 @@ async function ask(address, before) {
     answer = await fetch(address, { headers: { "Assay-Before": before, Accept: "text/html" } });
     text = await answer.text();
   } catch {
-    return mine === turn ? { ...trouble("The workbench does not answer. Is assay serve still running?"), gone: true } : null;
+    return mine === turn ? { ...trouble(NO_ANSWER), gone: true } : null;
   }
   if (mine !== turn) return null;
   const page = new DOMParser().parseFromString(text, "text/html");
   for (const each of page.querySelectorAll("noscript")) each.remove(); // here it has elements, on the page it has none
   if (answer.ok) return { page };
-  return trouble(page.querySelector("[data-error]")?.textContent ?? page.body.textContent, answer.headers.get(FIELD));
+  return trouble(wordsOf(page), answer.headers.get(FIELD));
 }
 
 function trouble(all, field = null) {
@@ -375,12 +376,22 @@ function step(event) {
   change(input, Number(button.dataset.step));
 }
 
+/** Arrow keys in an input do what the buttons beside it do. */
+function stepByKey(event) {
+  if (!["ArrowUp", "ArrowDown"].includes(event.key) || !event.target.matches("input")) return;
+  const [less, more] = event.target.parentElement.querySelectorAll("[data-step]");
+  if (!more) return;
+  event.preventDefault();
+  change(event.target, Number((event.key === "ArrowUp" ? more : less).dataset.step));
+}
+
 /** Adds to the number of an input; from nothing, counting begins at what the input shows instead of it. */
 export function change(input, step) {
   const from = Number.parseFloat(input.value || input.placeholder);
   const low = input.min !== "" ? Number(input.min) : input.inputMode === "numeric" ? 0 : LOWEST;
   const high = input.max === "" || input.max === undefined ? Infinity : Number(input.max);
-  const to = Number.isNaN(from) ? Math.max(low, 0) : Math.round((from + step) * 1000) / 1000;
+  const start = from === low ? Math.floor(low) : from; // from 0.001, up is 1
+  const to = Number.isNaN(from) ? Math.max(low, 0) : Math.round((start + step) * 1000) / 1000;
   input.value = Math.min(Math.max(to, low), high);
   input.dispatchEvent(new Event("input", { bubbles: true }));
 }

@@ -1,5 +1,12 @@
 // Words about what cannot be read. They stand over the page, at the input that caused them, so that nothing moves.
 
+export const NO_ANSWER = "The workbench does not answer. Is assay serve still running?";
+
+/** What a page of the server says is wrong. */
+export function wordsOf(page) {
+  return page.querySelector("[data-error]")?.textContent ?? page.body.textContent;
+}
+
 /** The part of a form that an element belongs to, which has values of its own; without one, the whole page. */
 export function partOf(element) {
   let part = element?.closest("section, form");

@@ -6,6 +6,7 @@ import { watchFilter } from "./filter.js";
 import { watchKeys } from "./keys.js";
 import { watchLists } from "./lists.js";
 import { watchState } from "./live.js";
+import { watchSaving } from "./saving.js";
 import { watchTheme } from "./themes.js";
 
 watchTheme();
@@ -13,6 +14,7 @@ watchState();
 watchLists();
 watchKeys();
 watchCopying();
+watchSaving();
 watchFilter();
 watchCharts();
 document.documentElement.dataset.ready = "";
