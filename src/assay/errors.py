@@ -5,6 +5,7 @@
     │   ├── FormatError         unknown format
     │   ├── LimitError          larger than any honest file, or endless
     │   └── DuplicateError      duplicate document in a query
+    ├── LookupNameError         a result has nothing with this name
     ├── QuerySetError           the queries of run and qrels do not match
     ├── DocumentSetError        the documents of run and qrels have no id in common
     ├── MeasureError            a measure cannot be computed
@@ -33,6 +34,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 _LONGEST_SOURCE = 1000  # characters of a path
+_MOST_NAMES = 10  # of those that a result has
 
 
 class AssayError(Exception):
@@ -78,6 +80,17 @@ class DuplicateError(InputError):
     ) -> None:
         self.pairs = tuple(pairs)
         super().__init__(message, source=source, line=line)
+
+
+class LookupNameError(AssayError, KeyError):
+    """A result has nothing with this name."""
+
+    __str__ = Exception.__str__  # a KeyError would print its message as a Python string
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        names = list(known)
+        hint = did_you_mean(str(name), names) or f"; the result has {some_of(names, _MOST_NAMES) or 'none'}."
+        super().__init__(f"no {kind} {show_id(str(name))!r}{hint}")
 
 
 class QuerySetError(AssayError):

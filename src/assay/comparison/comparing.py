@@ -25,6 +25,7 @@ from assay.comparison.pairs import (
     Study,
     SystemScores,
     higher_is_better,
+    label_of,
     measure_called,
     pair_results,
     tests_of,
@@ -100,6 +101,19 @@ class Comparison(Charted, Struct, frozen=True, eq=False):
     def family(self) -> int:
         """The number of comparisons that p values are corrected for."""
         return len(self.pairs)
+
+    def __getitem__(self, measure: str | Measure) -> list[PairResult]:
+        """The pairs by a measure, under any of its names.
+
+        >>> qrels = {"q1": {"a"}, "q2": {"b"}}
+        >>> found = compare(qrels, {"old": {"q1": ["a"], "q2": ["x", "b"]}, "new": {"q1": ["a"], "q2": ["b"]}}, ["RR@10"])
+        >>> [(pair.system, pair.difference) for pair in found["MRR@10"]]
+        [('new', 0.25)]
+        """
+        return self.of(label_of(measure, self.scores.measures))
+
+    def __iter__(self) -> Iterator[PairResult]:
+        return iter(self.pairs)
 
     def of(self, measure: str) -> list[PairResult]:
         """The pairs of one measure."""
