@@ -34,6 +34,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 _LONGEST_SOURCE = 1000  # characters of a path
+_LONGEST_ID = 60  # characters; what may be longer is a text
 _MOST_NAMES = 10  # of those that a result has
 
 
@@ -205,14 +206,19 @@ def some_of(items: Sequence[str], limit: int = 3) -> str:
     return f"{shown}, ..." if len(items) > limit else shown
 
 
-def show_id(text: str, limit: int = 60) -> str:
-    r"""An id for display: control characters and undecodable bytes are escaped, long ids are cut.
+def show_id(text: str, limit: int = _LONGEST_ID) -> str:
+    r"""An id for display: control characters and undecodable bytes are escaped; a long id is cut in its middle.
+
+    With a higher limit it is a text, and cut at its end.
 
     >>> print(show_id("a\tb\x1b[31m"))
     a\tb\x1b[31m
+    >>> show_id("bm25-with-feedback-and-a-reranker-100", 24)
+    'bm25-with-fee...nker-100'
     """
     if len(text) > limit:
-        text = text[: limit - 3] + "..."
+        end = limit // 3 if limit <= _LONGEST_ID else 0  # names of runs often differ in their last characters only
+        text = f"{text[: limit - end - 3]}...{text[len(text) - end :]}"
     return text if text.isprintable() else "".join(_shown(character) for character in text)
 
 

@@ -64,6 +64,7 @@ __all__ = ["Comparison", "PairResult", "Segmentation", "Study", "SystemScores", 
 
 FEW_QUERIES = 50
 MOVES = 3  # default number of queries that moved most, up and down
+_SHOWN_PAIRS = 3  # of those that a note is about
 BUILT_IN = ("length", "relevant", "difficulty")  # segments that need no file
 
 
@@ -452,9 +453,12 @@ def _notes_on_pairs(pairs: Sequence[PairResult], study: Study) -> Iterator[str]:
     found: dict[str, list[str]] = {}
     for pair in pairs:
         for words in _oddities(pair, study):
-            found.setdefault(words, []).append(f"{pair.system} - {pair.baseline} by {pair.measure}")
+            found.setdefault(words, []).append(
+                f"{show_id(pair.system)} - {show_id(pair.baseline)} by {show_id(pair.measure)}"
+            )
     for words, named in found.items():
-        yield f"{words} ({some_of(named)})."
+        more = ", ..." if len(named) > _SHOWN_PAIRS else ""
+        yield f"{words} ({', '.join(named[:_SHOWN_PAIRS])}{more})."
 
 
 def _oddities(pair: PairResult, study: Study) -> Iterator[str]:

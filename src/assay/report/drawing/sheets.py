@@ -118,10 +118,11 @@ def _marked(cell: Cell) -> str:
 
 def sheet_as_latex(sheet: Sheet) -> str:
     """The tables for a paper; the texts are comments."""
-    parts = [_comments((sheet.title, *sheet.remarks, *sheet.notes))]
-    for table in sheet.tables:
-        parts.append(_comments((table.title, *table.texts, table.note)) + (_tabular(table) if table.head else ""))
-    return "\n".join(filter(None, parts))
+    tables = (
+        _comments((table.title, *table.texts, table.note)) + (_tabular(table) if table.head else "")
+        for table in sheet.tables
+    )
+    return "\n".join(filter(None, (_comments((sheet.title, *sheet.remarks, *sheet.notes)), *tables)))
 
 
 def _comments(texts: Iterable[str]) -> str:
