@@ -245,7 +245,7 @@ def test_hostile_ids_are_shown_harmless_and_short() -> None:
     message = refusal(lambda: parse_run(b"q\x1b[31m Q0 " + b"d" * 1_000_000 + b"\xff 1 nan x"))
 
     assert message.startswith(
-        f"<text>:1: score 'nan' is not a number (query q\\x1b[31m, document {'d' * 37}...{'d' * 20})"
+        f"<text>:1: score 'nan' is not a number (query q\\x1b[31m, document {'d' * 37}...{'d' * 19}\\xff)"
     )
 
 
