@@ -413,7 +413,9 @@ def _grades(evaluator: Evaluator) -> Callable[[str], Mapping[str, float]]:
 def _notes(scores: SystemScores, study: Study, pairs: Sequence[PairResult]) -> Iterator[str]:
     """Caveats to print with the results."""
     least = min(pair.queries for pair in pairs)
-    if least < FEW_QUERIES:
+    if least < 2:
+        yield f"With {number_of(least, 'query')} no difference can be tested."
+    elif least < FEW_QUERIES:
         yield f"With {least} queries (fewer than {FEW_QUERIES}) only large differences can be detected, and those detected look larger than they are."
     yield from _notes_on_missing(scores)
     yield from _notes_on_constant_systems(scores)
@@ -429,10 +431,13 @@ def _notes_on_constant_systems(scores: SystemScores) -> Iterator[str]:
             known = values[~np.isnan(values)]
             if len(known) > 1 and known.min() == known.max():
                 alike.setdefault((measure, float(known[0])), []).append(system)
-    for (measure, value), systems in alike.items():
+    together: dict[tuple[tuple[str, ...], float], list[str]] = {}
+    for (measure, value), named in alike.items():
+        together.setdefault((tuple(named), value), []).append(measure)
+    for (systems, value), measures in together.items():
         have, runs = ("has", "is the run") if len(systems) == 1 else ("have", "are these runs")
-        doubt = "there is nothing left to compare" if value == 1 else f"{runs} empty or constant?"
-        yield f"{some_of(systems)} {have} {measure} {value:.4f} on every query: {doubt}{'.' if value == 1 else ''}"
+        doubt = "there is nothing left to compare." if value == 1 else f"{runs} empty or constant?"
+        yield f"{some_of(systems)} {have} {some_of(measures)} {value:.4f} on every query: {doubt}"
 
 
 def _notes_on_missing(scores: SystemScores) -> Iterator[str]:

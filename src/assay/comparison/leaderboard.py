@@ -385,7 +385,8 @@ def _notes(scores: Mapping[str, SystemScores], tables: Sequence[Sequence[Floats]
             )
             yield f"{place}{said}."
         if method.resample == "queries" and len(of_measures[0]) < 2:
-            yield f"{place}with a single query there are no intervals, and no difference can be significant."
+            begin = f"{place}with" if place else "With"
+            yield f"{begin} a single query there are no intervals, and no difference can be significant."
     queries = sum(len(of_measures[0]) for of_measures in tables)
     if method.resample == "queries" and queries < FEW_QUERIES and queries > len(tables):
         narrow = ", and rank intervals are too narrow" if queries < FEWEST_FOR_RANKS else ""
