@@ -5,6 +5,7 @@
     │   ├── FormatError         unknown format
     │   ├── LimitError          larger than any honest file, or endless
     │   └── DuplicateError      duplicate document in a query
+    ├── LookupNameError         a result has nothing with this name
     ├── QuerySetError           the queries of run and qrels do not match
     ├── DocumentSetError        the documents of run and qrels have no id in common
     ├── MeasureError            a measure cannot be computed
@@ -33,6 +34,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 _LONGEST_SOURCE = 1000  # characters of a path
+_LONGEST_ID = 60  # characters; what may be longer is a text
+_MOST_NAMES = 10  # of those that a result has
 
 
 class AssayError(Exception):
@@ -78,6 +81,17 @@ class DuplicateError(InputError):
     ) -> None:
         self.pairs = tuple(pairs)
         super().__init__(message, source=source, line=line)
+
+
+class LookupNameError(AssayError, KeyError):
+    """A result has nothing with this name."""
+
+    __str__ = Exception.__str__  # a KeyError would print its message as a Python string
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        names = list(known)
+        hint = did_you_mean(str(name), names) or f"; the result has {some_of(names, _MOST_NAMES) or 'none'}."
+        super().__init__(f"no {kind} {show_id(str(name))!r}{hint}")
 
 
 class QuerySetError(AssayError):
@@ -192,14 +206,19 @@ def some_of(items: Sequence[str], limit: int = 3) -> str:
     return f"{shown}, ..." if len(items) > limit else shown
 
 
-def show_id(text: str, limit: int = 60) -> str:
-    r"""An id for display: control characters and undecodable bytes are escaped, long ids are cut.
+def show_id(text: str, limit: int = _LONGEST_ID) -> str:
+    r"""An id for display: control characters and undecodable bytes are escaped; a long id is cut in its middle.
+
+    With a higher limit it is a text, and cut at its end.
 
     >>> print(show_id("a\tb\x1b[31m"))
     a\tb\x1b[31m
+    >>> show_id("bm25-with-feedback-and-a-reranker-100", 24)
+    'bm25-with-fee...nker-100'
     """
     if len(text) > limit:
-        text = text[: limit - 3] + "..."
+        end = limit // 3 if limit <= _LONGEST_ID else 0  # names of runs often differ in their last characters only
+        text = f"{text[: limit - end - 3]}...{text[len(text) - end :]}"
     return text if text.isprintable() else "".join(_shown(character) for character in text)
 
 

@@ -14,6 +14,7 @@ from assay import native
 from assay.errors import (
     AssayError,
     InputError,
+    LookupNameError,
     MeasureError,
     MissingExtraError,
     RulesError,
@@ -77,7 +78,7 @@ class Scores(Mapping[str, float]):
     >>> Scores([Request("MRR@10", parse_measure("RR@10"))], [0.5])["recip_rank"]
     Traceback (most recent call last):
     ...
-    KeyError: 'recip_rank'
+    assay.errors.LookupNameError: no measure 'recip_rank'; the result has MRR@10.
     >>> Scores([Request("MRR@10", parse_measure("RR@10"))], [0.5])["RR@10"]
     0.5
     """
@@ -92,9 +93,9 @@ class Scores(Mapping[str, float]):
         try:
             measure = parse_measure(name) if isinstance(name, str) else name
         except MeasureError:
-            raise KeyError(name) from None
+            raise LookupNameError("measure", name, self._values) from None
         if measure not in self._labels:
-            raise KeyError(name)
+            raise LookupNameError("measure", name, self._values)
         return self._values[self._labels[measure]]
 
     def __iter__(self) -> Iterator[str]:
@@ -194,6 +195,9 @@ class Evaluation(Charted, Struct, frozen=True, eq=False):
 
 class Evaluations(Shown, dict[str, Evaluation]):
     """The evaluations of several runs by the same measures: a dict by the names of the runs, in order."""
+
+    def __missing__(self, run: str) -> Evaluation:
+        raise LookupNameError("run", run, self)
 
     def __repr__(self) -> str:
         shown = ", ".join(

@@ -59,7 +59,7 @@ class Shown:
         """Write the result to a file, whole or not at all; the suffix says how.
 
         `.html` is a page, `.md` a table for an issue or a README, `.tex` a table for a paper; `.csv` and `.json` have all
-        values in full precision, also those of each query. A result that has no such form says which it has.
+        values in full precision, also those of each query.
         """
         _view_of(self).save(self, path)
 

@@ -100,6 +100,40 @@ def test_a_misspelt_command_gets_a_suggestion(typed, meant):
 
 
 @pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        (("--format", "cvs"), "; did you mean 'csv'?"),
+        (("--preset", "roboost"), "; did you mean 'robust'?"),
+        (("--format", "xlsx"), ", 'trec'."),
+    ],
+)
+def test_a_misspelt_value_of_an_option_gets_a_suggestion(options, hint):
+    done = assay("evaluate", "qrels.txt", "a.run", *options)
+
+    assert 2 == done.returncode
+    assert f"Error: Invalid value for '{options[0]}': '{options[1]}' is not one of " in done.stderr
+    assert done.stderr.endswith(f"{hint}\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "wrong", "hint"),
+    [
+        (("runs", "info", "urns/bm25.run"), "urns/bm25.run: no such file", "; did you mean 'runs/bm25.run'?"),
+        (("runs", "info", "urns/bn25.run"), "urns/bn25.run: no such file", "; did you mean 'runs/bm25.run'?"),
+        (("runs", "info", "weights.run"), "weights.run: no such file", ""),  # .run alone is no likeness
+        (("verify", "rnus"), "rnus: no such folder", "; did you mean 'runs'?"),
+        (("collections", "check", "rnus"), "rnus: no such folder", "; did you mean 'runs'? Embedded collections: "),
+    ],
+)
+def test_a_misspelt_folder_gets_a_suggestion(tmp_path, command, wrong, hint):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "bm25.run").write_text("1 Q0 a 1 2 t\n")
+    (tmp_path / "qrels.run").touch()
+
+    assert assay(*command, cwd=tmp_path).stderr.startswith(f"Error: {wrong}{hint}")
+
+
+@pytest.mark.parametrize(
     "command",
     [("evaluate", "qrel.txt", "bm25.run"), ("evaluate", "qrels.txt", "bm2.run"), ("runs", "info", "bm25.rum")],
 )

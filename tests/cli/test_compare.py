@@ -29,7 +29,7 @@ def test_a_table_in_words(files):
         "hybrid against bm25, 60 queries",
         "measure    bm25  hybrid  difference     95% interval        p    w/t/l  verdict",
         "RR       0.5000  0.8333     +0.3333  +0.2719 +0.3947  <0.0001  40/20/0  better",
-        "Moved most by RR: up q1 +0.5000, q10 +0.5000, q11 +0.5000.",
+        "Queries that moved most by RR: up q1 (+0.5000), q10 (+0.5000), q11 (+0.5000).",
         "Test: t, two-sided; p not corrected; alpha 0.05; more with -v.",
         "! bm25 has RR 0.5000 on every query: is the run empty or constant?",
     ] == [line for line in done.stdout.splitlines() if "─" not in line]

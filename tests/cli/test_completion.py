@@ -64,6 +64,14 @@ def test_the_other_shells_are_answered_with_help():
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("value", ["--measure=RBPResidual", "--measure=AP,RBPResidual", "--like=msmarco"])
+def test_a_value_joined_to_its_option_keeps_the_option(shell, value):
+    assert f" {value} " in f" {' '.join(asked(shell, f'assay evaluate q r {value[:-4]}'))} ".replace(
+        ",--", " --"
+    ).replace("\t", " ")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_has_a_script(shell):
     done = subprocess.run(
         [sys.executable, "-m", "assay"],
@@ -115,6 +123,36 @@ def test_bash_gets_what_stands_behind_its_word_breaks(tmp_path):
 
     assert ["evaluate", "@1 @10 @100 @1000", "AP,RBPResidual", "--like"] == done.stdout.splitlines()[:4], done.stderr
     assert "-F _assay_completion assay" in done.stdout.splitlines()[4]
+
+
+IN_FISH = """
+_ASSAY_COMPLETE=fish_source assay | source
+for line in "assay evaluate q r -m AP,RBPR" "assay evaluate qrels.txt new=hy" "assay evaluate --query-weights=we" "assay verify re"
+    complete -C $line
+end
+"""
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
+def test_fish_completes_names_with_commas_and_files_behind_an_equals_sign(tmp_path):
+    tool = tmp_path / "assay"
+    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assay "$@"\n')
+    tool.chmod(0o755)
+    for name in ("hybrid.run", "weights.tsv", "report.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "reports").mkdir()
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", IN_FISH],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    names = [line.partition("\t")[0] for line in done.stdout.splitlines()]
+
+    assert ["AP,RBPResidual", "new=hybrid.run", "--query-weights=weights.tsv", "reports/"] == names, done.stderr
 
 
 def test_the_table_has_all_commands_and_only_measures_that_exist():

@@ -45,8 +45,8 @@ def test_the_table_is_the_answer(files):
     assert ["2", "good", "0.9250", "0.0578", "1–2", "1", "0.8500"] == lines[3].split()
     assert ["3", "poor", "0.5500", "0.0486", "3", "2", "0.1000"] == lines[4].split()
     assert (
-        "Means of 40 queries ±95%; ranks in 95% of 2,000 resamples (seed 1); a tier: none significantly worse than its best "
-        "(alpha 0.05); more with -v." == " ".join(lines[5:7])
+        "Means of 40 queries ±95%; ranks in 95% of 2,000 resamples (seed 1); no system in a tier is "
+        "significantly worse than its best (alpha 0.05); more with -v." == " ".join(lines[5:7])
     )
     assert len(lines) <= 25
 

@@ -237,6 +237,7 @@ def test_the_table_shows_a_status_for_each_measure(profile):
 
     assert (0, "") == (done.returncode, done.stderr)
     assert ["run", "AP", "RR", "nDCG@5", "P@5"] == lines[0].split()
+    assert lines[0].index("P@5") + len("P@5") == lines[2].index("0.3000") + len("0.3000")  # not above the verdict
     assert ["keyword", "0.4160", "0.6250", "pass", "0.5214", "0.3000", "fail"] == lines[2].split()
     assert ["hybrid", "0.8542", "0.8750", "pass", "0.8920", "pass", "0.4750", "warn"] == lines[3].split()
     words = " ".join(done.stdout.split())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
+from rich.cells import cell_len
 
 from assay.example import QRELS, RUNS
 from assay.report.drawing.terminal import FALLBACK_WIDTH
@@ -16,6 +17,9 @@ from cli.test_commands import all_commands
 
 WIDTH, HEIGHT = 80, 25
 SIZE = {"COLUMNS": str(WIDTH)}
+
+LONG_NAME = "all-settings-of-a-system-with-many-parts-in-its-name-and-then-its-depth"
+WIDE_NAME = "全文検索とベクトル検索を組み合わせたシステム"  # each character takes two columns
 
 # The usual call of each command; what it prints for two runs has at most 25 lines
 ON_ONE_SCREEN = {
@@ -87,6 +91,10 @@ ALSO = [
         "-v",
     ),
     ("runs", "validate", "broken.run"),
+    *(
+        (command, "qrels.txt", f"{LONG_NAME}-100=keyword.run", f"{LONG_NAME}-200=hybrid.run", f"{WIDE_NAME}=third.run")
+        for command in ("evaluate", "compare", "leaderboard", "diagnose")
+    ),
 ]
 
 
@@ -124,7 +132,13 @@ def test_what_is_longer_is_no_wider(here, command):
     done = assay(*command, cwd=here, env=SIZE)
 
     assert done.stdout, done.stderr
-    assert [] == [line for line in done.stdout.splitlines() if len(line) > WIDTH]
+    assert [] == [line for line in done.stdout.splitlines() if cell_len(line) > WIDTH]
+
+
+def test_long_names_stay_different(here):
+    done = assay("compare", "qrels.txt", f"{LONG_NAME}-100=keyword.run", f"{LONG_NAME}-200=hybrid.run", cwd=here)
+
+    assert 2 == done.stdout.count("d-then-its-depth-200 against") + done.stdout.count("d-then-its-depth-100, 8 queries")
 
 
 def test_every_command_is_among_them():

@@ -14,6 +14,7 @@ from scipy import stats
 
 from assay import Evaluator, Rules
 from assay.comparison.comparing import compare, compare_scores
+from assay.comparison.leaderboard import leaderboard
 from assay.comparison.pairs import Study, SystemScores
 from assay.errors import AssayError
 
@@ -306,6 +307,26 @@ def test_what_is_said_of_many_is_said_once() -> None:
         "Not testable: the difference is 0 on every query, without any spread "
         "(b - a by m0, c - a by m0, d - a by m0, ...).",
     ) == found.notes
+
+
+def test_measures_with_the_same_oddity_share_a_line() -> None:
+    qrels = {"q1": {"a": 0}, "q2": {"a": 0}}
+    found = compare(
+        qrels, {"old": {key: ["a"] for key in qrels}, "new": {key: ["b", "a"] for key in qrels}}, ["AP", "RR"]
+    )
+
+    assert "old, new have AP, RR 0.0000 on every query: are these runs empty or constant?" in found.notes
+
+
+def test_one_query_is_no_test() -> None:
+    qrels = {"q1": {"a": 1}}
+    runs = {"old": {"q1": ["b", "a"]}, "new": {"q1": ["a"]}}
+
+    assert "With 1 query no difference can be tested." == compare(qrels, runs, ["RR"]).notes[0]
+    assert (
+        "With a single query there are no intervals, and no difference can be significant."
+        == leaderboard(qrels, runs, ["RR"]).notes[0]
+    )
 
 
 def test_who_lacks_queries_is_named_and_how_many_are_left() -> None:

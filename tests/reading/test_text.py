@@ -244,7 +244,9 @@ def test_a_file_without_data_is_refused(text: str) -> None:
 def test_hostile_ids_are_shown_harmless_and_short() -> None:
     message = refusal(lambda: parse_run(b"q\x1b[31m Q0 " + b"d" * 1_000_000 + b"\xff 1 nan x"))
 
-    assert message.startswith(f"<text>:1: score 'nan' is not a number (query q\\x1b[31m, document {'d' * 57}...)")
+    assert message.startswith(
+        f"<text>:1: score 'nan' is not a number (query q\\x1b[31m, document {'d' * 37}...{'d' * 19}\\xff)"
+    )
 
 
 def test_an_id_of_a_megabyte_is_read() -> None:

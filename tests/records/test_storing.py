@@ -334,7 +334,7 @@ def test_what_a_running_process_has_put_aside_is_not_taken_from_it(tmp_path):
     write(tmp_path / "report", 0)
     os.rename(tmp_path / "report", tmp_path / f".report.{storing._owner()}.old")
 
-    with pytest.raises(InputError, match="is not a report"):
+    with pytest.raises(InputError, match="no such folder"):
         read_manifest(tmp_path / "report")
 
 
@@ -506,4 +506,4 @@ def test_no_folder_no_report(tmp_path):
     with pytest.raises(InputError) as refused:
         read_report(tmp_path / "none")
 
-    assert f"{tmp_path / 'none'}: is not a report: it has no EvaluationReport.json." == str(refused.value)
+    assert f"{tmp_path / 'none'}: no such folder" == str(refused.value)

@@ -147,7 +147,7 @@ def test_the_profile_that_comes_with_assay():
         ),
         (
             f"[measures.AP]\ngood = {'9' * 400}",
-            f'measures."AP".good: {"9" * 57}... is not a number; write it like 0.35, without quotes.',
+            f'measures."AP".good: {"9" * 37}...{"9" * 20} is not a number; write it like 0.35, without quotes.',
         ),
         (
             "[measures.AP]\ngood = [0.3]",

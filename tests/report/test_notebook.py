@@ -40,11 +40,12 @@ VALUES = {
     "evaluation": "assay.evaluate(qrels, new, measures, name=hostile)",
     "evaluations": "assay.evaluate_runs(qrels, {hostile: new, 'old': old}, measures)",
     "comparison": "assay.compare(qrels, {'old': old, hostile: new}, measures)",
+    "leaderboard": "assay.leaderboard(qrels, {'old': old, hostile: new}, measures)",
     "diagnosis": "assay.diagnose(qrels, {'old': old, hostile: new}, measures)",
     "validation": "assay.validate_run('bad.run')",
     "benchmark": "read_benchmark('.')",
 }
-CHARTED = ("evaluation", "comparison", "benchmark")
+CHARTED = ("evaluation", "comparison", "leaderboard", "benchmark")
 
 
 def run_notebook(folder: Path, cells: Mapping[str, str]) -> dict[str, list[Any]]:
@@ -101,7 +102,7 @@ def test_ids_are_text_and_never_markup(outputs, name):
     known = {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "bdi", "details", "summary", "ul", "li"}
     assert {tag.removeprefix("/") for tag, *_ in page.tags} <= known
     assert {"style"} >= {name for _, *names in page.tags for name in names}
-    if name in ("evaluation", "evaluations", "comparison"):
+    if name in ("evaluation", "evaluations", "comparison", "leaderboard"):
         assert HOSTILE in " ".join(page.texts)
 
 

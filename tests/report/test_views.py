@@ -25,7 +25,7 @@ from assay.measures import nDCG
 from assay.report.comparison import RENDERERS as OF_COMPARISONS
 from assay.report.diagnosis import RENDERERS as OF_DIAGNOSES
 from assay.report.drawing import charts
-from assay.report.drawing.sheets import Sheet, SheetTable, Strong, sheet_as_markdown, sheet_as_page
+from assay.report.drawing.sheets import Sheet, SheetTable, Strong, sheet_as_latex, sheet_as_markdown, sheet_as_page
 from assay.report.evaluation import RENDERERS as OF_EVALUATIONS
 from assay.report.evaluation import tabulate
 from assay.report.validation import RENDERERS as OF_VALIDATIONS
@@ -63,12 +63,8 @@ PLAIN = Sheet(
     ("x",),
     ("x",),
 )
-TABLES, PAGES = (".csv", ".html", ".json", ".md", ".tex"), (".csv", ".html", ".json", ".md")
-SUFFIXES = {
-    **dict.fromkeys(("evaluation", "evaluations", "comparison", "leaderboard"), TABLES),
-    **dict.fromkeys(("diagnosis", "validation", "benchmark"), PAGES),
-}
-EVERY = list(SUFFIXES)
+SUFFIXES = (".csv", ".html", ".json", ".md", ".tex")
+EVERY = ("evaluation", "evaluations", "comparison", "leaderboard", "diagnosis", "validation", "benchmark")
 
 
 def judged(queries: int) -> dict[str, set[str]]:
@@ -224,6 +220,36 @@ def test_a_mean_is_found_under_any_name_of_its_measure():
             found[unknown]
 
 
+def test_a_result_of_several_systems_is_looked_up_by_a_measure_too(values):
+    comparison, board, found = values["comparison"], values["leaderboard"], values["benchmark"]
+    (pair,) = comparison["MRR@10"]
+
+    assert ("RR@10", "hybrid") == (pair.measure, pair.system)
+    assert {"hybrid": pair.system_mean, "keyword": pair.baseline_mean} == board["MRR@10"]
+    assert ["hybrid", "keyword"] == list(board["RR@10"])
+    assert {mode.name: mode.metrics[found.measures[0]] for mode in found.modes} == found[found.measures[0]]
+
+
+def test_a_finding_is_found_by_its_code(values):
+    for found in (values["diagnosis"], values["validation"]):
+        assert [found[finding.code.lower()] for finding in found] == list(found.findings)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_name_that_a_result_does_not_have_is_an_error_with_those_it_has(values, name):
+    with pytest.raises(AssayError, match=r"^no (measure|run|finding) 'P@7'; the result has \w") as caught:
+        values[name]["P@7"]
+    assert isinstance(caught.value, KeyError)
+
+
+def test_a_misspelt_name_gets_the_nearest(values):
+    for name in ("evaluation", "comparison", "leaderboard"):
+        with pytest.raises(AssayError, match=r"^no measure 'nDGC@10'; did you mean 'nDCG@10'\?$"):
+            values[name]["nDGC@10"]
+    with pytest.raises(AssayError, match=r"^no run 'hybird'; did you mean 'hybrid'\?$"):
+        values["evaluations"]["hybird"]
+
+
 def test_an_evaluation_is_not_a_list():
     with pytest.raises(TypeError, match=r"an evaluation is looked up by the name of a measure, not by 0\."):
         list(evaluate({"q1": {"a"}}, {"q1": ["a"]}, ["RR"]))
@@ -329,7 +355,8 @@ def test_without_pandas_the_error_says_what_to_install(values, monkeypatch):
 # Files
 
 
-@pytest.mark.parametrize(("name", "suffix"), [(name, suffix) for name in EVERY for suffix in SUFFIXES[name]])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_form_is_written(values, name, suffix, tmp_path):
     values[name].save(tmp_path / f"result{suffix.upper()}")
     text = (tmp_path / f"result{suffix.upper()}").read_text(encoding="utf-8")
@@ -369,8 +396,7 @@ def test_csv_and_json_have_the_exact_differences(values, tmp_path):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_an_unknown_suffix_is_refused_with_those_that_are_known(values, name, tmp_path):
-    *before, last = SUFFIXES[name]
-    known = f"the suffix can be {', '.join(before)} or {last}."
+    known = "the suffix can be .csv, .html, .json, .md or .tex."
 
     with pytest.raises(InputError, match=re.escape(f"cannot be saved as .xlsx; {known}")):
         values[name].save(tmp_path / "result.xlsx")
@@ -379,12 +405,24 @@ def test_an_unknown_suffix_is_refused_with_those_that_are_known(values, name, tm
     assert [] == list(tmp_path.iterdir())
 
 
-def test_what_has_no_table_for_a_paper_says_so(values):
-    with pytest.raises(
-        InputError,
-        match=r"^r\.tex: a diagnosis cannot be saved as \.tex; the suffix can be \.csv, \.html, \.json or \.md\.$",
-    ):
-        values["diagnosis"].save("r.tex")
+def test_findings_are_a_table_for_a_paper():
+    hostile = r"50% of \x{y}_$& #1"
+    table = SheetTable(
+        ("severity", "finding", "n"), ((Strong("note"), hostile, "1"), ("fine", "x" * 41, "2")), frozenset({2})
+    )
+
+    assert [
+        "% Two\\nfindings",
+        "",
+        r"\begin{tabular}{lp{0.75\linewidth}r}",
+        r"\toprule",
+        r"severity & finding & n \\",
+        r"\midrule",
+        r"\textbf{note} & 50\% of \textbackslash{}x\{y\}\_\$\& \#1 & 1 \\",
+        rf"fine & {'x' * 41} & 2 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ] == sheet_as_latex(Sheet("x", "Two\nfindings", (table,))).splitlines()
 
 
 def test_a_file_in_a_folder_that_does_not_exist_is_refused(values, tmp_path):

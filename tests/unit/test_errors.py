@@ -34,8 +34,16 @@ def test_the_place_comes_first():
 def test_ids_are_shown_as_data():
     assert "a\\nb" == show_id("a\nb")
     assert "caf\\xe9" == show_id("caf\udce9")
-    assert 60 == len(show_id("x" * 1000))
+    assert 60 == len(show_id("x" * 1000)) == len(show_id("x" * 59 + "12"))
     assert "1, 2, 3, ..." == some_of(["1", "2", "3", "4"])
+
+
+def test_long_names_that_differ_at_their_end_stay_different():
+    first, second = ("bm25-with-relevance-feedback-and-a-large-cross-encoder-" + end for end in ("top-100", "top-200"))
+
+    assert "bm25-with-relevance-feedback-and-a-la...ross-encoder-top-100" == show_id(first)
+    assert show_id(first) != show_id(second)
+    assert ("words, " * 20)[:97] + "..." == show_id("words, " * 20, 100)
 
 
 def test_near_misses():

@@ -236,7 +236,7 @@ REFUSED = [
     (({"a": np.float32("nan")}, ["a"]), {}, "ranking: score nan (float32) is not a finite number."),
     ((["a"], ["a"]), {"scores": [1, 2]}, "scores: 2 scores for 1 documents; pass one score per document."),
     ((["a"], ["a"]), {"scores": [[1.0]]}, "scores: score [1.0] (list) is not a finite number."),
-    ((["a"], ["a"]), {"scores": 10**400}, f"scores: expected a list of values, found {str(10**400)[:57]}... (int)."),
+    ((["a"], ["a"]), {"scores": 10**400}, f"scores: expected a list of values, found 1{'0' * 36}...{'0' * 20} (int)."),
     ((["a"], ["a"]), {"scores": ["x"]}, "scores: score 'x' (str) is not a finite number."),
     (
         ({"a": 1.0}, ["a"]),
@@ -255,7 +255,7 @@ def test_what_cannot_be_used_is_refused_in_words(given, options, message):
 
 
 def test_a_huge_whole_number_is_no_score():
-    with pytest.raises(InputError, match=r"ranking: score 10+\.\.\. \(int\) is not a finite number"):
+    with pytest.raises(InputError, match=r"ranking: score 10+\.\.\.0+ \(int\) is not a finite number"):
         score({"a": 10**400}, ["a"])
 
 

@@ -197,7 +197,7 @@ def _status() -> int | None:
             from assay.cli.commands.trec_eval import run
 
             return run(sys.argv[2:])
-        status: int | None = group.main(standalone_mode=False)
+        status: int | None = group.main(prog_name="assay", standalone_mode=False)
         return status
     except Exception as error:
         number = signal_of(error)

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import BashComplete, CompletionItem, add_completion_class, shell_complete, split_arg_string
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+    shell_complete,
+    split_arg_string,
+)
 
 from assay.cli import VARIABLE
 
@@ -43,12 +52,54 @@ _MEASURES = {"MEASURE", "MEASURES"}
 
 def complete(instruction: str) -> int:
     """Print the script of a shell or its completions; returns the exit status."""
-    add_completion_class(Bash)
+    for shell in (Bash, Zsh, Fish):
+        add_completion_class(shell)
     table = json.loads(TABLE.read_text(encoding="utf-8"))
     return shell_complete(_command(table["command"], table), {}, "assay", VARIABLE, instruction)
 
 
-class Bash(BashComplete):
+class _WholeWords(ShellComplete):
+    """Completions of whole words: `--measure=nDCG`, of which click gives `nDCG`."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
+        """The words that could stand here."""
+        option = incomplete[: incomplete.find("=") + 1] if incomplete.startswith("--") else ""
+        found = super().get_completions(args, incomplete)
+        return [CompletionItem(option + str(item.value), item.type, item.help) for item in found]
+
+
+class Zsh(_WholeWords, ZshComplete):
+    """Completion for zsh, with files behind NAME= and --option=."""
+
+    source_template = ZshComplete.source_template.replace("_path_files -", "compset -P '*='; _path_files -")
+
+
+class Fish(_WholeWords, FishComplete):
+    """Completion for fish, with files behind NAME= and --option=, and names that have commas."""
+
+    source_template = r"""
+function %(complete_func)s;
+    set -l response (env %(complete_var)s=fish_complete COMP_WORDS=(commandline -cp) COMP_CWORD=(commandline -t) %(prog_name)s);
+    for completion in $response;
+        set -l parts (string split -m 1 "," -- $completion);
+        if test $parts[1] = "plain";
+            echo $parts[2];
+        else;
+            set -l before (string match -r '^.*=' -- $parts[2]);
+            set -l typed (string replace -r '^.*=' '' -- $parts[2]);
+            set -l listed __fish_complete_path;
+            test $parts[1] = "dir"; and set listed __fish_complete_directories;
+            for path in ($listed "$typed");
+                echo "$before$path";
+            end;
+        end;
+    end;
+end;
+complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)";
+"""
+
+
+class Bash(_WholeWords, BashComplete):
     """Completion for bash, which divides words at @ and =, as in nDCG@10 and NAME=RUN."""
 
     source_template = r"""

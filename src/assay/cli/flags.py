@@ -15,6 +15,7 @@ from assay.rules import RULES_IN_WORDS
 # `split=`, `grades={'E': 3}`, `read_run(input_format='beir')` or `Rules(ties='input')`, in backticks
 _PARAMETER = re.compile(r"`(?:read_(?P<kind>run|qrels)\(|(?P<rule>Rules)\()?(?P<name>[a-z_]+)=(?P<value>[^`]*?)\)?`")
 _NO_COMMAND = re.compile(r"No such command '(?P<name>.*?)'\..*", re.DOTALL)
+_NO_CHOICE = re.compile("'(?P<value>.*?)' is not one of ")
 # What --queries and --scores were where they did not take a file
 _RENAMED = {"--queries": ("--size",), "--scores": ("--score-type",)}
 
@@ -62,12 +63,16 @@ def with_new_name(error: click.UsageError) -> click.UsageError:
 
 
 def with_suggestion(error: click.UsageError) -> click.UsageError:
-    """The error with the name of a command that is like the one that does not exist.
+    """The error with the name of a command, or the value of an option, that is like the one that does not exist.
 
     >>> group = click.Group("assay", {"evaluate": click.Command("evaluate")})
     >>> with_suggestion(click.UsageError("No such command 'evalute'.", click.Context(group))).message
     "No such command 'evalute'; did you mean 'evaluate'?"
     """
+    if isinstance(error, click.BadParameter) and error.param is not None and isinstance(error.param.type, click.Choice):
+        wrong = _NO_CHOICE.match(error.message)
+        hint = did_you_mean(wrong["value"], map(str, error.param.type.choices)) if wrong else ""
+        return click.BadParameter(error.message.removesuffix(".") + hint, error.ctx, error.param) if hint else error
     found = _NO_COMMAND.fullmatch(error.message)
     if found is None or error.ctx is None or not isinstance(error.ctx.command, click.Group):
         return error

@@ -11,6 +11,7 @@ from assay.collections.checks import Checked, check
 from assay.collections.locating import has_parts, locate
 from assay.collections.model import Collection
 from assay.errors import InputError, did_you_mean, show_id
+from assay.formats.sources import nearest_file
 from assay.retrieval.base import Progress
 from assay.validation.findings import Validation
 
@@ -104,5 +105,5 @@ def find_folder(place: str | os.PathLike[str]) -> Path:
             "this is a file; name the folder with the documents, queries and judgments", source=show_id(name, 200)
         )
     known = embedded_collections()
-    hint = did_you_mean(name, known) or "."
+    hint = did_you_mean(name, known) or nearest_file(name) or "."
     raise InputError(f"no such folder{hint} Embedded collections: {', '.join(known)}.", source=show_id(name, 200))

@@ -25,6 +25,7 @@ from assay.comparison.pairs import (
     Study,
     SystemScores,
     higher_is_better,
+    label_of,
     measure_called,
     pair_results,
     tests_of,
@@ -63,6 +64,7 @@ __all__ = ["Comparison", "PairResult", "Segmentation", "Study", "SystemScores", 
 
 FEW_QUERIES = 50
 MOVES = 3  # default number of queries that moved most, up and down
+_SHOWN_PAIRS = 3  # of those that a note is about
 BUILT_IN = ("length", "relevant", "difficulty")  # segments that need no file
 
 
@@ -100,6 +102,19 @@ class Comparison(Charted, Struct, frozen=True, eq=False):
     def family(self) -> int:
         """The number of comparisons that p values are corrected for."""
         return len(self.pairs)
+
+    def __getitem__(self, measure: str | Measure) -> list[PairResult]:
+        """The pairs by a measure, under any of its names.
+
+        >>> qrels = {"q1": {"a"}, "q2": {"b"}}
+        >>> found = compare(qrels, {"old": {"q1": ["a"], "q2": ["x", "b"]}, "new": {"q1": ["a"], "q2": ["b"]}}, ["RR@10"])
+        >>> [(pair.system, pair.difference) for pair in found["MRR@10"]]
+        [('new', 0.25)]
+        """
+        return self.of(label_of(measure, self.scores.measures))
+
+    def __iter__(self) -> Iterator[PairResult]:
+        return iter(self.pairs)
 
     def of(self, measure: str) -> list[PairResult]:
         """The pairs of one measure."""
@@ -398,7 +413,9 @@ def _grades(evaluator: Evaluator) -> Callable[[str], Mapping[str, float]]:
 def _notes(scores: SystemScores, study: Study, pairs: Sequence[PairResult]) -> Iterator[str]:
     """Caveats to print with the results."""
     least = min(pair.queries for pair in pairs)
-    if least < FEW_QUERIES:
+    if least < 2:
+        yield f"With {number_of(least, 'query')} no difference can be tested."
+    elif least < FEW_QUERIES:
         yield f"With {least} queries (fewer than {FEW_QUERIES}) only large differences can be detected, and those detected look larger than they are."
     yield from _notes_on_missing(scores)
     yield from _notes_on_constant_systems(scores)
@@ -414,10 +431,13 @@ def _notes_on_constant_systems(scores: SystemScores) -> Iterator[str]:
             known = values[~np.isnan(values)]
             if len(known) > 1 and known.min() == known.max():
                 alike.setdefault((measure, float(known[0])), []).append(system)
-    for (measure, value), systems in alike.items():
+    together: dict[tuple[tuple[str, ...], float], list[str]] = {}
+    for (measure, value), named in alike.items():
+        together.setdefault((tuple(named), value), []).append(measure)
+    for (systems, value), measures in together.items():
         have, runs = ("has", "is the run") if len(systems) == 1 else ("have", "are these runs")
-        doubt = "there is nothing left to compare" if value == 1 else f"{runs} empty or constant?"
-        yield f"{some_of(systems)} {have} {measure} {value:.4f} on every query: {doubt}{'.' if value == 1 else ''}"
+        doubt = "there is nothing left to compare." if value == 1 else f"{runs} empty or constant?"
+        yield f"{some_of(systems)} {have} {some_of(measures)} {value:.4f} on every query: {doubt}"
 
 
 def _notes_on_missing(scores: SystemScores) -> Iterator[str]:
@@ -438,9 +458,12 @@ def _notes_on_pairs(pairs: Sequence[PairResult], study: Study) -> Iterator[str]:
     found: dict[str, list[str]] = {}
     for pair in pairs:
         for words in _oddities(pair, study):
-            found.setdefault(words, []).append(f"{pair.system} - {pair.baseline} by {pair.measure}")
+            found.setdefault(words, []).append(
+                f"{show_id(pair.system)} - {show_id(pair.baseline)} by {show_id(pair.measure)}"
+            )
     for words, named in found.items():
-        yield f"{words} ({some_of(named)})."
+        more = ", ..." if len(named) > _SHOWN_PAIRS else ""
+        yield f"{words} ({', '.join(named[:_SHOWN_PAIRS])}{more})."
 
 
 def _oddities(pair: PairResult, study: Study) -> Iterator[str]:

@@ -17,7 +17,7 @@ from assay.asking import Runs, open_several, several_runs
 from assay.comparison.comparing import FEW_QUERIES, notes_on_totals
 from assay.comparison.intervals import CONFIDENCE, Interval, t_quantile
 from assay.comparison.paired import check_draws
-from assay.comparison.pairs import SystemScores, higher_is_better, measure_called
+from assay.comparison.pairs import SystemScores, higher_is_better, label_of, measure_called
 from assay.comparison.rank_intervals import rank_counts, rank_intervals, ranks_of
 from assay.comparison.tiers import estimate, significantly_different, tiers_of
 from assay.errors import AssayError, InputError, show_id, some_of
@@ -100,6 +100,14 @@ class Leaderboard(Charted, Struct, frozen=True, eq=False):
     def __repr__(self) -> str:
         first = ", ".join(f"{each.rank}. {each.system!r} {each.mean:.4f}" for each in self.standings[:3])
         return f"<Leaderboard of {number_of(len(self.standings), 'system')} by {self.measures[0]}: {first}>"
+
+    def __getitem__(self, measure: str | Measure) -> dict[str, float]:
+        """The mean of each system by a measure, under any of its names; systems from the best to the worst."""
+        label = label_of(measure, self.measures)
+        return {each.system: each.means[label] for each in self.standings}
+
+    def __iter__(self) -> Iterator[Standing]:
+        return iter(self.standings)
 
     @property
     def tiers(self) -> tuple[tuple[str, ...], ...]:
@@ -377,7 +385,8 @@ def _notes(scores: Mapping[str, SystemScores], tables: Sequence[Sequence[Floats]
             )
             yield f"{place}{said}."
         if method.resample == "queries" and len(of_measures[0]) < 2:
-            yield f"{place}with a single query there are no intervals, and no difference can be significant."
+            begin = f"{place}with" if place else "With"
+            yield f"{begin} a single query there are no intervals, and no difference can be significant."
     queries = sum(len(of_measures[0]) for of_measures in tables)
     if method.resample == "queries" and queries < FEW_QUERIES and queries > len(tables):
         narrow = ", and rank intervals are too narrow" if queries < FEWEST_FOR_RANKS else ""

@@ -19,7 +19,7 @@ from assay.comparison.paired import Alternative, Paired, PairedOptions, Signific
 from assay.comparison.power import detectable_difference, queries_needed
 from assay.comparison.ranks import wins_and_losses
 from assay.comparison.significance import definition_of, significance_of
-from assay.errors import AssayError, MeasureError, did_you_mean, show_id
+from assay.errors import AssayError, LookupNameError, MeasureError, did_you_mean, show_id
 from assay.evaluation import Evaluation
 from assay.measures import Measure, parse_measure
 from assay.progress import Tell, told
@@ -92,6 +92,21 @@ def measure_called(label: str) -> Measure | None:
         return parse_measure(label)
     except MeasureError:
         return None
+
+
+def label_of(measure: str | Measure, labels: Sequence[str]) -> str:
+    """The measure among those of a result, which may be under another of its names.
+
+    >>> label_of("MRR@10", ("AP", "RR@10"))
+    'RR@10'
+    """
+    if isinstance(measure, str) and measure in labels:
+        return measure
+    wanted = measure_called(measure) if isinstance(measure, str) else measure
+    found = next((label for label in labels if wanted is not None and measure_called(label) == wanted), None)
+    if found is None:
+        raise LookupNameError("measure", measure, labels)
+    return found
 
 
 def higher_is_better(label: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
-from assay.errors import AssayError
+from assay.errors import AssayError, LookupNameError
 from assay.showing import Shown
 from assay.words import number_of
 
@@ -116,10 +116,11 @@ class Diagnosis(Shown, Struct, frozen=True):
         return f"<Diagnosis of {number_of(len(self.systems), 'run')} over {number_of(self.queries, 'query')}: {found}>"
 
     def __getitem__(self, code: str) -> DiagnosisFinding:
+        """The finding with this code."""
         for finding in self.findings:
             if finding.code == code.upper():
                 return finding
-        raise KeyError(code)
+        raise LookupNameError("finding", code, self.codes())
 
     def __iter__(self) -> Iterator[DiagnosisFinding]:
         return iter(self.findings)

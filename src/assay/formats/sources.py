@@ -309,15 +309,26 @@ def read_small(path: str | os.PathLike[str]) -> bytes:
 
 
 def nearest_file(path: str) -> str:
-    """'; did you mean 'qrels.txt'?' if a name like it is in its folder, else an empty string."""
+    """'; did you mean 'runs/bm25.run'?' if there is a file or folder whose path is like it, else an empty string."""
+    near = _nearest_path(path.rstrip(os.sep))
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def _nearest_path(path: str) -> str | None:
     folder, name = os.path.split(path)
+    if folder and not os.path.isdir(folder):
+        folder = _nearest_path(folder) or ""
+        if not folder or os.path.exists(os.path.join(folder, name)):
+            return os.path.join(folder, name) if folder else None
     try:
         with os.scandir(folder or ".") as entries:
             known = [entry.name for entry in itertools.islice(entries, _MOST_NAMES)]
     except (OSError, ValueError):
-        return ""
+        return None
     near = nearest(name, known)
-    return f"; did you mean {os.path.join(folder, near)!r}?" if near else ""
+    # A suffix that many files have is not enough.
+    alike = near is not None and nearest(os.path.splitext(name)[0], [os.path.splitext(near)[0]])
+    return os.path.join(folder, near) if near and alike else None
 
 
 def _text_instead(path: str) -> str:

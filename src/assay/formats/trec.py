@@ -157,6 +157,8 @@ class _Columns:
 
     def add_plain(self, rows: PlainRows) -> None:
         found = rows.columns
+        if not found.docs:  # a piece of comments or empty lines
+            return
         self._lines.append(rows.line_numbers())
         self.queries.add_groups(found.queries, found.query_rows)
         self.doc += found.docs

@@ -6,11 +6,14 @@ The same recipe and collection always give the same record, even after interrupt
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 from msgspec import field
 
+from assay.comparison.pairs import label_of
 from assay.errors import show_id
+from assay.measures import Measure
 from assay.records.model import Digest, FindingRecord, Record, Status, TargetResult
 from assay.showing import Charted
 from assay.words import number_of
@@ -254,6 +257,14 @@ class BenchmarkReport(Charted, Record, frozen=True, kw_only=True):
     conventions: str  # the rules of the evaluation in words
     findings: tuple[FindingRecord, ...]  # about the collection
     notes: tuple[str, ...]  # caveats for reading the figures
+
+    def __getitem__(self, measure: str | Measure) -> dict[str, float | None]:
+        """The mean of each mode by a measure, under any of its names."""
+        label = label_of(measure, self.measures)
+        return {mode.name: mode.metrics.get(label) for mode in self.modes}
+
+    def __iter__(self) -> Iterator[ModeResult]:
+        return iter(self.modes)
 
     def __repr__(self) -> str:
         modes, queries = number_of(len(self.modes), "mode"), number_of(self.collection.queries, "query")

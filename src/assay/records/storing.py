@@ -40,6 +40,7 @@ from assay.files import (
     write_new,
     write_whole,
 )
+from assay.formats.sources import nearest_file
 from assay.records.encoding import Kept, encode_record, read_record
 from assay.records.identity import digest_of
 from assay.records.model import MANIFEST_SCHEMA, REPORT_SCHEMA, Digest, EvaluationReport, ExperimentManifest
@@ -336,6 +337,8 @@ def report_folders(manifest: ExperimentManifest) -> list[str]:
 
 def _read(path: Path, kind: type[Kept], schema: str) -> Kept:
     _put_back(Path(os.path.realpath(path.parent)))
+    if not path.parent.exists():
+        raise InputError(f"no such folder{nearest_file(str(path.parent))}", source=str(path.parent))
     inside = "evaluations"  # a benchmark keeps the report of each mode there
     hint = f" Name one of those in {inside}/." if (path.parent / inside).is_dir() else ""
     return read_record(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from assay.disagreements import ConventionRow
 from assay.report.drawing.markdown import escape
-from assay.report.drawing.terminal import Detail, terminal_width
+from assay.report.drawing.terminal import Detail, terminal_width, wrapped_lines
 
 SCHEMA = "assay/conventions/1"
 _COLUMN = 12  # characters of a column of values
@@ -68,7 +67,7 @@ def _reasoned(rows: Sequence[ConventionRow]) -> str:
 
 def _wrapped(head: str, text: str, width: int) -> list[str]:
     """The text beside the head; words are not broken at hyphens, so names of tools stay whole."""
-    first, *others = textwrap.wrap(text, width - len(head), break_on_hyphens=False) or [""]
+    first, *others = wrapped_lines(text, width - len(head), hyphens=False) or [""]
     return [head + first, *(" " * len(head) + line for line in others)]
 
 

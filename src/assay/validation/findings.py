@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct, field
 
-from assay.errors import show_id
+from assay.errors import LookupNameError, show_id
 from assay.showing import Shown
 from assay.words import number_of
 
@@ -60,6 +60,16 @@ class Validation(Shown, Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"<Validation of {show_id(self.file)!r}: {self.verdict}>"
+
+    def __getitem__(self, code: str) -> Finding:
+        """The finding with this code."""
+        for finding in self.findings:
+            if finding.code == code.upper():
+                return finding
+        raise LookupNameError("finding", code, self.codes())
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
 
     @property
     def verdict(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -166,4 +165,4 @@ def _stage_cell(cell: StageCell) -> Text:
 
 
 def _wrapped(lines: Iterable[str], width: int) -> str:
-    return "".join("\n".join(textwrap.wrap(show_id(line, _LONGEST), width)) + "\n" for line in lines)
+    return "".join(wrapped(show_id(line, _LONGEST), width) for line in lines)

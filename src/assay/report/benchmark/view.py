@@ -11,7 +11,7 @@ from assay.report.benchmark.page import render_html
 from assay.report.benchmark.text import render_text
 from assay.report.benchmark.words import Cell, absences, aims, benchmark_table, choices, heading, legend, remarks
 from assay.report.drawing.delimited import Columns, Value, columns_as_csv
-from assay.report.drawing.sheets import Sheet, SheetTable, Strong
+from assay.report.drawing.sheets import Sheet, SheetTable, Strong, sheet_as_latex
 from assay.report.drawing.views import View
 
 COLUMNS = ("mode", "kind", "measure", "mean", "low", "high", "best", "milliseconds", "p95")
@@ -55,6 +55,7 @@ VIEW: View[BenchmarkReport] = View(
         ".csv": lambda report: columns_as_csv(_columns(report)),
         ".json": render_json,
         ".md": render_markdown,
+        ".tex": lambda report: sheet_as_latex(_sheet(report)),
         ".html": render_html,
     },
     charts=charts_of,

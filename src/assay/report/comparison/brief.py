@@ -96,11 +96,11 @@ def moved(comparison: Comparison, width: int) -> Iterator[str]:
     """The queries that moved most between two systems, by the first measure, in a few words."""
     for pair in words.shown_moves(comparison)[:1]:
         sides = [
-            f"{side} {', '.join(f'{show_id(each.query)} {words.signed(each.difference)}' for each in moves[:MOVED])}"
+            f"{side} {', '.join(f'{show_id(each.query)} ({words.signed(each.difference)})' for each in moves[:MOVED])}"
             for side, moves in (("up", pair.up), ("down", pair.down))
             if moves
         ]
-        yield wrapped(f"Moved most by {pair.measure}: {'; '.join(sides)}.", width)
+        yield wrapped(f"Queries that moved most by {pair.measure}: {'; '.join(sides)}.", width)
 
 
 def remarks(comparison: Comparison, width: int, detail: Detail) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from assay.comparison.moves import Move, Moves
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report.comparison import brief, words
-from assay.report.drawing.terminal import Detail, Drawn, printed, terminal_width
+from assay.report.drawing.terminal import Detail, Drawn, printed, terminal_width, wrapped
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -259,7 +258,4 @@ def _title(title: str, width: int) -> str:
 
 def _paragraphs(notes: Iterable[str], width: int, indent: str = "") -> Iterator[str]:
     for note in notes:
-        yield "\n".join(
-            textwrap.wrap(note, width, initial_indent=indent, subsequent_indent=indent + "  " * bool(indent))
-        )
-        yield "\n"
+        yield wrapped(note, width, indent, indent + "  " * bool(indent))

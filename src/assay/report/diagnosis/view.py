@@ -9,7 +9,7 @@ from assay.report.diagnosis import RENDERERS
 from assay.report.diagnosis.text import GIVES_WAY
 from assay.report.diagnosis.words import cells_of, headline, not_looked_at, notes_of
 from assay.report.drawing.delimited import Columns, columns_as_csv
-from assay.report.drawing.sheets import Sheet, SheetTable, Strong, sheet_as_page
+from assay.report.drawing.sheets import Sheet, SheetTable, Strong, sheet_as_latex, sheet_as_page
 from assay.report.drawing.views import View
 
 FIELDS = ("code", "area", "severity", "title", "measured", "sure", "advice")
@@ -67,6 +67,7 @@ VIEW: View[Diagnosis] = View(
         ".csv": lambda diagnosis: columns_as_csv(_columns(diagnosis)),
         ".json": RENDERERS["json"],
         ".md": RENDERERS["markdown"],
+        ".tex": lambda diagnosis: sheet_as_latex(_brief(diagnosis)),
         ".html": lambda diagnosis: sheet_as_page(_whole(diagnosis)),
     },
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -122,4 +121,4 @@ def _title(title: str, width: int) -> str:
 
 
 def _paragraphs(texts: Iterable[str], width: int) -> Iterator[str]:
-    yield from ("\n".join(textwrap.wrap(text, width)) + "\n" for text in texts)
+    yield from (wrapped(text, width) for text in texts)

@@ -1,4 +1,4 @@
-"""A few tables and notes, as HTML for a notebook and as Markdown. The template `sheet.html` makes a page of the same value."""
+"""A few tables and notes, as HTML for a notebook, as Markdown and as LaTeX. The template `sheet.html` makes a page of the same value."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.errors import show_id
-from assay.report.drawing import markdown
+from assay.report.drawing import latex, markdown
 from assay.words import number_of
 
 MOST_ROWS = 20  # of a table in a notebook
 MOST_REMARKS, MOST_NOTES = 4, 12
 LONGEST = 2000  # characters of any text
+_SHORT = 40  # characters of a cell that fits on one line of a paper
 
 
 class Strong(Struct, frozen=True):
@@ -113,6 +114,38 @@ def sheet_as_markdown(sheet: Sheet) -> str:
 
 def _marked(cell: Cell) -> str:
     return f"**{markdown.plain(cell.words)}**" if isinstance(cell, Strong) else markdown.plain(cell)
+
+
+def sheet_as_latex(sheet: Sheet) -> str:
+    """The tables for a paper; the texts are comments."""
+    tables = (
+        _comments((table.title, *table.texts, table.note)) + (_tabular(table) if table.head else "")
+        for table in sheet.tables
+    )
+    return "\n".join(filter(None, (_comments((sheet.title, *sheet.remarks, *sheet.notes)), *tables)))
+
+
+def _comments(texts: Iterable[str]) -> str:
+    return "".join(f"% {show_id(text, LONGEST)}\n" for text in texts if text)
+
+
+def _tabular(table: SheetTable) -> str:
+    columns = zip(*table.rows, strict=True)
+    long = [any(len(_words(cell)) > _SHORT for cell in column) for column in columns] or [False] * len(table.head)
+    share = f"p{{{0.75 / max(sum(long), 1):.2f}\\linewidth}}"
+    kinds = ["r" if number in table.numbers else share if long[number] else "l" for number in range(len(table.head))]
+    rows = [" & ".join(_as_latex(cell) for cell in row) + r" \\" for row in (table.head, *table.rows)]
+    begin, end = rf"\begin{{tabular}}{{{''.join(kinds)}}}", r"\end{tabular}"
+    return "\n".join([begin, r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule", end]) + "\n"
+
+
+def _as_latex(cell: Cell) -> str:
+    words = latex.escape(show_id(_words(cell), LONGEST))
+    return rf"\textbf{{{words}}}" if isinstance(cell, Strong) else words
+
+
+def _words(cell: Cell) -> str:
+    return cell.words if isinstance(cell, Strong) else cell
 
 
 def sheet_as_page(sheet: Sheet) -> str:

@@ -14,6 +14,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 from msgspec import Struct
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 FALLBACK_WIDTH = 120  # if the output is not a terminal and COLUMNS is not set
 ANOMALY = "! "  # before a line about something that changes how the answer is read
 _HEIGHT = 25  # has no effect itself, but without it rich assumes 80 columns for every dumb terminal
+_SECOND = "\ufdd0"  # no character of any text
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
 _WORD = r"""(?:"[^"]*"|'[^']*'|[^\s"'])+"""
 _WORDS = re.compile(rf"(?:-{_WORD}\s(?!-))?{_WORD}")  # of a shell command, each option with its value
@@ -109,9 +111,21 @@ def _without_spaces_at_the_end(line: str) -> str:
 
 def wrapped(text: str, width: int, first: str = "", after: str | None = None) -> str:
     """A text as lines of this width; `first` stands before it, `after` before its other lines (or as many spaces)."""
+    return "\n".join(wrapped_lines(text, width, first, after) or [first.rstrip()]) + "\n"
+
+
+def wrapped_lines(
+    text: str, width: int, first: str = "", after: str | None = None, *, hyphens: bool = True
+) -> list[str]:
+    """The same as a list; `hyphens` are places to break at."""
     indent = " " * len(first) if after is None else after
-    lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=indent) or [first.rstrip()]
-    return "\n".join(lines) + "\n"
+    wide = not text.isascii() and any(east_asian_width(character) in "WF" for character in text)
+    if wide:  # such characters take two columns: one more stands in for the second, and a line may end between the two
+        text = "".join(
+            f"{character}{_SECOND}" if east_asian_width(character) in "WF" else character for character in text
+        )
+    lines = textwrap.wrap(text, width - wide, initial_indent=first, subsequent_indent=indent, break_on_hyphens=hyphens)
+    return [line.replace(_SECOND, "") for line in lines]
 
 
 def wrapped_command(command: str, width: int, first: str = "  ") -> str:

@@ -179,10 +179,6 @@ class ResultTable(Struct, frozen=True):
         found = self.targets[run].results.get(label) if run in self.targets else None
         return "" if found is None else found.status
 
-    def statuses(self) -> set[str]:
-        """All statuses that occur."""
-        return {result.status for outcome in self.targets.values() for result in outcome.results.values()}
-
     def _agreements(self) -> set[Agreement]:
         """How far the judges agree: the same for all runs, or nothing."""
         return {coverage.agreement for coverage in self.coverage.values() if coverage.agreement is not None}

@@ -26,7 +26,7 @@ Cells = list[list[Text]]
 def render_text(table: ResultTable, detail: Detail = Detail()) -> str:
     """The table, one line on the conventions, and what is unusual; in full if `detail` is verbose."""
     width = terminal_width()
-    parts = [*_tables(_grid(table), table, width)]
+    parts = [*_tables(table, width)]
     if table.weighted:
         rows = [table.weighted_head, *table.weighted_cells()]
         parts += ["\n", *_side_by_side([list(map(Text, row)) for row in rows], 1 + table.several, width)]
@@ -45,12 +45,14 @@ def _remarks(table: ResultTable, detail: Detail, width: int) -> Iterator[str]:
         yield from (printed(Text(note, overflow="fold", style="dim"), width) for note in table.notes())
 
 
-def _tables(cells: Cells, table: ResultTable, width: int) -> Iterator[str]:
+def _tables(table: ResultTable, width: int) -> Iterator[str]:
     """Runs as rows and measures as columns; transposed if only that fits, else in several parts."""
+    widths = _status_widths(table)
+    cells = _grid(table, widths)
     if _needed(cells) <= width:
         yield _drawn(cells, len(table.row_names), width)
         return
-    turned = [list(column) for column in zip(*cells, strict=True)]
+    turned = [list(column) for column in zip(*_grid(table, [max(widths)] * len(widths)), strict=True)]
     if not table.per_query and _needed(turned) <= width:
         turned[0][0] = Text("measure")
         yield _drawn(turned, 1, width)
@@ -72,29 +74,31 @@ def _side_by_side(cells: Cells, names: int, width: int) -> Iterator[str]:
         yield ("\n" if place else "") + _drawn(rows, names, width, longest=_NAME)
 
 
-def _grid(table: ResultTable) -> Cells:
-    head = [*map(Text, table.row_names), *map(Text, table.labels)]
-    queries = [_cells(row, table) for row in table.queries_for_people()]
-    return [head, *queries, *(_cells(row, table, total=True) for row in table.rows)]
+def _grid(table: ResultTable, widths: list[int]) -> Cells:
+    head = [*map(Text, table.row_names), *_with_statuses(list(map(Text, table.labels)), [""] * len(widths), widths)]
+    queries = [_cells(row, table, widths) for row in table.queries_for_people()]
+    return [head, *queries, *(_cells(row, table, widths, total=True) for row in table.rows)]
 
 
-def _cells(row: Row, table: ResultTable, *, total: bool = False) -> list[Text]:
+def _cells(row: Row, table: ResultTable, widths: list[int], *, total: bool = False) -> list[Text]:
     values = [
         Text(table.shown(value, request), style="bold green" if best else "")
         for value, best, request in zip(row.values, row.best, table.requests, strict=True)
     ]
     statuses = [table.status_of(row.run, label) if total else "" for label in table.labels]
-    return [*(Text(show_id(name)) for name in table.names_of(row)), *_with_statuses(values, statuses, table)]
+    return [*(Text(show_id(name)) for name in table.names_of(row)), *_with_statuses(values, statuses, widths)]
 
 
-def _with_statuses(values: list[Text], statuses: list[str], table: ResultTable) -> list[Text]:
-    """Each value with its status, padded to the longest one to keep the digits aligned."""
-    width = max((len(status) for status in table.statuses()), default=0)
-    if not width:
-        return values
+def _status_widths(table: ResultTable) -> list[int]:
+    """The length of the longest status of each measure."""
+    return [max(len(table.status_of(row.run, label)) for row in table.rows) for label in table.labels]
+
+
+def _with_statuses(cells: list[Text], statuses: list[str], widths: list[int]) -> list[Text]:
+    """Each cell with its status, padded so that the digits of a column stay aligned."""
     return [
-        Text.assemble(value, _PAD, (status.ljust(width, _PAD), _STATUS_STYLES.get(status, "")))
-        for value, status in zip(values, statuses, strict=True)
+        Text.assemble(cell, _PAD, (status.ljust(width, _PAD), _STATUS_STYLES.get(status, ""))) if width else cell
+        for cell, status, width in zip(cells, statuses, widths, strict=True)
     ]
 
 

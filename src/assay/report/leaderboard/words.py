@@ -93,8 +93,8 @@ def brief_of(board: Leaderboard) -> str:
         *(f"{name}={value}" for name, value in rules.items()),
     ]
     meaning = (
-        f"Means of {over} ±95%; ranks in 95% of {method.draws:,} resamples{of} (seed {method.seed}); a tier: none "
-        f"significantly worse than its best (alpha {method.alpha:g})"
+        f"Means of {over} ±95%; ranks in 95% of {method.draws:,} resamples{of} (seed {method.seed}); "
+        f"no system in a tier is significantly worse than its best (alpha {method.alpha:g})"
     )
     return f"{'; '.join([meaning, ', '.join(unusual)] if unusual else [meaning])}."
 

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 from assay.errors import show_id
 from assay.report.drawing.delimited import Columns, columns_as_csv
-from assay.report.drawing.sheets import Cell, Sheet, SheetTable, Strong, sheet_as_markdown, sheet_as_page
+from assay.report.drawing.sheets import (
+    Cell,
+    Sheet,
+    SheetTable,
+    Strong,
+    sheet_as_latex,
+    sheet_as_markdown,
+    sheet_as_page,
+)
 from assay.report.drawing.views import View
 from assay.report.validation import RENDERERS
 from assay.report.validation.text import explained, place_in_words
@@ -56,6 +64,7 @@ VIEW: View[Validation] = View(
         ".csv": lambda validation: columns_as_csv(_columns(validation)),
         ".json": RENDERERS["json"],
         ".md": lambda validation: sheet_as_markdown(_sheet(validation)),
+        ".tex": lambda validation: sheet_as_latex(_sheet(validation)),
         ".html": lambda validation: sheet_as_page(_sheet(validation)),
     },
 )
