@@ -117,3 +117,10 @@ def test_a_paradox_is_a_warning_unless_the_segments_or_chance_made_it():
     assert warning.startswith("Simpson's paradox: by AP b is better than a overall")
     assert () == page_of(compare_scores(scores, segments=[replace(plain, caution="Chosen by value.")])).warnings
     assert () == page_of(compare_scores(scores, segments=[plain], minimum_segment=20)).warnings
+
+
+def test_queries_with_equal_values_are_in_natural_order():
+    names = ("10", "9", "2", "1")
+    scores = SystemScores(("a", "b"), names, ("AP",), np.array([[[0.5, 0.6], [0.5, 0.6], [0.5, 0.6], [0.5, 0.2]]]))
+
+    assert ["1", "2", "9", "10"] == [row[0] for row in queries_of(compare_scores(scores)).table.rows]

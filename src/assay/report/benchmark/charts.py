@@ -44,6 +44,7 @@ from assay.report.drawing.vega import (
     span,
     width_of,
 )
+from assay.report.drawing.words import show_name
 from assay.words import number_of, plural
 
 _PLACE = {"field": "place", "type": "ordinal", "axis": None}
@@ -77,7 +78,7 @@ def _means(report: BenchmarkReport) -> Chart | None:
     looks = _looks(report)
     rows = [
         ForestRow(
-            f"{show_id(measure, 16)}, {show_id(mode.name, 30)}",
+            f"{show_id(measure, 16)}, {show_name(mode.name, 30)}",
             mean,
             mode.intervals.get(measure),
             looks[mode.name].colour,
@@ -91,7 +92,7 @@ def _means(report: BenchmarkReport) -> Chart | None:
         return None
     measure = report.choice.measure
     said = ", ".join(
-        f"{show_id(mode.name, 30)} {mode.metrics[measure]:.4f}"
+        f"{show_name(mode.name, 30)} {mode.metrics[measure]:.4f}"
         for mode in report.modes
         if mode.metrics.get(measure) is not None
     )
@@ -139,15 +140,15 @@ def _differences(report: BenchmarkReport) -> Chart | None:
     sure = sum(pair.verdict in LOOKS for pair in pairs)
     many = f" Only the first {MOST_ROWS} of {len(rows)} are shown." if len(rows) > MOST_ROWS else ""
     words = (
-        f"{sure} of {len(pairs)} differences from {show_id(report.comparison.baseline, 30)} are significant after "
+        f"{sure} of {len(pairs)} differences from {show_name(report.comparison.baseline, 30)} are significant after "
         f"correction. Green triangles: better; orange triangles: worse; blue dots: neither.{many}"
     )
-    title = f"Differences from {show_id(report.comparison.baseline, 30)}"
+    title = f"Differences from {show_name(report.comparison.baseline, 30)}"
     return Chart("differences", title, words, forest(rows[:MOST_ROWS]))
 
 
 def _name(pair: PairRecord) -> str:
-    return f"{show_id(pair.measure, 16)}, {show_id(pair.system, 30)}"
+    return f"{show_id(pair.measure, 16)}, {show_name(pair.system, 30)}"
 
 
 # Quality against time
@@ -342,7 +343,7 @@ def _left(report: BenchmarkReport) -> Chart | None:
 
 
 def _left_in_words(stage: StageRecord) -> str:
-    relevant, name = stage.relevant, show_id(stage.name, 30)
+    relevant, name = stage.relevant, show_name(stage.name, 30)
     given = "is given" if stage.role == "reranker" else "finds"
     return (
         f"{name} {given} {relevant.candidates:,} in {number_of(relevant.depth, 'document')} per query and has "
@@ -354,7 +355,7 @@ def _left_spec(report: BenchmarkReport, judged: int) -> Spec:
     rows = [
         {
             "place": place,
-            "label": fitting(show_id(stage.name), LABELS - 44),
+            "label": fitting(show_name(stage.name), LABELS - 44),
             "words": _left_in_words(stage),
             "candidates": stage.relevant.candidates,
             "top": stage.relevant.top_ten,

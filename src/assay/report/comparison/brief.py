@@ -10,6 +10,7 @@ from assay.errors import show_id
 from assay.report.comparison import words
 from assay.report.drawing.columns import Column, drawn, fitting
 from assay.report.drawing.terminal import Detail, drawn_anomalies, styled, wrapped
+from assay.report.drawing.words import show_name
 from assay.words import number_of
 
 ROWS = 20  # of a table; more are counted
@@ -22,7 +23,7 @@ ANOMALIES = 4  # shown without -v
 def one_pair(comparison: Comparison, width: int) -> Iterator[str]:
     """A row for each measure: both means, the difference and how sure it is."""
     pairs = comparison.pairs
-    baseline, system = show_id(pairs[0].baseline), show_id(pairs[0].system)
+    baseline, system = show_name(pairs[0].baseline), show_name(pairs[0].system)
     queries = {pair.queries for pair in pairs}
     over = f", {number_of(queries.pop(), 'query')}" if len(queries) == 1 else ""
     yield styled(wrapped(f"{system} against {baseline}{over}", width), "bold")
@@ -41,12 +42,12 @@ def pairs_of(comparison: Comparison, measure: str, width: int, detail: Detail) -
     shown = found if len(found) <= ROWS else sorted(found, key=lambda pair: -abs(pair.difference or 0.0))[:ROWS]
     baselines = {pair.baseline for pair in found}
     means = Column("mean", tuple(words.value_of(pair.system_mean) for pair in shown), rank=2)
-    columns = [_names("system", [show_id(pair.system) for pair in shown]), means, *_tests(comparison, shown)]
+    columns = [_names("system", [show_name(pair.system) for pair in shown]), means, *_tests(comparison, shown)]
     title = measure
     if len(baselines) == 1:
-        title += f" against {show_id(found[0].baseline)} ({words.value_of(found[0].baseline_mean)})"
+        title += f" against {show_name(found[0].baseline)} ({words.value_of(found[0].baseline_mean)})"
     else:
-        columns.insert(0, _names("baseline", [show_id(pair.baseline) for pair in shown]))
+        columns.insert(0, _names("baseline", [show_name(pair.baseline) for pair in shown]))
     yield styled(wrapped(title, width), "bold")
     yield drawn(fitting(columns, width), width)
     if len(shown) < len(found):

@@ -36,7 +36,7 @@ from assay.report.drawing.vega import (
     plot_width,
     rule,
 )
-from assay.report.drawing.words import TONES, from_to
+from assay.report.drawing.words import TONES, from_to, show_name
 
 MOST_ROWS = 24  # of one chart
 MOST_BARS = 3  # charts of differences query by query
@@ -134,10 +134,10 @@ def _query_by_query(comparison: Comparison, pair: PairResult, number: int) -> Ch
     order = np.argsort(-difference, kind="stable")[: int((~np.isnan(difference)).sum())]  # NaN stands last
     known = [(scores.queries[at], float(difference[at])) for at in order]
     text = (
-        f"{show_id(pair.measure, 30)} of {show_id(pair.system, 30)} minus {show_id(pair.baseline, 30)}, largest gain "
+        f"{show_id(pair.measure, 30)} of {show_name(pair.system, 30)} minus {show_name(pair.baseline, 30)}, largest gain "
         f"first: from {words.signed(known[0][1])} to {words.signed(known[-1][1])}; mean {words.signed(pair.difference)}."
     )
-    title = f"{show_id(pair.system, 30)} against {show_id(pair.baseline, 30)}, query by query"
+    title = f"{show_name(pair.system, 30)} against {show_name(pair.baseline, 30)}, query by query"
     return Chart(f"query-by-query-{number}", title, text, difference_bars(known, pair.difference, pair.measure))
 
 
@@ -147,7 +147,7 @@ def _segments(comparison: Comparison, found: SegmentComparison, number: int) -> 
     paradoxes = [paradox for paradox in words.sure_paradoxes(found) if paradox.measure == measure]
     rows = [
         ForestRow(
-            f"{show_id(segment.name, 24)}{f', {show_id(pair.system, 16)}' if several else ''}",
+            f"{show_id(segment.name, 24)}{f', {show_name(pair.system, 16)}' if several else ''}",
             pair.difference,
             pair.interval,
             *(_look(pair.verdict) if segment.tested else (MUTED, "circle")),
@@ -302,8 +302,8 @@ def _namer(pairs: Sequence[PairResult]) -> Callable[[PairResult], str]:
     baselines, measures = {pair.baseline for pair in pairs}, {pair.measure for pair in pairs}
 
     def name(pair: PairResult) -> str:
-        against = f" - {show_id(pair.baseline, 30)}" if len(baselines) > 1 else ""
+        against = f" - {show_name(pair.baseline, 30)}" if len(baselines) > 1 else ""
         measure = f"{show_id(pair.measure, 18)}, " if len(measures) > 1 or pair.measure not in measures else ""
-        return f"{measure}{show_id(pair.system, 30)}{against}"
+        return f"{measure}{show_name(pair.system, 30)}{against}"
 
     return name

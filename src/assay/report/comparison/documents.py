@@ -16,6 +16,7 @@ from assay.errors import show_id
 from assay.report.comparison import words
 from assay.report.drawing import latex, markdown
 from assay.report.drawing.json import json_text
+from assay.report.drawing.words import show_name
 
 SCHEMA = "assay/comparison/1"
 _PAIR = tuple(name for name in PairResult.__struct_fields__ if name != "weighted")
@@ -109,7 +110,7 @@ def _all_systems(comparison: Comparison) -> list[str]:
     letters = words.letters_of(comparison)
     rows = []
     for system, marks in words.marks_of(comparison):
-        name = markdown.escape(show_id(system)) + (f" ({letters[system]})" if system in letters else "")
+        name = markdown.escape(show_name(system)) + (f" ({letters[system]})" if system in letters else "")
         rows.append([name, *map(_marked, marks)])
     head = ["system", *map(markdown.escape, comparison.scores.measures)]
     return [_table(head, rows), markdown.escape(words.meaning_of_marks(comparison))]
@@ -141,7 +142,7 @@ def _moves(comparison: Comparison) -> list[str]:
     rows = [
         [
             pair.measure,
-            f"{show_id(pair.system)} - {show_id(pair.baseline)}",
+            f"{show_name(pair.system)} - {show_name(pair.baseline)}",
             show_id(move.query),
             words.value_of(move.before),
             words.value_of(move.after),
@@ -187,7 +188,7 @@ def render_latex(comparison: Comparison) -> str:
     letters = words.letters_of(comparison)
     rows = []
     for system, marks in words.marks_of(comparison):
-        name = latex.escape(show_id(system)) + (f" ({letters[system]})" if system in letters else "")
+        name = latex.escape(show_name(system)) + (f" ({letters[system]})" if system in letters else "")
         rows.append(" & ".join([name, *map(_latex_mark, marks)]) + r" \\")
     lines = [
         *(f"% {note}" for note in words.notes_of(comparison)),

@@ -16,7 +16,7 @@ from assay.report.comparison.charts import charts_of
 from assay.report.drawing import page
 from assay.report.drawing.charts import draw
 from assay.report.drawing.tables import Table
-from assay.report.drawing.words import from_to, signed, unsigned
+from assay.report.drawing.words import from_to, show_name, signed, unsigned
 from assay.words import number_of, plural, sentence
 
 MOST_NAMED = 4  # systems in the heading
@@ -109,7 +109,7 @@ def page_of(comparison: Comparison, queries: tables.Queries) -> ComparisonPage:
         ),
         systems=tables.systems_table(comparison),
         meaning=tables.meaning_of_marks(comparison),
-        differences="Differences" if baseline is None else f"Differences from {show_id(baseline)}",
+        differences="Differences" if baseline is None else f"Differences from {show_name(baseline)}",
         pairs=tables.pairs_table(comparison),
         weighted=tables.weighted_table(comparison),
         segments=tuple(
@@ -134,10 +134,10 @@ def page_of(comparison: Comparison, queries: tables.Queries) -> ComparisonPage:
 def _title(comparison: Comparison) -> str:
     systems, baseline = comparison.scores.systems, tables.only_baseline(comparison)
     if baseline is None:
-        return ", ".join(map(show_id, systems)) if len(systems) <= MOST_NAMED else f"{len(systems):,} systems"
+        return ", ".join(map(show_name, systems)) if len(systems) <= MOST_NAMED else f"{len(systems):,} systems"
     others = [system for system in systems if system != baseline]
-    named = ", ".join(map(show_id, others)) if len(others) <= MOST_NAMED else f"{len(others):,} systems"
-    return f"{named} against {show_id(baseline)}"
+    named = ", ".join(map(show_name, others)) if len(others) <= MOST_NAMED else f"{len(others):,} systems"
+    return f"{named} against {show_name(baseline)}"
 
 
 def lede_of(comparison: Comparison) -> str:
@@ -159,12 +159,12 @@ def lede_of(comparison: Comparison) -> str:
     better, worse = counts["better"], counts["worse"]
     ahead = f"{better:,} of {number_of(len(pairs), 'system')} {plural('{is|are}', better)}"
     behind = plural("{count} {is|are} worse", worse) if worse else "none is worse"
-    return f"{ahead} significantly better than {show_id(baseline)} by {over}; {behind}."
+    return f"{ahead} significantly better than {show_name(baseline)} by {over}; {behind}."
 
 
 def _outcome(pair: PairResult) -> str:
     """What was found about the two systems, in a few words."""
-    system, baseline = show_id(pair.system), show_id(pair.baseline)
+    system, baseline = show_name(pair.system), show_name(pair.baseline)
     if pair.verdict in OUTCOMES:
         return f"{system} {OUTCOMES[pair.verdict]} {baseline}"
     return f"{sentence(pair.verdict)} between {system} and {baseline}"
@@ -182,7 +182,7 @@ def _weighted_lede(pair: PairResult) -> str:
 
 def _moves(comparison: Comparison, queries: tables.Queries) -> Iterator[ShownMoves]:
     for pair in words.shown_moves(comparison):
-        title = f"{show_id(pair.measure)}, {show_id(pair.system)} - {show_id(pair.baseline)}"
+        title = f"{show_id(pair.measure)}, {show_name(pair.system)} - {show_name(pair.baseline)}"
         up, down = ("good", "bad") if higher_is_better(pair.measure) else ("", "")
         toned = [*((move, up) for move in pair.up), *((move, down) for move in pair.down)]
         yield ShownMoves(title, tuple(_move(move, tone, comparison, queries) for move, tone in toned))

@@ -17,9 +17,9 @@ from assay.errors import show_id
 from assay.report.comparison import words
 from assay.report.drawing.page import ID
 from assay.report.drawing.tables import MOST_QUERIES, Cell, Cells, Column, Table, columns_of, verdict_cell
-from assay.report.drawing.words import MARKS, NONE, TONES, from_to, signed, unsigned
+from assay.report.drawing.words import MARKS, NONE, TONES, from_to, show_name, signed, unsigned
 from assay.tables import Floats
-from assay.words import number_of, sentence, show_p
+from assay.words import natural_key, number_of, sentence, show_p
 
 MOST_LETTERS = 12  # systems; with more, nobody looks up which letter is whose
 MOST_PAIRS = 1500  # in the page
@@ -69,7 +69,7 @@ def _system_rows(comparison: Comparison, baseline: str | None) -> Iterator[Cells
     letters = words.letters_of(comparison) if lettered(comparison) else {}
     standing = _standing(comparison, baseline)
     for system, marks in words.marks_of(comparison):
-        name = show_id(system) + (f" ({letters[system]})" if system in letters else "")
+        name = show_name(system) + (f" ({letters[system]})" if system in letters else "")
         means = (_mean_cell(mark, baseline, bool(letters)) for mark in marks)
         yield (Cell(name, bold=system == baseline), *standing(system), *means)
 
@@ -110,7 +110,7 @@ def meaning_of_marks(comparison: Comparison) -> str:
     if baseline is not None:
         return (
             f"The highest mean is bold. {MARKS['better']} {MARKS['worse']} significantly better or worse than "
-            f"{show_id(baseline)}, after correction."
+            f"{show_name(baseline)}, after correction."
         )
     counted = (
         f"Better than, worse than: from how many systems it differs significantly by {comparison.scores.measures[0]}."
@@ -172,8 +172,8 @@ def _names(several: bool, baseline: str | None) -> list[Column]:
 
 
 def _named(pair: PairResult, verdict: str, several: bool, baseline: str | None) -> list[str | Cell]:
-    measure, other = [show_id(pair.measure)] if several else [], [show_id(pair.baseline)] if baseline is None else []
-    return [show_id(pair.system), verdict_cell(verdict), *measure, *other]
+    measure, other = [show_id(pair.measure)] if several else [], [show_name(pair.baseline)] if baseline is None else []
+    return [show_name(pair.system), verdict_cell(verdict), *measure, *other]
 
 
 def _pair_row(pair: PairResult, several: bool, baseline: str | None, equal: bool) -> Cells:
@@ -257,11 +257,12 @@ class Queries(Struct, frozen=True):
 
 
 def queries_of(comparison: Comparison) -> Queries:
-    """All queries by the first measure: of two systems the worst loss first, of more the lowest value first."""
+    """All queries by the first measure: of two systems the worst loss first, of more the lowest value first; equal ones in natural order."""
     scores = comparison.scores
     pair = comparison.of(scores.measures[0])[0] if len(scores.systems) == 2 else None
     columns, cells, key = _of_pair(comparison, pair) if pair else _of_many(comparison)
-    order = np.argsort(key, kind="stable")[:MOST_QUERIES].tolist()
+    natural = sorted(range(len(key)), key=lambda at: natural_key(scores.queries[at]))
+    order = [natural[at] for at in np.argsort(key[natural], kind="stable")[:MOST_QUERIES]]
     texts = [Column("Text", number=False)] if comparison.texts else []
     opened, note = _opened(comparison, order)
     rows = []
@@ -302,7 +303,7 @@ def _of_pair(comparison: Comparison, pair: PairResult) -> Maker:
         tone = good.get("better" if found > 0 else "worse" if found < 0 else "", "")
         return (Cell(signed(found), tone), unsigned(float(before[at])), unsigned(float(after[at])))
 
-    return [Column("Difference"), Column(show_id(pair.baseline)), Column(show_id(pair.system))], cells, difference
+    return [Column("Difference"), Column(show_name(pair.baseline)), Column(show_name(pair.system))], cells, difference
 
 
 def _of_many(comparison: Comparison) -> Maker:
@@ -315,7 +316,7 @@ def _of_many(comparison: Comparison) -> Maker:
 
     def named(at: int) -> str:
         others = int((highest[at] == top[at]).sum()) - 1
-        name = show_id(scores.systems[int(best[at])], 40)
+        name = show_name(scores.systems[int(best[at])], 40)
         return f"{name} and {number_of(others, 'other')}" if others else name
 
     def extremes(at: int) -> Cells:
@@ -333,7 +334,7 @@ def _of_many(comparison: Comparison) -> Maker:
     def cells(at: int) -> Cells:
         return (unsigned(float(own[at])), f"{above[at]:,}", f"{below[at]:,}", *extremes(at))
 
-    return [Column(show_id(baseline)), *hints, *ends], cells, own
+    return [Column(show_name(baseline)), *hints, *ends], cells, own
 
 
 _SIDES = (("Systems above", "higher"), ("Systems below", "lower"))
@@ -364,7 +365,7 @@ def _opened(comparison: Comparison, order: Sequence[int]) -> tuple[OpenedQueries
         [[_shown(value) for value in row] for row in scores.values[measure][np.ix_(order, systems)].tolist()]
         for measure in measures
     ]
-    names = tuple(show_id(scores.systems[at]) for at in systems)
+    names = tuple(show_name(scores.systems[at]) for at in systems)
     return OpenedQueries(names, tuple(show_id(scores.measures[at]) for at in measures), values), note
 
 

@@ -12,6 +12,7 @@ from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report.comparison import brief, words
 from assay.report.drawing.terminal import Detail, Drawn, printed, terminal_width
+from assay.report.drawing.words import show_name
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -78,7 +79,7 @@ def _all_systems(comparison: Comparison, width: int, most: int | None = None) ->
     for columns in _side_by_side(comparison.scores.measures, cells, width):
         table = _table(["system", *(comparison.scores.measures[column] for column in columns)])
         for system, row in zip(names, cells, strict=True):
-            name = Text(show_id(system))
+            name = Text(show_name(system))
             if system in letters and not counted:
                 name.append(f" ({letters[system]})", style="dim")
             table.add_row(name, *(row[column] for column in columns))
@@ -117,12 +118,12 @@ def _marked(mark: words.Mark, *, counted: bool) -> Text:
 
 def _pairs(comparison: Comparison, width: int) -> Iterator[str]:
     for (measure, baseline), pairs in words.by_baseline(comparison.pairs).items():
-        title = f"{measure} against {show_id(baseline)} ({words.value_of(pairs[0].baseline_mean)})"
+        title = f"{measure} against {show_name(baseline)} ({words.value_of(pairs[0].baseline_mean)})"
         rows = [words.cells_of(pair, comparison)[2:] for pair in pairs]
         yield _title(title, width) + _fitting(words.head_of(comparison)[2:], rows, width) + "\n"
         weighted = pairs[0].weighted
         if weighted is not None:
-            title = f"{measure} against {show_id(baseline)}, weighted ({words.value_of(weighted.baseline_mean)})"
+            title = f"{measure} against {show_name(baseline)}, weighted ({words.value_of(weighted.baseline_mean)})"
             rows = [words.weighted_cells_of(pair)[2:] for pair in pairs]
             yield _title(title, width) + _fitting(words.WEIGHTED_HEAD[2:], rows, width) + "\n"
 
@@ -173,7 +174,7 @@ def _moves(comparison: Comparison, width: int) -> Iterator[str]:
 
 
 def _moves_of(pair: Moves, comparison: Comparison, width: int) -> Iterator[str]:
-    name = f"{pair.measure}, {show_id(pair.system)} - {show_id(pair.baseline)}"
+    name = f"{pair.measure}, {show_name(pair.system)} - {show_name(pair.baseline)}"
     detailed = any(move.depth for move in (*pair.up, *pair.down)) or comparison.texts
     if not detailed:
         sides = [f"{side}: {', '.join(map(words.move_of, moves))}" for side, moves in _sides(pair)]

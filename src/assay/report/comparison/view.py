@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.pairs import SIGNIFICANT, PairResult
-from assay.errors import show_id
 from assay.report.comparison import RENDERERS, words
 from assay.report.comparison.charts import charts_of
 from assay.report.comparison.delimited import columns_of, render_csv
 from assay.report.drawing.sheets import MOST_ROWS, Cell, Sheet, SheetTable, Strong, numbered
 from assay.report.drawing.views import View
+from assay.report.drawing.words import show_name
 from assay.words import number_of
 
 HEAD = (
@@ -52,8 +52,8 @@ def _row(pair: PairResult) -> tuple[Cell, ...]:
     verdict = words.verdict_of(pair)
     return (
         pair.measure,
-        show_id(pair.system),
-        show_id(pair.baseline),
+        show_name(pair.system),
+        show_name(pair.baseline),
         Strong(verdict) if pair.verdict in SIGNIFICANT else verdict,
         words.signed(pair.difference),
         words.interval_of(pair.interval),

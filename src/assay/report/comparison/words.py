@@ -24,6 +24,7 @@ from assay.describing import (
     weights_in_words,
 )
 from assay.errors import show_id, some_of
+from assay.report.drawing.words import show_name
 from assay.words import noun_for, plural, sentence, show_p
 
 HEAD = (
@@ -69,8 +70,8 @@ def cells_of(pair: PairResult, comparison: Comparison) -> list[str]:
     equal = [] if comparison.study.margin is None else [p_of(pair.p_equivalence_corrected)]
     return [
         pair.measure,
-        show_id(pair.baseline),
-        show_id(pair.system),
+        show_name(pair.baseline),
+        show_name(pair.system),
         value_of(pair.system_mean),
         signed(pair.difference),
         share_of(pair.relative),
@@ -94,8 +95,8 @@ def weighted_cells_of(pair: PairResult) -> list[str]:
         return []
     return [
         pair.measure,
-        show_id(pair.baseline),
-        show_id(pair.system),
+        show_name(pair.baseline),
+        show_name(pair.system),
         value_of(found.system_mean),
         signed(found.difference),
         interval_of(found.interval),
@@ -210,7 +211,7 @@ def meaning_of_marks(comparison: Comparison) -> str:
 
 def letters_in_words(comparison: Comparison) -> str:
     """Which system each letter stands for."""
-    return ", ".join(f"{letter} = {show_id(name)}" for name, letter in letters_of(comparison).items())
+    return ", ".join(f"{letter} = {show_name(name)}" for name, letter in letters_of(comparison).items())
 
 
 # In brief
@@ -373,7 +374,7 @@ def _conditions(comparison: Comparison) -> Iterator[str]:
 def coverages_of(comparison: Comparison) -> Iterator[tuple[str, str]]:
     """Each run and its coverage in words."""
     for evaluation in comparison.evaluations:
-        yield show_id(evaluation.run), coverage_in_words(evaluation.coverage, evaluation.rules, evaluation.requests)
+        yield show_name(evaluation.run), coverage_in_words(evaluation.coverage, evaluation.rules, evaluation.requests)
 
 
 # Segments
@@ -392,7 +393,7 @@ def interaction_of(found: Interaction, alpha: float) -> str:
         else "no significant difference between segments"
     )
     return (
-        f"{found.measure}, {show_id(found.system)} - {show_id(found.baseline)}: {depends} "
+        f"{found.measure}, {show_name(found.system)} - {show_name(found.baseline)}: {depends} "
         f"(F {found.statistic:.2f}, p {p_of(found.p)}, corrected {p_of(found.p_corrected)})."
     )
 
@@ -407,7 +408,7 @@ def paradox_of(found: Paradox) -> str:
     more, less = ("better", "worse") if higher_is_better(found.measure) else ("higher", "lower")
     here, there = (more, less) if found.difference > 0 else (less, more)
     return (
-        f"Simpson's paradox: by {found.measure} {show_id(found.system)} is {here} than {show_id(found.baseline)} overall "
+        f"Simpson's paradox: by {found.measure} {show_name(found.system)} is {here} than {show_name(found.baseline)} overall "
         f"({signed(found.difference)}) but {there} in {len(found.against)} of {found.segments} segments "
         f"({some_of(found.against, 5)}){'' if found.sure else ', not significantly in any of them'}."
     )
@@ -429,9 +430,9 @@ def segment_rows(segments: SegmentComparison, comparison: Comparison) -> Iterato
                         measure,
                         show_id(segment.name),
                         f"{segment.queries:,}",
-                        show_id(pair.baseline),
+                        show_name(pair.baseline),
                         value_of(pair.baseline_mean),
-                        show_id(pair.system),
+                        show_name(pair.system),
                         value_of(pair.system_mean),
                         signed(pair.difference),
                         interval_of(pair.interval),
@@ -497,7 +498,7 @@ def agreement_of(comparison: Comparison) -> list[AgreementTable]:
 
 
 def _runs_alike(pair: RunAgreement) -> tuple[str, ...]:
-    names = show_id(pair.first), show_id(pair.second)
+    names = show_name(pair.first), show_name(pair.second)
     return (*names, f"{pair.overlap:.0%}", value_of(pair.rbo), value_of(pair.tau), f"{pair.queries:,}")
 
 

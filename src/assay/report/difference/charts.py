@@ -9,7 +9,9 @@ from assay.errors import show_id
 from assay.report.comparison.charts import difference_bars
 from assay.report.difference import words
 from assay.report.drawing.charts import Chart
+from assay.report.drawing.words import show_name
 from assay.report.evaluation.specs import Mean, bins_of, curve_of_queries, histogram
+from assay.words import sentence
 
 
 def charts_of(diff: RunDiff) -> tuple[Chart, ...]:
@@ -25,8 +27,8 @@ def _overlaps(diff: RunDiff) -> Iterator[Chart]:
             f"{words.value_of(found.overlap.median)}; 5% of the queries have {words.value_of(found.overlap.p5)} or less."
         )
         name = f"overlap@{found.cutoff}"
-        title = f"Queries by {name}"
-        yield Chart(name.replace("@", "-"), title, text, histogram(bins_of(values), name, _mean(found.overlap)))
+        spec = histogram(bins_of(values), sentence(name), _mean(found.overlap))
+        yield Chart(name.replace("@", "-"), f"Queries by {name}", text, spec)
 
 
 def _rbo(diff: RunDiff) -> Chart:
@@ -44,7 +46,7 @@ def _losses(diff: RunDiff) -> Iterator[Chart]:
             continue
         measure = show_id(loss.measure, 30)
         text = (
-            f"{measure} of {show_id(diff.second, 30)} minus {show_id(diff.first, 30)} in each query of both runs: "
+            f"{measure} of {show_name(diff.second, 30)} minus {show_name(diff.first, 30)} in each query of both runs: "
             f"{loss.rose:,} higher, {loss.fell:,} lower."
         )
         yield Chart("lost", f"{measure}, query by query", text, difference_bars(gains, -loss.lost.mean, loss.measure))

@@ -13,6 +13,18 @@ MARKS = {"better": "▲", "worse": "▼"}  # a significant difference
 TONES = {"better": "good", "worse": "bad"}  # of a verdict
 
 
+def show_name(name: str, limit: int = 60) -> str:
+    """The name of a system for display: a long one is cut in the middle, since names often differ at their end.
+
+    >>> show_name("bm25-k1=0.9-b=0.4-rm3", 12)
+    'bm25-...-rm3'
+    """
+    if len(name) > limit:
+        end = limit // 3
+        name = f"{name[: limit - 3 - end]}...{name[-end:]}"
+    return show_id(name, limit)
+
+
 def where(finding: FindingRecord) -> str:
     """'runs/bm25.txt:1041, query q7': the place of a finding's first example."""
     place = show_id(finding.file, 120) + (f":{finding.line}" if finding.line is not None else "")

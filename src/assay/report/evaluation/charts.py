@@ -11,10 +11,11 @@ from assay.errors import show_id
 from assay.records.curves import NEVER
 from assay.records.model import EvaluationReport, MeasureResult
 from assay.report.drawing.charts import Chart, Drawings, draw
+from assay.report.drawing.words import show_name
 from assay.report.evaluation import specs
 from assay.report.evaluation.sheet import main_measure, show_value
 from assay.report.evaluation.specs import Mean
-from assay.words import number_of, plural
+from assay.words import natural_key, number_of, plural
 
 NAMED_QUERIES = 20  # up to this many, each query has its own bar with its id
 MOST_LINES = 4
@@ -71,7 +72,7 @@ def _main_column(report: EvaluationReport) -> _Column | None:
     if at is None:
         return None
     defined = [(query, value) for query, row in report.queries.items() if (value := row[at]) is not None]
-    defined.sort(key=lambda pair: -pair[1])
+    defined.sort(key=lambda pair: (-pair[1], natural_key(pair[0])))
     return _Column(report.measures[at], tuple(defined), len(report.queries) - len(defined))
 
 
@@ -93,7 +94,7 @@ def _distribution(column: _Column) -> Chart:
 def _per_query(column: _Column) -> Chart:
     numbers = column.numbers
     if len(numbers) <= NAMED_QUERIES:
-        named = [(show_id(query, 80), value) for query, value in column.values]
+        named = [(show_name(query, 80), value) for query, value in column.values]
         spec = specs.bars_of_queries(named, column.name, column.mean)
     else:
         spec = specs.curve_of_queries(column.values, column.name, column.mean)

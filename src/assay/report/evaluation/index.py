@@ -14,6 +14,7 @@ from assay.records.model import EvaluationReport
 from assay.report.drawing.charts import Drawings
 from assay.report.drawing.page import render_page
 from assay.report.drawing.tables import Cell, Cells, Column, Table
+from assay.report.drawing.words import show_name
 from assay.report.evaluation.files import PAGE
 from assay.report.evaluation.sheet import main_measure, sheet_of, show_value
 from assay.words import number_of, plural
@@ -77,14 +78,14 @@ def _lede(ordered: list[tuple[str, EvaluationReport]], at: int) -> str:
     if measure.mean is None or not higher_is_better(measure.canonical):
         return f"{number_of(len(ordered), 'run')} over {number_of(len(top.queries), 'query')}."
     return (
-        f"{show_id(top.run.name)} has the highest {show_id(measure.name)}, {show_value(measure.mean, measure)}, of "
+        f"{show_name(top.run.name)} has the highest {show_id(measure.name)}, {show_value(measure.mean, measure)}, of "
         f"{number_of(len(ordered), 'run')} over {number_of(len(top.queries), 'query')}. The differences are not tested."
     )
 
 
 def _row(folder: str, report: EvaluationReport, targets: bool, doubtful: bool) -> Cells:
     return (
-        Cell(show_id(report.run.name), link=f"{quote(folder)}/{PAGE}"),
+        Cell(show_name(report.run.name), link=f"{quote(folder)}/{PAGE}"),
         *([report.status or ""] if targets else []),
         *(show_value(measure.mean, measure) for measure in report.measures),
         *(["yes" if report.complete else Cell("no", "bad")] if doubtful else []),

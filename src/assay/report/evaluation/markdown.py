@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from assay.errors import show_id
 from assay.report.drawing.markdown import escape
+from assay.report.drawing.words import show_name
 from assay.report.evaluation.table import ResultTable, Row
 
 
@@ -28,6 +28,6 @@ def _lines(rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _cells(row: Row, table: ResultTable) -> list[str]:
-    names = [escape(show_id(name)) for name in table.names_of(row)]
+    names = [escape(show_name(name)) for name in table.names_of(row)]
     values = [table.shown(value, request) for value, request in zip(row.values, table.requests, strict=True)]
     return names + [f"**{value}**" if best else value for value, best in zip(values, row.best, strict=True)]

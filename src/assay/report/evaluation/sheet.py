@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from assay.errors import show_id, some_of
 from assay.records.model import EvaluationReport, FindingRecord, Identity, MeasureResult, Status, TargetResult
-from assay.report.drawing.words import NONE, Facts
-from assay.words import number_of, sentence
+from assay.report.drawing.words import NONE, Facts, show_name
+from assay.words import natural_key, number_of, sentence
 
 SEVERITIES = {"error": "Errors", "warning": "Warnings", "note": "Notes"}  # worst first
 STATUSES: tuple[Status, ...] = ("pass", "unknown", "warn", "fail")
@@ -78,7 +78,7 @@ def sheet_of(report: EvaluationReport) -> EvaluationSheet:
     confidences = {measure.confidence for measure in report.measures}
     one = len(confidences) == 1
     return EvaluationSheet(
-        run=show_id(report.run.name),
+        run=show_name(report.run.name),
         qrels=show_id(report.qrels.name),
         lede=_lede(report),
         created=_moment(report.created),
@@ -256,8 +256,8 @@ def main_measure(report: EvaluationReport) -> int | None:
 
 
 def lowest_first(report: EvaluationReport, at: int) -> list[str]:
-    """The queries sorted by one measure, those without a value last."""
-    return sorted(report.queries, key=lambda query: _lowest(report.queries[query][at]))
+    """The queries sorted by one measure, those without a value last; equal ones in natural order."""
+    return sorted(report.queries, key=lambda query: (_lowest(report.queries[query][at]), natural_key(query)))
 
 
 def _lowest(value: float | None) -> tuple[bool, float]:

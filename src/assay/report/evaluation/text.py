@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from assay.errors import show_id
 from assay.report.drawing.terminal import Detail, Drawn, drawn_anomalies, printed, terminal_width, wrapped
+from assay.report.drawing.words import show_name
 from assay.report.evaluation.table import ResultTable, Row
 from assay.words import number_of
 
@@ -84,7 +84,7 @@ def _cells(row: Row, table: ResultTable, *, total: bool = False) -> list[Text]:
         for value, best, request in zip(row.values, row.best, table.requests, strict=True)
     ]
     statuses = [table.status_of(row.run, label) if total else "" for label in table.labels]
-    return [*(Text(show_id(name)) for name in table.names_of(row)), *_with_statuses(values, statuses, table)]
+    return [*(Text(show_name(name)) for name in table.names_of(row)), *_with_statuses(values, statuses, table)]
 
 
 def _with_statuses(values: list[Text], statuses: list[str], table: ResultTable) -> list[Text]:

@@ -14,6 +14,7 @@ from assay.report.drawing.charts import Chart
 from assay.report.drawing.delimited import Columns, Value
 from assay.report.drawing.sheets import MOST_ROWS, Cell, Sheet, SheetTable, Strong, numbered, sheet_as_page
 from assay.report.drawing.views import View
+from assay.report.drawing.words import show_name
 from assay.report.evaluation import RENDERERS
 from assay.report.evaluation.charts import charts_of, draw_charts
 from assay.report.evaluation.page import render_report_html
@@ -69,7 +70,7 @@ def _remarks(evaluations: Sequence[Evaluation], table: ResultTable) -> Iterator[
     if not table.comparable:
         yield "The runs are averaged over different queries, so no value is marked as best."
     for evaluation in evaluations:
-        run = f"{show_id(evaluation.run)}: " if len(evaluations) > 1 else ""
+        run = f"{show_name(evaluation.run)}: " if len(evaluations) > 1 else ""
         yield from (f"{run}{reason if run else sentence(reason)}" for reason in reasons_for_doubt(evaluation))
 
 
