@@ -10,6 +10,7 @@ from assay.errors import show_id
 from assay.report.comparison.charts import LABELS, height_of, points_on_intervals
 from assay.report.drawing.charts import Chart
 from assay.report.drawing.vega import BLUE, MUTED, Spec, axis, fitting, framed
+from assay.report.drawing.words import show_name
 from assay.report.leaderboard import words
 
 MOST_ROWS = 24  # of one chart
@@ -22,7 +23,7 @@ def charts_of(board: Leaderboard) -> tuple[Chart, ...]:
 
 
 def _ranks(board: Leaderboard, shown: Sequence[Standing]) -> Chart:
-    first = "; ".join(f"{show_id(each.system, 30)} {each.rank} ({words.ranks_of(each)})" for each in shown[:3])
+    first = "; ".join(f"{show_name(each.system, 30)} {each.rank} ({words.ranks_of(each)})" for each in shown[:3])
     text = f"The rank of each system and its 95% interval: {first}.{_colours(shown)}{_drawn(board)}"
     rows = [
         _row(place, each, each.rank, each.rank_interval, f"rank {each.rank} ({words.ranks_of(each)})")
@@ -36,17 +37,16 @@ def _ranks(board: Leaderboard, shown: Sequence[Standing]) -> Chart:
 
 def _means(board: Leaderboard, shown: Sequence[Standing]) -> Chart:
     main = show_id(board.measures[0], 30)
-    first = "; ".join(
-        f"{show_id(each.system, 30)} {words.value_of(each.mean)} ± {words.half_of(each)}" for each in shown[:3]
-    )
-    text = f"The mean {main} of each system and its 95% interval: {first}.{_colours(shown)}{_drawn(board)}"
+    first = "; ".join(f"{show_name(each.system, 30)} {words.mean_of(each)}" for each in shown[:3])
+    interval = " and its 95% interval" if any(each.interval for each in shown) else ""
+    text = f"The mean {main} of each system{interval}: {first}.{_colours(shown)}{_drawn(board)}"
     rows = [
         _row(
             place,
             each,
             each.mean,
             each.interval or (each.mean, each.mean),
-            f"{words.value_of(each.mean)} ± {words.half_of(each)}",
+            words.mean_of(each),
         )
         for place, each in enumerate(shown)
     ]
@@ -58,7 +58,7 @@ def _means(board: Leaderboard, shown: Sequence[Standing]) -> Chart:
 
 def _row(place: int, standing: Standing, value: float, ends: tuple[float, float], said: str) -> dict[str, Any]:
     colour, shape = (MUTED, "square") if standing.tier % 2 == 0 else (BLUE, "circle")
-    name = show_id(standing.system, 60)
+    name = show_name(standing.system, 60)
     return {
         "place": place,
         "label": fitting(name, LABELS),

@@ -10,6 +10,7 @@ from msgspec import Struct
 from assay.comparison.leaderboard import Leaderboard, LeftOut, Standing
 from assay.describing import conventions_in_words
 from assay.errors import show_id, some_of
+from assay.report.drawing.words import show_name
 from assay.words import number_of, plural
 
 DASH = "-"
@@ -30,7 +31,7 @@ def columns_of(board: Leaderboard, top: int | None = None) -> list[Column]:
     main, *others = board.measures
     return [
         Column("rank", tuple(str(each.rank) for each in rows)),
-        Column(NAME, tuple(show_id(each.system) for each in rows)),
+        Column(NAME, tuple(show_name(each.system) for each in rows)),
         _valued(show_id(main), [each.mean for each in board.standings], top),
         Column("±95%", tuple(map(half_of, rows))),
         Column("ranks", tuple(map(ranks_of, rows))),
@@ -66,6 +67,12 @@ def half_of(standing: Standing) -> str:
         return DASH
     low, high = standing.interval
     return f"{max(standing.mean - low, high - standing.mean):.4f}"
+
+
+def mean_of(standing: Standing) -> str:
+    """'0.7160 ± 0.0969', or only the mean if it has no interval."""
+    mean = value_of(standing.mean)
+    return mean if standing.interval is None else f"{mean} ± {half_of(standing)}"
 
 
 def ranks_of(standing: Standing) -> str:
@@ -121,13 +128,13 @@ def _mean(board: Leaderboard) -> str:
 def notes_of(board: Leaderboard) -> Iterator[str]:
     """What is unusual, one sentence each."""
     if board.left_out:
-        named = some_of([f"{show_id(each.system)} lacks {_lacking(each)}" for each in board.left_out])
+        named = some_of([f"{show_name(each.system)} lacks {_lacking(each)}" for each in board.left_out])
         count = plural("{count} {system is|systems are} left out", len(board.left_out))
         yield f"{count}, since {plural('{it lacks|they lack}', len(board.left_out))} a collection ({named})."
     yield from board.notes
     if mixed := out_of_order(board):
         yield (
-            f"{show_id(mixed)} is in a lower tier than systems with lower means: its differences from the best vary less "
+            f"{show_name(mixed)} is in a lower tier than systems with lower means: its differences from the best vary less "
             "from query to query."
         )
 
@@ -148,7 +155,7 @@ def sizes_of(board: Leaderboard) -> str:
     """The collections and their numbers of queries; empty for a single one."""
     if not named_collections(board):
         return ""
-    return "Queries: " + ", ".join(f"{show_id(each.name)} {each.queries:,}" for each in board.collections) + "."
+    return "Queries: " + ", ".join(f"{show_name(each.name)} {each.queries:,}" for each in board.collections) + "."
 
 
 def conventions_of(board: Leaderboard) -> str:
@@ -166,16 +173,20 @@ def answer_of(board: Leaderboard) -> str:
     first = board.standings[0]
     best = [each for each in board.standings if each.rank == 1]
     others = [each for each in board.standings if each.tier == 1 and each.rank > 1]
-    names = _and([show_id(each.system, 40) for each in best])
-    lead = f"{names} {plural('{has|share}', len(best))} the highest mean {show_id(board.measures[0])} ({value_of(first.mean)})."
+    names = [show_name(each.system, 40) for each in best]
+    lead = f"{_and(names)} {plural('{has|share}', len(best))} the highest mean {show_id(board.measures[0])} ({value_of(first.mean)})."
     if len(best) == len(board.standings):
         return lead
-    if not others:
-        rest = plural("{the other one|all others}", len(board.standings) - len(best))
-        return f"{lead} {plural('{It is|They are}', len(best))} significantly better than {rest}."
-    named = "" if len(others) > 3 else f" ({_and([show_id(each.system, 40) for each in others])})"
-    count = plural("{count} {other is|others are} not significantly worse", len(others))
-    return f"{lead} Of {number_of(len(board.standings), 'system')}, {count}{named}."
+    rest = len(board.standings) - len(best)
+    if not others and len(best) == 1:
+        return f"{lead} It is significantly better than {plural('{the other one|all others}', rest)}."
+    if not others:  # the tests of the tiers compare the first of them with the others
+        return f"{lead} {plural('{The other one is|All others are}', rest)} significantly worse than {names[0]}."
+    named = "" if len(others) > 3 else f" ({_and([show_name(each.system, 40) for each in others])})"
+    if len(others) == rest:
+        none = "The other one is not" if rest == 1 else f"None of the other {rest:,} is"
+        return f"{lead} {none} significantly worse{named}."
+    return f"{lead} {len(others):,} of the other {rest:,} {plural('{is|are}', len(others))} not significantly worse{named}."
 
 
 def _and(names: Sequence[str]) -> str:
