@@ -88,6 +88,17 @@ def test_the_verdicts_of_a_benchmark_are_never_off_screen(opened, width):
         assert [] == opened(html, viewport={"width": width, "height": 900}).page.evaluate(OFF_SCREEN)
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_heading_runs_into_the_next(opened, width):
+    html = benchmark_page(benchmark_report()).replace("<bdi>Measure</bdi>", "<bdi>Relevant documents</bdi>")
+    seen = opened(html, viewport={"width": width, "height": 900}).page
+
+    assert [] == seen.evaluate(
+        "() => [...document.querySelectorAll('thead th:first-child')].filter((head) => head.querySelector('button')"
+        "?.getBoundingClientRect().right > head.getBoundingClientRect().right).map((head) => head.textContent)"
+    )
+
+
 def test_the_check_finds_what_is_off_screen(opened):
     """Otherwise the tests above would prove nothing."""
     seen = opened(page(12), viewport={"width": 390, "height": 900}).page

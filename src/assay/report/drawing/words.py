@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime
 
 from assay.errors import show_id
 from assay.records.model import FindingRecord
@@ -23,6 +24,15 @@ def show_name(name: str, limit: int = 60) -> str:
         end = limit // 3
         name = f"{name[: limit - 3 - end]}...{name[-end:]}"
     return show_id(name, limit)
+
+
+def show_moment(created: str) -> str:
+    """A date as '15 November 2026, 22:55 UTC'; other text is unchanged."""
+    try:
+        moment = datetime.fromisoformat(created)
+    except ValueError:
+        return show_id(created)
+    return f"{moment.day} {moment:%B %Y, %H:%M} {moment.tzname() or ''}".rstrip()
 
 
 def where(finding: FindingRecord) -> str:
