@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from msgspec import Struct, to_builtins
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
-from assay.comparison.pairs import SIGNIFICANT, PairResult, higher_is_better
+from assay.comparison.pairs import SIGNIFICANT, PairResult, Verdict, higher_is_better
 from assay.errors import show_id
 from assay.report.comparison import tables, words
 from assay.report.comparison.charts import charts_of
@@ -164,7 +164,7 @@ def lede_of(comparison: Comparison) -> str:
     return f"{ahead} significantly better than {show_name(baseline)} by {over}; {behind}."
 
 
-def _higher_and_lower(counts: Mapping[str, int], systems: int, what: str) -> str:
+def _higher_and_lower(counts: Counter[Verdict], systems: int, what: str) -> str:
     """How many systems differ, by a measure of which more is not always better."""
     higher, lower = counts["higher"], counts["lower"]
     ahead = f"{higher:,} of {number_of(systems, 'system')} {plural('{has|have}', higher)} significantly higher values"
