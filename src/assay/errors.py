@@ -34,7 +34,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 _LONGEST_SOURCE = 1000  # characters of a path
-_LONGEST_ID = 60  # characters; what may be longer is a text
+_LONGEST_ID = 60  # characters
+_LONGEST_NAME = 80  # what may be longer is a text
 _MOST_NAMES = 10  # of those that a result has
 
 
@@ -217,7 +218,7 @@ def show_id(text: str, limit: int = _LONGEST_ID) -> str:
     'bm25-with-fee...nker-100'
     """
     if len(text) > limit:
-        end = limit // 3 if limit <= _LONGEST_ID else 0  # names of runs often differ in their last characters only
+        end = limit // 3 if limit <= _LONGEST_NAME else 0  # names of runs often differ in their last characters only
         text = f"{text[: limit - end - 3]}...{text[len(text) - end :]}"
     return text if text.isprintable() else "".join(_shown(character) for character in text)
 

@@ -379,3 +379,7 @@ def test_names_are_data_everywhere(name):
         assert "\u202e" not in text
     assert "<script>" not in files["BenchmarkComparison.md"].replace("\\<", "")
     assert "[a](b)" not in files["BenchmarkComparison.md"]
+
+
+def test_the_page_writes_its_date_as_reports_do():
+    assert "1 January 2026, 00:00 UTC" in render_html(report())

@@ -8,13 +8,18 @@ import sys
 from itertools import pairwise
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from assay.comparison.comparing import compare_scores
+from assay.comparison.pairs import SystemScores
+from assay.report.comparison.charts import charts_of as comparison_charts
 from assay.report.drawing import charts
 from assay.report.drawing.charts import Drawings
 from assay.report.drawing.vega import COLOURS, SERIES, span
 from assay.report.evaluation.charts import charts_of, draw_charts
+from assay.report.evaluation.sheet import lowest_first
 from assay.report.evaluation.specs import _apart, _outline, _parts_of, bins_of
 from report.samples import CURVES, HOSTILE, hostile_report, large_report, measure, report, some_queries
 
@@ -97,11 +102,29 @@ def test_systems_have_twelve_looks():
 
 
 def test_equal_ids_once_they_are_cut_have_a_bar_each():
-    queries = {"x" * 100 + end: (0.5,) * 4 for end in "abc"}
+    queries = {"x" * 50 + middle + "x" * 50: (0.5,) * 4 for middle in "abc"}
     [spec] = [chart.spec for chart in charts_of(report(queries=queries)) if chart.name == "per-query"]
 
     assert [0, 1, 2] == [row["place"] for row in spec["data"]["values"]]
-    assert {"x" * 14 + "…"} == {row["query"] for row in spec["data"]["values"]}
+    assert {"x" * 10 + "…" + "x" * 4} == {row["query"] for row in spec["data"]["values"]}
+
+
+def test_queries_with_equal_values_are_in_natural_order():
+    queries = dict.fromkeys(("10", "9", "2"), (0.5,) * 4)
+    [spec] = [chart.spec for chart in charts_of(report(queries=queries)) if chart.name == "per-query"]
+
+    assert ["2", "9", "10"] == [row["query"] for row in spec["data"]["values"]]
+    assert ["2", "9", "10"] == lowest_first(report(queries=queries), 0)
+
+
+def test_names_that_differ_at_their_end_have_labels_that_differ():
+    names = [f"dense-e5-base-v2-pooling-mean-depth-1000-rerank-100-v{number}" for number in (1, 2)]
+    scores = SystemScores(("bm25", *names), ("q1", "q2", "q3"), ("AP",), np.array([[[0.1, 0.5, 0.6]] * 3]))
+    charts = {chart.name: chart.spec for chart in comparison_charts(compare_scores(scores))}
+    labels = [row["label"] for row in charts["differences"]["data"]["values"]]
+
+    assert 2 == len(set(labels))
+    assert all(label.startswith("dense-e5") for label in labels)
 
 
 def test_a_page_on_dark_paper_can_change_every_colour():

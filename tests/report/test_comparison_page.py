@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 import assay
 from assay.comparison.comparing import compare_scores
-from assay.comparison.pairs import SystemScores
+from assay.comparison.pairs import Study, SystemScores
 from assay.comparison.segments import Segmentation
 from assay.report.comparison import render_html
 from assay.report.comparison.charts import charts_of
@@ -117,3 +117,36 @@ def test_a_paradox_is_a_warning_unless_the_segments_or_chance_made_it():
     assert warning.startswith("Simpson's paradox: by AP b is better than a overall")
     assert () == page_of(compare_scores(scores, segments=[replace(plain, caution="Chosen by value.")])).warnings
     assert () == page_of(compare_scores(scores, segments=[plain], minimum_segment=20)).warnings
+
+
+def test_queries_with_equal_values_are_in_natural_order():
+    names = ("10", "9", "2", "1")
+    scores = SystemScores(("a", "b"), names, ("AP",), np.array([[[0.5, 0.6], [0.5, 0.6], [0.5, 0.6], [0.5, 0.2]]]))
+
+    assert ["1", "2", "9", "10"] == [row[0] for row in queries_of(compare_scores(scores)).table.rows]
+
+
+@pytest.mark.parametrize(
+    ("all_pairs", "lede"),
+    [
+        (
+            False,
+            "1 of 2 systems has significantly higher values than a by NumRelRet over 20 queries; none has lower ones.",
+        ),
+        (True, "2 of 3 pairs of systems differ significantly by NumRelRet over 20 queries."),
+    ],
+)
+def test_a_measure_of_which_more_is_not_always_better_has_higher_and_lower_values(all_pairs, lede):
+    rng = np.random.default_rng(1)
+    base = rng.integers(0, 3, 20).astype(float)
+    values = np.stack([base, base + rng.integers(4, 8, 20), base + np.tile([1.0, -1.0], 10)], axis=1)
+    scores = SystemScores(("a", "b", "c"), tuple(f"q{n}" for n in range(20)), ("NumRelRet",), values[None])
+    found = compare_scores(scores, Study(all_pairs=all_pairs))
+
+    assert lede == lede_of(found)
+    if all_pairs:
+        table = page_of(found).systems
+        assert ["Higher than", "Lower than"] == [column.name for column in table.columns[1:3]]
+        assert {("b", "2", "0"), ("a", "0", "1"), ("c", "0", "1")} == {
+            (row[0].words.split(" ")[0], *row[1:3]) for row in table.rows
+        }

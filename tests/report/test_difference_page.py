@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from assay.comparison.diffing import diff_runs
@@ -54,9 +56,11 @@ def test_rows_open_to_the_documents_of_the_first_hundred_changed_queries():
 
 
 def test_the_charts_have_their_numbers_in_words():
-    charts = {chart.name: chart.words for chart in charts_of(changed())}
+    found = charts_of(changed())
+    charts = {chart.name: chart.words for chart in found}
 
     assert ["overlap-10", "overlap-100", "rbo", "lost"] == list(charts)
+    assert '"title": "Overlap@10"' in json.dumps(found[0].spec)
     assert "mean 0.8333, median 1.0000; 5% of the queries have 0.5000 or less" in charts["overlap-10"]
     assert "RR of B minus A in each query of both runs: 0 higher, 8 lower." == charts["lost"]
 

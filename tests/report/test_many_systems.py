@@ -88,12 +88,53 @@ def test_the_verdicts_of_a_benchmark_are_never_off_screen(opened, width):
         assert [] == opened(html, viewport={"width": width, "height": 900}).page.evaluate(OFF_SCREEN)
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_heading_runs_into_the_next(opened, width):
+    html = benchmark_page(benchmark_report()).replace("<bdi>Measure</bdi>", "<bdi>Relevant documents</bdi>")
+    seen = opened(html, viewport={"width": width, "height": 900}).page
+
+    assert [] == seen.evaluate(
+        "() => [...document.querySelectorAll('thead th:first-child')].filter((head) => head.querySelector('button')"
+        "?.getBoundingClientRect().right > head.getBoundingClientRect().right).map((head) => head.textContent)"
+    )
+
+
 def test_the_check_finds_what_is_off_screen(opened):
     """Otherwise the tests above would prove nothing."""
     seen = opened(page(12), viewport={"width": 390, "height": 900}).page
     seen.evaluate("document.querySelectorAll('.fixed').forEach((cell) => cell.classList.remove('fixed'))")
 
     assert "better" in seen.evaluate(OFF_SCREEN)
+
+
+# How many pixels of the table of systems are hidden.
+HIDDEN = "() => document.querySelector('#systems .scroll').scrollWidth - document.querySelector('#systems .scroll').clientWidth"
+
+
+@pytest.mark.parametrize("hidden", [12, 40])
+def test_a_table_that_scrolls_by_a_few_pixels_has_a_cue(opened, hidden):
+    seen = opened(page(2), viewport={"width": 390, "height": 900}).page
+    over = seen.evaluate(HIDDEN)
+    seen.set_viewport_size({"width": 390 + over - hidden, "height": 900})
+    edge = seen.locator("#systems .scroll").bounding_box()
+    strip = {"x": edge["x"] + edge["width"] - 8, "y": edge["y"] + edge["height"] - 8, "width": 1, "height": 1}
+    cued = seen.screenshot(clip=strip)
+    seen.locator("#systems .scroll").evaluate("(box) => (box.style.background = 'var(--paper)')")
+
+    assert hidden == seen.evaluate(HIDDEN)
+    assert cued != seen.screenshot(clip=strip)
+
+
+def test_long_names_and_texts_without_spaces_leave_room_for_the_figures(opened):
+    names = ("bm25", *(f"{'dense-e5-base-v2-' * 8}v{at}" for at in range(1, 3)))
+    some = replace(scores(3), systems=names)
+    texts = dict.fromkeys(some.queries, "x" * 300)
+    seen = opened(render_html(compare_scores(some, queries=texts))).page
+    names_shown = seen.locator("#differences tbody th").all_inner_texts()
+
+    assert {name[-3:] for name in names[1:]} == {name[-3:] for name in names_shown}
+    assert 190 < seen.locator("#differences tbody th").first.bounding_box()["width"]
+    assert 600 > seen.locator("#queries td.wide").first.bounding_box()["width"]
 
 
 def test_300_systems_make_a_leaderboard(opened):

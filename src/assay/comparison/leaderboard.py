@@ -378,6 +378,7 @@ def _notes(scores: Mapping[str, SystemScores], tables: Sequence[Sequence[Floats]
     first = next(iter(scores.values()))
     for (name, found), of_measures in zip(scores.items(), tables, strict=True):
         place = f"{show_id(name)}: " if name else ""
+        with_one = "with" if name else "With"
         known = int((~np.isnan(found.values[0]).all(axis=1)).sum())
         if lost := known - len(of_measures[0]):
             said = plural(
@@ -385,8 +386,7 @@ def _notes(scores: Mapping[str, SystemScores], tables: Sequence[Sequence[Floats]
             )
             yield f"{place}{said}."
         if method.resample == "queries" and len(of_measures[0]) < 2:
-            begin = f"{place}with" if place else "With"
-            yield f"{begin} a single query there are no intervals, and no difference can be significant."
+            yield f"{place}{with_one} a single query no mean has an interval, and no difference can be significant."
     queries = sum(len(of_measures[0]) for of_measures in tables)
     if method.resample == "queries" and queries < FEW_QUERIES and queries > len(tables):
         narrow = ", and rank intervals are too narrow" if queries < FEWEST_FOR_RANKS else ""

@@ -34,7 +34,7 @@ from assay.report.benchmark.words import (
 from assay.report.drawing.charts import draw
 from assay.report.drawing.page import render_page
 from assay.report.drawing.tables import Cell, Cells, Column, Table, columns_of, verdict_cell
-from assay.report.drawing.words import NONE, TONES, Facts, from_to, signed, where
+from assay.report.drawing.words import NONE, TONES, Facts, from_to, show_moment, signed, where
 from assay.words import number_of, sentence, show_p
 
 DIFFERENCE = ("Difference", "95% interval", "Corrected p", "Effect size", "Won/tied/lost")
@@ -98,7 +98,7 @@ def page_of(report: BenchmarkReport) -> BenchmarkPage:
     return BenchmarkPage(
         title=show_id(report.collection.name),
         lede=first.removeprefix("Best overall: "),
-        created=report.created,
+        created=show_moment(report.created),
         counts=heading(report).partition(": ")[2],
         choices=(first, *others),
         table=_results(report),

@@ -9,7 +9,7 @@ from msgspec import Struct, to_builtins
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
-from assay.comparison.pairs import PairResult, higher_is_better
+from assay.comparison.pairs import SIGNIFICANT, PairResult, Verdict, higher_is_better
 from assay.errors import show_id
 from assay.report.comparison import tables, words
 from assay.report.comparison.charts import charts_of
@@ -154,12 +154,22 @@ def lede_of(comparison: Comparison) -> str:
     counts = Counter(pair.verdict for pair in pairs)
     baseline = tables.only_baseline(comparison)
     if baseline is None:
-        sure = counts["better"] + counts["worse"]
+        sure = sum(counts[verdict] for verdict in SIGNIFICANT)
         return f"{sure:,} of {number_of(len(pairs), 'pair')} of systems {plural('{differs|differ}', sure)} significantly by {over}."
+    if not higher_is_better(pairs[0].measure):
+        return _higher_and_lower(counts, len(pairs), f"{show_id(baseline)} by {over}")
     better, worse = counts["better"], counts["worse"]
     ahead = f"{better:,} of {number_of(len(pairs), 'system')} {plural('{is|are}', better)}"
     behind = plural("{count} {is|are} worse", worse) if worse else "none is worse"
     return f"{ahead} significantly better than {show_id(baseline)} by {over}; {behind}."
+
+
+def _higher_and_lower(counts: Counter[Verdict], systems: int, what: str) -> str:
+    """How many systems differ, by a measure of which more is not always better."""
+    higher, lower = counts["higher"], counts["lower"]
+    ahead = f"{higher:,} of {number_of(systems, 'system')} {plural('{has|have}', higher)} significantly higher values"
+    behind = plural("{count} {has|have} lower ones", lower) if lower else "none has lower ones"
+    return f"{ahead} than {what}; {behind}."
 
 
 def _outcome(pair: PairResult) -> str:

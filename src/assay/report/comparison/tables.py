@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from assay.comparison.comparing import Comparison
 from assay.comparison.moves import Move
-from assay.comparison.pairs import PairResult, higher_is_better
+from assay.comparison.pairs import SIGNIFICANT, PairResult, higher_is_better
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report.comparison import words
@@ -19,7 +19,7 @@ from assay.report.drawing.page import ID
 from assay.report.drawing.tables import MOST_QUERIES, Cell, Cells, Column, Table, columns_of, verdict_cell
 from assay.report.drawing.words import MARKS, NONE, TONES, from_to, signed, unsigned
 from assay.tables import Floats
-from assay.words import number_of, sentence, show_p
+from assay.words import natural_key, number_of, sentence, show_p
 
 MOST_LETTERS = 12  # systems; with more, nobody looks up which letter is whose
 MOST_PAIRS = 1500  # in the page
@@ -49,7 +49,7 @@ def systems_table(comparison: Comparison) -> Table:
         key=lambda row: (math.isnan(row[0]), row[0] if rising else -row[0]),
     )
     if baseline is None:
-        columns = [Column(f"{word} than", hint=f"Number of systems, by {main}") for word in ("Better", "Worse")]
+        columns = [Column(f"{sentence(word)} than", hint=f"Number of systems, by {main}") for word in verdicts_by(main)]
     else:
         columns = [Column("Verdict", number=False, hint=f"By {main}, against {baseline}")]
     return Table(
@@ -85,13 +85,18 @@ def _standing(comparison: Comparison, baseline: str | None) -> Callable[[str], l
     if baseline is not None:
         verdicts = {pair.system: verdict_cell(pair.verdict) for pair in pairs}
         return lambda system: [verdicts.get(system, "baseline")]
-    better, worse = Counter[str](), Counter[str]()
+    more, less = Counter[str](), Counter[str]()
     for pair in pairs:
-        if pair.verdict in TONES:
-            ahead, behind = (better, worse) if pair.verdict == "better" else (worse, better)
+        if pair.verdict in SIGNIFICANT:
+            ahead, behind = (more, less) if pair.verdict in ("better", "higher") else (less, more)
             ahead[pair.system] += 1
             behind[pair.baseline] += 1
-    return lambda system: [f"{better[system]:,}", f"{worse[system]:,}"]
+    return lambda system: [f"{more[system]:,}", f"{less[system]:,}"]
+
+
+def verdicts_by(measure: str) -> tuple[str, str]:
+    """What a system is found to be that differs significantly by this measure."""
+    return ("better", "worse") if higher_is_better(measure) else ("higher", "lower")
 
 
 def _mean_cell(mark: words.Mark, baseline: str | None, letters: bool) -> Cell:
@@ -112,9 +117,9 @@ def meaning_of_marks(comparison: Comparison) -> str:
             f"The highest mean is bold. {MARKS['better']} {MARKS['worse']} significantly better or worse than "
             f"{show_id(baseline)}, after correction."
         )
-    counted = (
-        f"Better than, worse than: from how many systems it differs significantly by {comparison.scores.measures[0]}."
-    )
+    main = comparison.scores.measures[0]
+    more, less = verdicts_by(main)
+    counted = f"{sentence(more)} than, {less} than: from how many systems it differs significantly by {main}."
     letters = f" {words.meaning_of_marks(comparison)}" if lettered(comparison) else ""
     return f"The highest mean is bold. {counted}{letters}"
 
@@ -257,11 +262,12 @@ class Queries(Struct, frozen=True):
 
 
 def queries_of(comparison: Comparison) -> Queries:
-    """All queries by the first measure: of two systems the worst loss first, of more the lowest value first."""
+    """All queries by the first measure: of two systems the worst loss first, of more the lowest value first; equal ones in natural order."""
     scores = comparison.scores
     pair = comparison.of(scores.measures[0])[0] if len(scores.systems) == 2 else None
     columns, cells, key = _of_pair(comparison, pair) if pair else _of_many(comparison)
-    order = np.argsort(key, kind="stable")[:MOST_QUERIES].tolist()
+    natural = sorted(range(len(key)), key=lambda at: natural_key(scores.queries[at]))
+    order = [natural[at] for at in np.argsort(key[natural], kind="stable")[:MOST_QUERIES]]
     texts = [Column("Text", number=False)] if comparison.texts else []
     opened, note = _opened(comparison, order)
     rows = []

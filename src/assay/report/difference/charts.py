@@ -10,6 +10,7 @@ from assay.report.comparison.charts import difference_bars
 from assay.report.difference import words
 from assay.report.drawing.charts import Chart
 from assay.report.evaluation.specs import Mean, bins_of, curve_of_queries, histogram
+from assay.words import sentence
 
 
 def charts_of(diff: RunDiff) -> tuple[Chart, ...]:
@@ -25,8 +26,8 @@ def _overlaps(diff: RunDiff) -> Iterator[Chart]:
             f"{words.value_of(found.overlap.median)}; 5% of the queries have {words.value_of(found.overlap.p5)} or less."
         )
         name = f"overlap@{found.cutoff}"
-        title = f"Queries by {name}"
-        yield Chart(name.replace("@", "-"), title, text, histogram(bins_of(values), name, _mean(found.overlap)))
+        spec = histogram(bins_of(values), sentence(name), _mean(found.overlap))
+        yield Chart(name.replace("@", "-"), f"Queries by {name}", text, spec)
 
 
 def _rbo(diff: RunDiff) -> Chart:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -76,20 +77,23 @@ _WIDTHS = {
 
 
 def fitting(text: str, room: float, size: float = 12) -> str:
-    """A text cut so that it fits into so many pixels in any usual font.
+    """A text that fits into so many pixels in any usual font: cut in the middle, since names often differ at their end.
 
-    >>> fitting("camping tent", 100), fitting("camping tent 4 person", 100)
-    ('camping tent', 'camping tent…')
+    >>> fitting("camping tent", 100), fitting("rerank-k100-v1", 80), fitting("rerank-k100-v2", 80)
+    ('camping tent', 'rerank-…-v1', 'rerank-…-v2')
     """
     if width_of(text, size) <= room:
         return text
-    used, kept = width_of("…", size), 0
-    for character in text:
-        used += width_of(character, size)
-        if used > room:
-            break
-        kept += 1
-    return text[:kept].rstrip() + "…"
+    room -= width_of("…", size)
+    end = text[len(text) - _fitting(text[::-1], room / 3, size) :]
+    start = text[: _fitting(text, room - width_of(end, size), size)]
+    return f"{start.rstrip()}…{end.lstrip()}"
+
+
+def _fitting(text: str, room: float, size: float) -> int:
+    """How many characters from the beginning of a text fit."""
+    widths = accumulate(width_of(character, size) for character in text)
+    return sum(width <= room for width in widths)
 
 
 def width_of(text: str, size: float = 12) -> float:

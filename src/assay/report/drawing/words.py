@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime
 
 from assay.errors import show_id
 from assay.records.model import FindingRecord
@@ -11,6 +12,15 @@ Facts = tuple[tuple[str, str], ...]  # name and value, in display order
 NONE = "–"  # for a missing value
 MARKS = {"better": "▲", "worse": "▼"}  # a significant difference
 TONES = {"better": "good", "worse": "bad"}  # of a verdict
+
+
+def show_moment(created: str) -> str:
+    """A date as '15 November 2026, 22:55 UTC'; other text is unchanged."""
+    try:
+        moment = datetime.fromisoformat(created)
+    except ValueError:
+        return show_id(created)
+    return f"{moment.day} {moment:%B %Y, %H:%M} {moment.tzname() or ''}".rstrip()
 
 
 def where(finding: FindingRecord) -> str:

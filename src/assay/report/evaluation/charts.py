@@ -14,7 +14,7 @@ from assay.report.drawing.charts import Chart, Drawings, draw
 from assay.report.evaluation import specs
 from assay.report.evaluation.sheet import main_measure, show_value
 from assay.report.evaluation.specs import Mean
-from assay.words import number_of, plural
+from assay.words import natural_key, number_of, plural
 
 NAMED_QUERIES = 20  # up to this many, each query has its own bar with its id
 MOST_LINES = 4
@@ -71,7 +71,7 @@ def _main_column(report: EvaluationReport) -> _Column | None:
     if at is None:
         return None
     defined = [(query, value) for query, row in report.queries.items() if (value := row[at]) is not None]
-    defined.sort(key=lambda pair: -pair[1])
+    defined.sort(key=lambda pair: (-pair[1], natural_key(pair[0])))
     return _Column(report.measures[at], tuple(defined), len(report.queries) - len(defined))
 
 

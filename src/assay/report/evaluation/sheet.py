@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 
 from assay.errors import show_id, some_of
 from assay.records.model import EvaluationReport, FindingRecord, Identity, MeasureResult, Status, TargetResult
-from assay.report.drawing.words import NONE, Facts
-from assay.words import number_of, sentence
+from assay.report.drawing.words import NONE, Facts, show_moment
+from assay.words import natural_key, number_of, sentence
 
 SEVERITIES = {"error": "Errors", "warning": "Warnings", "note": "Notes"}  # worst first
 STATUSES: tuple[Status, ...] = ("pass", "unknown", "warn", "fail")
@@ -81,7 +80,7 @@ def sheet_of(report: EvaluationReport) -> EvaluationSheet:
         run=show_id(report.run.name),
         qrels=show_id(report.qrels.name),
         lede=_lede(report),
-        created=_moment(report.created),
+        created=show_moment(report.created),
         seconds=f"{report.seconds:.2f} s" if report.experiment else "",
         status=report.status or "",
         targets=_targets(report),
@@ -102,10 +101,10 @@ def sheet_of(report: EvaluationReport) -> EvaluationSheet:
 def _experiment(report: EvaluationReport) -> Facts:
     measured = (
         ("Manifest", show_id(report.experiment, 120)),
-        ("Date", _moment(report.created)),
+        ("Date", show_moment(report.created)),
         ("Time taken", f"{report.seconds:.2f} s, including reading"),
     )
-    saved = (("Date", _moment(report.created)),)
+    saved = (("Date", show_moment(report.created)),)
     conditions = (("Convention", show_id(report.like)), ("Schema", report.schema))
     return (*(measured if report.experiment else saved), *conditions)
 
@@ -129,15 +128,6 @@ def _weighted_interval(measure: MeasureResult) -> str:
     if measure.weighted is None or measure.weighted.interval is None:
         return NONE
     return " to ".join(show_value(end, measure) for end in measure.weighted.interval)
-
-
-def _moment(created: str) -> str:
-    """A date as '15 November 2026, 22:55 UTC'; other text is unchanged."""
-    try:
-        moment = datetime.fromisoformat(created)
-    except ValueError:
-        return show_id(created)
-    return f"{moment.day} {moment:%B %Y, %H:%M} {moment.tzname() or ''}".rstrip()
 
 
 def _targets(report: EvaluationReport) -> str:
@@ -256,8 +246,8 @@ def main_measure(report: EvaluationReport) -> int | None:
 
 
 def lowest_first(report: EvaluationReport, at: int) -> list[str]:
-    """The queries sorted by one measure, those without a value last."""
-    return sorted(report.queries, key=lambda query: _lowest(report.queries[query][at]))
+    """The queries sorted by one measure, those without a value last; equal ones in natural order."""
+    return sorted(report.queries, key=lambda query: (_lowest(report.queries[query][at]), natural_key(query)))
 
 
 def _lowest(value: float | None) -> tuple[bool, float]:

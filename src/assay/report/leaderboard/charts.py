@@ -36,17 +36,16 @@ def _ranks(board: Leaderboard, shown: Sequence[Standing]) -> Chart:
 
 def _means(board: Leaderboard, shown: Sequence[Standing]) -> Chart:
     main = show_id(board.measures[0], 30)
-    first = "; ".join(
-        f"{show_id(each.system, 30)} {words.value_of(each.mean)} ± {words.half_of(each)}" for each in shown[:3]
-    )
-    text = f"The mean {main} of each system and its 95% interval: {first}.{_colours(shown)}{_drawn(board)}"
+    first = "; ".join(f"{show_id(each.system, 30)} {words.mean_of(each)}" for each in shown[:3])
+    interval = " and its 95% interval" if any(each.interval for each in shown) else ""
+    text = f"The mean {main} of each system{interval}: {first}.{_colours(shown)}{_drawn(board)}"
     rows = [
         _row(
             place,
             each,
             each.mean,
             each.interval or (each.mean, each.mean),
-            f"{words.value_of(each.mean)} ± {words.half_of(each)}",
+            words.mean_of(each),
         )
         for place, each in enumerate(shown)
     ]

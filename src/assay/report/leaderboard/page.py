@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
-from assay.comparison.leaderboard import Leaderboard, Standing
+from assay.comparison.leaderboard import Leaderboard
 from assay.errors import show_id
 from assay.report.drawing import page
 from assay.report.drawing.charts import draw
-from assay.report.drawing.tables import Cell, Cells, Column, Table
-from assay.report.drawing.words import NONE, unsigned
+from assay.report.drawing.tables import Cell, Column, Table
+from assay.report.drawing.words import NONE
 from assay.report.leaderboard import words
 from assay.report.leaderboard.charts import charts_of
 from assay.words import number_of
@@ -49,7 +47,8 @@ def systems_table(board: Leaderboard) -> Table:
     """All systems, with the verdict in the first columns."""
     main, *others = (show_id(label) for label in board.measures)
     collections = words.named_collections(board)
-    best = _best(board)
+    rank, _, mean, half, ranks, tier, *rest = words.columns_of(board)
+    names = [show_id(each.system, page.ID) for each in board.standings]
     return Table(
         columns=(
             Column("System", number=False),
@@ -61,42 +60,16 @@ def systems_table(board: Leaderboard) -> Table:
             *(Column(show_id(name), hint=f"Mean {main} in this collection") for name in collections),
             *(Column(label) for label in others),
         ),
-        rows=tuple(_row(each, board, best) for each in board.standings),
+        rows=tuple(zip(names, *map(_cells, (rank, tier, ranks, mean, half, *rest)), strict=True)),
         nouns="systems",
         fixed=2,
         order=(1, "ascending"),
     )
 
 
-def _row(standing: Standing, board: Leaderboard, best: Sequence[float]) -> Cells:
-    main, *others = board.measures
-    values = [
-        standing.mean,
-        *(standing.by_collection[name][main] for name in words.named_collections(board)),
-        *(standing.means[label] for label in others),
-    ]
-    mean, *rest = (
-        Cell(unsigned(value), bold=True) if value == top else unsigned(value)
-        for value, top in zip(values, best, strict=True)
-    )
-    half = words.half_of(standing)
-    return (
-        show_id(standing.system, page.ID),
-        str(standing.rank),
-        str(standing.tier),
-        words.ranks_of(standing),
-        mean,
-        NONE if half == words.DASH else half,
-        *rest,
-    )
-
-
-def _best(board: Leaderboard) -> list[float]:
-    """The highest value of each column of values."""
-    main, *others = board.measures
-    collections = words.named_collections(board)
+def _cells(column: words.Column) -> list[str | Cell]:
+    """The cells of a column, with a dash for none, and the highest values bold."""
     return [
-        board.standings[0].mean,
-        *(max(each.by_collection[name][main] for each in board.standings) for name in collections),
-        *(max(each.means[label] for each in board.standings) for label in others),
+        NONE if text == words.DASH else Cell(text, bold=True) if place in column.best else text
+        for place, text in enumerate(column.cells)
     ]

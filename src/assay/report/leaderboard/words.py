@@ -68,6 +68,12 @@ def half_of(standing: Standing) -> str:
     return f"{max(standing.mean - low, high - standing.mean):.4f}"
 
 
+def mean_of(standing: Standing) -> str:
+    """'0.7160 ± 0.0969', or only the mean if it has no interval."""
+    mean = value_of(standing.mean)
+    return mean if standing.interval is None else f"{mean} ± {half_of(standing)}"
+
+
 def ranks_of(standing: Standing) -> str:
     """'2–6', or '2' if the interval is a single rank."""
     low, high = standing.rank_interval
@@ -166,16 +172,20 @@ def answer_of(board: Leaderboard) -> str:
     first = board.standings[0]
     best = [each for each in board.standings if each.rank == 1]
     others = [each for each in board.standings if each.tier == 1 and each.rank > 1]
-    names = _and([show_id(each.system, 40) for each in best])
-    lead = f"{names} {plural('{has|share}', len(best))} the highest mean {show_id(board.measures[0])} ({value_of(first.mean)})."
+    names = [show_id(each.system, 40) for each in best]
+    lead = f"{_and(names)} {plural('{has|share}', len(best))} the highest mean {show_id(board.measures[0])} ({value_of(first.mean)})."
     if len(best) == len(board.standings):
         return lead
-    if not others:
-        rest = plural("{the other one|all others}", len(board.standings) - len(best))
-        return f"{lead} {plural('{It is|They are}', len(best))} significantly better than {rest}."
+    rest = len(board.standings) - len(best)
+    if not others and len(best) == 1:
+        return f"{lead} It is significantly better than {plural('{the other one|all others}', rest)}."
+    if not others:  # the tests of the tiers compare the first of them with the others
+        return f"{lead} {plural('{The other one is|All others are}', rest)} significantly worse than {names[0]}."
     named = "" if len(others) > 3 else f" ({_and([show_id(each.system, 40) for each in others])})"
-    count = plural("{count} {other is|others are} not significantly worse", len(others))
-    return f"{lead} Of {number_of(len(board.standings), 'system')}, {count}{named}."
+    if len(others) == rest:
+        none = "The other one is not" if rest == 1 else f"None of the other {rest:,} is"
+        return f"{lead} {none} significantly worse{named}."
+    return f"{lead} {len(others):,} of the other {rest:,} {plural('{is|are}', len(others))} not significantly worse{named}."
 
 
 def _and(names: Sequence[str]) -> str:
