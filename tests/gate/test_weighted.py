@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.gate import decide
-from assay.gate.deciding import Averaging, decide_rule
+from assay.gate.averaging import Averaging
+from assay.gate.deciding import decide_rule
 from assay.gate.grammar import parse_rule
 from assay.report.gate import RENDERERS
 from assay.weighting.estimating import weighted_mean
