@@ -59,16 +59,16 @@ def t_bounds(values: Floats, changed: float, alpha: float, effective: float | No
     variance = exact_sum(apart**2) / number
     skewness = exact_sum(apart**3) / number / variance**1.5 * math.sqrt(number * (number - 1)) / (number - 2)
     kurtosis = exact_sum(apart**4) / number / variance**2
-    degrees = min(changed - 1, 2 * worth / (kurtosis - 1)) if kurtosis > 1 else changed - 1
+    degrees = min(changed - 1, 2 * number / (kurtosis - 1)) if kurtosis > 1 else changed - 1
     quantile = t_quantile(degrees, 1 - alpha)
     error = math.sqrt(variance / (number - number / worth))
     return (
-        mean - _widened(quantile, min(skewness, 0.0), worth) * error,
-        mean + _widened(quantile, min(-skewness, 0.0), worth) * error,
+        mean - _widened(quantile, min(skewness, 0.0), number) * error,
+        mean + _widened(quantile, min(-skewness, 0.0), number) * error,
     )
 
 
-def _widened(quantile: float, skewness: float, number: float) -> float:
+def _widened(quantile: float, skewness: float, number: int) -> float:
     """Hall's transformation of a quantile, for a bound on the side of the longer tail: skewness is 0 or negative."""
     if skewness > -1e-9:
         return quantile

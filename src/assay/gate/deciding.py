@@ -97,10 +97,10 @@ def decide_rule(
     >>> before, after = np.array([0.4, 0.3, 0.5, 0.2, 0.6, 0.7]), np.array([0.5, 0.3, 0.6, 0.4, 0.7, 0.9])
     >>> found = decide_rule(parse_rule("AP >= -0.1"), before, after)
     >>> found.status, found.method, found.needed
-    ('inconclusive', 'betting', 16)
+    ('inconclusive', 'betting', 19)
     >>> found = decide_rule(parse_rule("AP >= -0.1"), before, after + 0.01)
     >>> found.status, found.method, round(found.lower, 4), round(found.upper, 4)
-    ('pass', 't', 0.0653, 0.1881)
+    ('pass', 't', 0.0577, 0.1886)
     """
     check_alpha(alpha)
     both = ~np.isnan(baseline) & ~np.isnan(candidate)
@@ -287,7 +287,7 @@ def _outcome(evidence: _Evidence) -> _Outcome:
     breaks = evidence.bounds.ends[1] < -evidence.rounding
     if evidence.identical:
         return _outcome_of_identical(evidence, holds)
-    if holds and evidence.empty and evidence.rule.at_least:
+    if holds and evidence.spread is None and evidence.empty and evidence.rule.at_least:
         return _Outcome("inconclusive", "one of the runs has 0 on every query: do its ids match the judgments?")
     if holds:
         return _Outcome("pass", _why(evidence, _bound_words(evidence, "lower", "at or above", "at or below")))
@@ -337,7 +337,7 @@ def _unsettled(evidence: _Evidence) -> _Outcome:
         return _Outcome(
             "inconclusive", f"{between}, and the difference is on the margin: no number of queries would settle it"
         )
-    needed = queries_to_settle(in_deviations, evidence.alpha)
+    needed = max(queries_to_settle(in_deviations, evidence.alpha), evidence.queries + 1)
     return _Outcome("inconclusive", f"{between}; {_needed_words(evidence, needed)}", needed)
 
 

@@ -161,7 +161,7 @@ def decide(
     >>> decide(qrels, worse, better, "RR >= -0.1").status
     'pass'
     >>> print(decide(qrels, better, worse, "RR >= -0.4").decisions[0].words.partition(";")[0])
-    the margin -0.4 is between the bounds -0.5200 and -0.2102
+    the margin -0.4 is between the bounds -0.4984 and -0.1415
     """
     asked, held, profile = _parsed(gate_rules), _parsed(anchor_rules), _profile(targets)
     given = {

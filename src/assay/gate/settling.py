@@ -52,7 +52,7 @@ def bets_to_settle(slack: Floats, limits: Interval, alpha: float, power: float =
     A fortune grows by the mean logarithm of what a bet returns; the normal distribution says how much bad luck to expect.
 
     >>> bets_to_settle(np.array([0.01] * 48 + [-0.19, 0.21]), (-0.99, 1.01), alpha=0.05)
-    468
+    474
     """
     from scipy.special import ndtri
 
