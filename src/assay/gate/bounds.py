@@ -28,7 +28,7 @@ _PLACES = np.arange(16)
 STAKES = 2.0 ** (-_PLACES / 2)
 PARTS = 1 / ((_PLACES + 1) * (_PLACES + 2))
 PARTS = PARTS / PARTS.sum()
-_HALVINGS = 60  # of the interval in which a bound is sought
+_HALVINGS = 40  # of the interval in which a bound is sought
 
 
 def mean_bounds(differences: Floats, limits: Interval | None, alpha: float) -> Interval | None:
@@ -89,12 +89,15 @@ def betting_bounds(values: Floats, limits: Interval, alpha: float, weights: Floa
     >>> print(f"{low:.4f} {high:.4f}")
     -0.0086 0.0086
     """
-    heavy = np.ones(len(values)) if weights is None else weights / weights.max()
-    pairs, counts = np.unique(np.column_stack((values, heavy)), axis=0, return_counts=True)
-    times, (low, high) = counts.astype(np.float64), limits
+    (low, high), heavy = limits, np.ones(1)
+    if weights is None:
+        different, counts = np.unique(values, return_counts=True)  # nearly all are the same
+    else:
+        different, heavy, counts = values, weights / weights.max(), np.ones(len(values))
+    times = counts.astype(np.float64)
     return (
-        _lower_bound(np.maximum(pairs[:, 0] - low, 0), pairs[:, 1], times, high - low, alpha) + low,
-        high - _lower_bound(np.maximum(high - pairs[:, 0], 0), pairs[:, 1], times, high - low, alpha),
+        _lower_bound(np.maximum(different - low, 0), heavy, times, high - low, alpha) + low,
+        high - _lower_bound(np.maximum(high - different, 0), heavy, times, high - low, alpha),
     )
 
 
