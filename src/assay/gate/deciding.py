@@ -343,7 +343,13 @@ def _unsettled(evidence: _Evidence) -> _Outcome:
 
 def _unsettled_by_few(evidence: _Evidence, between: str) -> _Outcome:
     """Too few queries changed for Student's t."""
-    few = f"{between}, which are wide, since only {evidence.changed} of {number_of(evidence.queries, 'query')} changed"
+    queries = number_of(evidence.queries, "query")
+    few = (
+        f"only {evidence.changed} of {queries} changed"
+        if evidence.changed < evidence.queries
+        else f"there are only {queries}"
+    )
+    few = f"{between}, which are wide, since {few}"
     low, high = evidence.limits or (0.0, 0.0)
     passes = evidence.tends_to == "pass"
     towards = (evidence.slack, (low, high)) if passes else (-evidence.slack, (-high, -low))
@@ -351,7 +357,9 @@ def _unsettled_by_few(evidence: _Evidence, between: str) -> _Outcome:
     if needed is None:
         return _Outcome("inconclusive", few)
     needed = max(needed, evidence.queries + 1)
-    return _Outcome("inconclusive", f"{few}; about {_needed_words(evidence, needed)}{_least_words(evidence)}", needed)
+    return _Outcome(
+        "inconclusive", f"{few}; about {_needed_words(evidence, needed)}{_least_words(evidence, needed)}", needed
+    )
 
 
 def _needed_words(evidence: _Evidence, needed: int) -> str:
@@ -361,16 +369,16 @@ def _needed_words(evidence: _Evidence, needed: int) -> str:
     )
 
 
-def _least_words(evidence: _Evidence) -> str:
-    """How many queries any bound needs that is valid for every change, if there are fewer."""
+def _least_words(evidence: _Evidence, needed: int) -> str:
+    """How many queries any bound needs that is valid for every change, if there are fewer and no large gain settles it."""
     span, margin = _span(evidence.rule), evidence.margin
     if span is None or margin is None or evidence.tends_to != "pass":
         return ""
     loss = -margin if evidence.rule.at_least else margin
     least = fewest_queries(loss / span, evidence.alpha) if 0 < loss < span else 0
-    if least <= evidence.queries:
+    if not evidence.queries < least <= needed:
         return ""
-    return f". With fewer than {least:,} queries, no valid bound lets a change of so few pass at this margin"
+    return f". With fewer than {least:,} queries, no valid bound lets so small a change pass at this margin"
 
 
 def _traffic_words(evidence: _Evidence) -> str:
