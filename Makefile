@@ -81,6 +81,7 @@ bench-short: .venv/.installed-tools
 calibration: .venv/.installed-tools
 	$(BIN)/python bench/calibration.py
 	$(BIN)/python bench/leaderboards.py
+	$(BIN)/python bench/gates.py
 
 sanitize: .venv/.installed-tools
 	$(BIN)/python tests/native/fuzz/run.py --sanitize

@@ -82,15 +82,15 @@ def heads_from_kernel(found: KernelHeads, depth: int) -> Heads:
     return Heads(depth, queries, start, score, retrieved, kept_index=index)
 
 
-def heads_of_table(run: Run, depth: int) -> Heads:
-    """The first documents of each query under the default rules; a repeated document is an error.
+def heads_of_table(run: Run, depth: int, rules: Rules = Rules()) -> Heads:
+    """The first documents of each query under the rules.
 
     >>> run = Run.from_columns(["q", "q", "q", "p"], ["a", "b", "c", "a"], [1.0, 1.0, 2.0, 0.5])
     >>> heads = heads_of_table(run, 2)
     >>> heads.queries, heads.start.tolist(), heads.docs.tolist(), heads.retrieved.tolist()
     (('p', 'q'), [0, 1, 3], ['a', 'c', 'b'], [1, 3])
     """
-    rows = rank_rows(run, run.query, Rules())
+    rows = rank_rows(run, run.query, rules)
     near = np.flatnonzero(rows.rank[rows.tie_first] <= depth)  # ties across the end are settled next
     rank = rows.ranks(near)
     kept = np.flatnonzero(rank <= depth)

@@ -102,16 +102,18 @@ def _is_positive(run: OpenedRun) -> bool:
     return bool((run.table.score.astype(np.float32) > 0).all())
 
 
-def heads_of(run: OpenedRun, depth: int, *, threads: int = 1) -> Heads:
-    """The first documents of each query of a run under the default rules, best first.
+def heads_of(run: OpenedRun, depth: int, rules: Rules = Rules(), *, threads: int = 1) -> Heads:
+    """The first documents of each query of a run, best first.
 
     >>> heads_of(Run.from_columns(["q", "q"], ["b", "a"], [1.0, 2.0]), 1).docs.tolist()
     ['a']
     """
     found = None
-    if native.enabled() and isinstance(run, UnreadRun) and not run.is_read:
-        found = run.heads(depth, _ranking_rules(Rules()), threads)
-    return heads_of_table(run.table, depth) if found is None else found
+    depth = depth if rules.depth is None else min(depth, rules.depth)
+    beyond_kernel = rules.ties == "ranx"
+    if native.enabled() and not beyond_kernel and isinstance(run, UnreadRun) and not run.is_read:
+        found = run.heads(depth, _ranking_rules(rules), threads)
+    return heads_of_table(run.table, depth, rules) if found is None else found
 
 
 # The kernel

@@ -54,10 +54,15 @@ def test_an_unchanged_search_passes(checkout):
     status, printed, summary = run_steps(checkout)
 
     assert 0 == status, printed
-    assert "::notice title=assay gate::Gate: pass (3 pass): candidate against baseline, 14 queries\n" in printed
-    assert "nDCG@10 >= -0.02%3A pass::" in printed
+    assert (
+        "::notice title=assay gate::Gate: unchanged (2 are unchanged, 1 passes): candidate against baseline, 14 queries\n"
+        in printed
+    )
+    assert "nDCG@10 >= -0.02%3A unchanged::" in printed
     assert "both runs have the same value on every query" in printed
-    assert summary.startswith("**Gate: pass (3 pass): candidate against baseline, 14 queries**\n")
+    assert summary.startswith(
+        "**Gate: unchanged (2 are unchanged, 1 passes): candidate against baseline, 14 queries**\n"
+    )
     suite = ElementTree.parse(checkout / "gate.xml").getroot()
     assert ("3", "0", "0") == (suite.get("tests"), suite.get("failures"), suite.get("errors"))
 

@@ -32,28 +32,29 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def gate(folder):
-    """Two rules fail and one passes; one target passes with a warning and one fails."""
+    """Two rules fail and one is unchanged; one target passes with a warning and one fails."""
     (folder / "house.toml").write_text(TARGETS)
     return decide("qrels.txt", "main.run", "worse.run", RULES, targets="house.toml")
 
 
 def test_the_first_line_says_it_all(gate):
-    assert ["fail", "pass", "fail", "pass", "fail"] == gate.statuses()
-    assert "Gate: fail (3 fail, 2 pass): worse against main, 60 queries" == headline(gate)
+    assert ["fail", "unchanged", "fail", "pass", "fail"] == gate.statuses()
+    assert "Gate: fail (3 fail, 1 is unchanged, 1 passes): worse against main, 60 queries" == headline(gate)
 
 
 def test_the_terminal(gate):
     assert """\
-Gate: fail (3 fail, 2 pass): worse against main, 60 queries
+Gate: fail (3 fail, 1 is unchanged, 1 passes): worse against main, 60 queries
 
 rule         baseline  candidate  difference           bounds  decision
-───────────────────────────────────────────────────────────────────────
-RR >= -0.01    0.7500     0.6250     -0.1250  -0.1721 -0.0779  fail
-R@10 >= 0      1.0000     1.0000     +0.0000  +0.0000 +0.0000  pass
-P@1 >= -23%    0.5000     0.2500     -0.2500  -0.3323 -0.1677  fail
+────────────────────────────────────────────────────────────────────────
+RR >= -0.01    0.7500     0.6250     -0.1250  -0.1808 -0.0754  fail
+R@10 >= 0      1.0000     1.0000     +0.0000  +0.0000 +0.0000  unchanged
+P@1 >= -23%    0.5000     0.2500     -0.2500  -0.3452 -0.1632  fail
 
-fail          RR >= -0.01: the upper bound -0.0779 is below the margin -0.01.
-pass          R@10 >= 0: both runs have the same value on every query, so the difference is 0.
+fail          RR >= -0.01: the upper bound -0.0754 is below the margin -0.01.
+unchanged     R@10 >= 0: both runs have the same value on every query; on other queries a loss of up to 0.049 remains
+              possible.
 """ in RENDERERS["table"](gate)
 
 
@@ -95,7 +96,7 @@ def test_json_is_what_its_schema_says(folder, gate):
 @pytest.mark.parametrize(
     ("path", "to", "problem"),
     [
-        (("status",), "maybe", "$.status: 'maybe' is not one of ['pass', 'fail', 'inconclusive']"),
+        (("status",), "maybe", "$.status: 'maybe' is not one of ['pass', 'fail', 'inconclusive', 'unchanged']"),
         (("exit_code",), 2, "$.exit_code: 2 is not one of [0, 1, 3]"),
         (("rules", 0, "lower"), "0", "$.rules[0].lower: '0' is not of type 'number', 'null'"),
         (("baseline", "extra"), 1, "$.baseline: Additional properties are not allowed ('extra' was unexpected)"),
@@ -126,13 +127,14 @@ def test_github_gets_an_annotation_for_each(folder, gate):
     lines = RENDERERS["github"](gate).splitlines()
 
     assert (
-        "::error title=assay gate::Gate: fail (3 fail, 2 pass): worse against main, 60 queries" == lines[0]
+        "::error title=assay gate::Gate: fail (3 fail, 1 is unchanged, 1 passes): worse against main, 60 queries"
+        == lines[0]
     )  # GitHub shows ten of each kind: the overall result comes first
     assert (
-        "::error title=RR >= -0.01%3A fail::difference -0.1250 (0.7500 to 0.6250), the upper bound -0.0779 is below the "
+        "::error title=RR >= -0.01%3A fail::difference -0.1250 (0.7500 to 0.6250), the upper bound -0.0754 is below the "
         "margin -0.01." == lines[1]
     )
-    assert lines[2].startswith("::notice title=R@10 >= 0%3A pass::")
+    assert lines[2].startswith("::notice title=R@10 >= 0%3A unchanged::")
     assert "-0.1150 (-23%25)." in lines[3]  # a percent sign would start an escape
     assert ["::warning", "::error"] == [line.split(" ")[0] for line in lines[4:]]
 
@@ -155,7 +157,7 @@ def test_junit_has_a_case_for_each_rule_and_target(folder, gate):
     assert {"name": "assay gate", "tests": "5", "failures": "3", "errors": "0", "skipped": "0"} == suite.attrib
     assert [*RULES, "target RR", "target P@1"] == [case.get("name") for case in cases]
     assert ["failure", "system-out", "failure", "system-out", "failure"] == [case[0].tag for case in cases]
-    assert "difference -0.1250 (0.7500 to 0.6250), the upper bound -0.0779 is below the margin -0.01" == (
+    assert "difference -0.1250 (0.7500 to 0.6250), the upper bound -0.0754 is below the margin -0.01" == (
         cases[0][0].get("message")
     )
     assert "0.6250 of 0.6500 (good): 0.0250 short, within a tenth of the goal (warning)" == cases[3][0].text
@@ -175,9 +177,11 @@ def test_what_is_open_is_an_error_so_that_no_server_shows_it_green(folder):
 def test_markdown_is_ready_for_a_pull_request(gate):
     text = RENDERERS["markdown"](gate)
 
-    assert text.startswith("**Gate: fail (3 fail, 2 pass): worse against main, 60 queries**\n\n| rule | baseline |")
-    assert "| RR \\>= -0.01 | 0.7500 | 0.6250 | -0.1250 | -0.1721 -0.0779 | 60 | fail |\n" in text
-    assert "\n- **fail** RR \\>= -0.01: the upper bound -0.0779 is below the margin -0.01.\n" in text
+    assert text.startswith(
+        "**Gate: fail (3 fail, 1 is unchanged, 1 passes): worse against main, 60 queries**\n\n| rule | baseline |"
+    )
+    assert "| RR \\>= -0.01 | 0.7500 | 0.6250 | -0.1250 | -0.1808 -0.0754 | 60 | fail |\n" in text
+    assert "\n- **fail** RR \\>= -0.01: the upper bound -0.0754 is below the margin -0.01.\n" in text
 
 
 # Hostile texts

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.gate import decide
-from assay.gate.deciding import Averaging, decide_rule
+from assay.gate.averaging import Averaging
+from assay.gate.deciding import decide_rule
 from assay.gate.grammar import parse_rule
 from assay.report.gate import RENDERERS
 from assay.weighting.estimating import weighted_mean
@@ -47,7 +48,9 @@ def test_the_bounds_are_those_of_the_weighted_difference():
     )
 
     assert found.mean == pytest.approx(decision.difference)
-    assert found.interval == pytest.approx((decision.lower, decision.upper))
+    # A little wider: the differences that weigh most are few, and they are skewed.
+    assert decision.lower == pytest.approx(found.interval[0], abs=0.01)
+    assert 0.02 < decision.upper - found.interval[1] < 0.06
     assert found.effective == pytest.approx(decision.effective)
 
 

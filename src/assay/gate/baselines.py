@@ -188,12 +188,13 @@ def report_cautions(
     qrels: str,
     *,
     readings: Readings,
-    max_age: int = MAX_AGE,
+    max_age: int | None = MAX_AGE,
     now: datetime | None = None,
 ) -> Iterator[Caution]:
-    """Why the report may differ from what this evaluator would give today."""
+    """Why the report may differ from what this evaluator would give today. Without `max_age` it may have any age."""
     report, manifest = stored.report, stored.manifest
-    yield from _age_cautions(report.created, max_age, now or datetime.now(UTC))
+    if max_age is not None:
+        yield from _age_cautions(report.created, max_age, now or datetime.now(UTC))
     yield from _qrels_cautions(report, qrels)
     yield from _convention_cautions(report, evaluator)
     grades, columns = readings.qrels.grades, readings.columns

@@ -1,35 +1,39 @@
 """Decide one rule from the per-query values of two runs. Independent of files and reports.
 
-Difference = candidate - baseline. Its bounds are one-sided, by Student's t: each misses the true mean difference in 5
-of 100 cases (`alpha`). A rule passes if the lower bound is at or above the margin, and fails if the upper bound is
-below it; otherwise it is inconclusive.
+Difference = candidate - baseline. Its bounds are one-sided: each misses the true mean difference in at most 5 of 100
+cases (`alpha`). A rule passes if the lower bound is at or above the margin, and fails if the upper bound is below it;
+otherwise it is inconclusive. Runs that have the same value on every query are `unchanged`. Which bounds are used depends
+on how many queries changed: `bounds.py`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
 
 from assay.comparison.effects import effect
-from assay.comparison.intervals import mean_interval
+from assay.comparison.intervals import Interval
 from assay.comparison.paired import TIE, Moments, difference_moments
 from assay.comparison.power import POWER
 from assay.errors import AssayError
+from assay.gate.averaging import Averaging, Bounds, Method
+from assay.gate.bounds import (
+    FEWEST_CHANGED,
+    fewest_queries,
+    most_unseen,
+)
 from assay.gate.grammar import GateRule
-from assay.gate.settling import SMALLEST_EFFECT, queries_to_settle
-from assay.native.sums import exact_sum
-from assay.tables import Booleans, Floats
-from assay.weighting.weights import QueryWeights
+from assay.gate.settling import SMALLEST_EFFECT, bets_to_settle, queries_to_settle
+from assay.gate.traffic import Touched, TrafficBounds, traffic_bounds
+from assay.tables import Floats
+from assay.words import number_of
 
-if TYPE_CHECKING:  # rarely needed: imported on demand
-    from assay.weighting.estimating import WeightedMean
-
-Status = Literal["pass", "fail", "inconclusive"]
-STATUSES: tuple[Status, ...] = ("fail", "inconclusive", "pass")  # worst first
+Status = Literal["pass", "fail", "inconclusive", "unchanged"]
+STATUSES: tuple[Status, ...] = ("fail", "inconclusive", "unchanged", "pass")  # worst first
+Against = Literal["baseline", "anchor"]
 
 ALPHA = 0.05
 LARGEST_ALPHA = 0.25
@@ -45,67 +49,24 @@ class Decision(Struct, frozen=True):
     queries: int  # that both runs have a value for
     baseline_mean: float | None  # over these queries, like all fields below
     candidate_mean: float | None
-    difference: float | None  # candidate - baseline
+    difference: float | None  # candidate - baseline; over all traffic if unlabelled queries were given
     margin: float | None  # in the measure's unit
-    lower: float | None  # one-sided bounds of the difference; None with fewer than two queries
+    lower: float | None  # one-sided bounds of the difference; None if there are none
     upper: float | None
     wins: int
     ties: int
     losses: int
+    method: Method | None = None  # of the bounds
+    against: Against = "baseline"  # what the candidate is compared with
     needed: int | None = None  # queries that would settle it with 80 % power, at this difference and spread
     needed_for: Status | None = None  # the status they would give
+    unseen: float | None = None  # if unchanged: the loss that remains possible on other queries
     plain_difference: float | None = None  # without weights; None if none were given
     effective: float | None = None  # effective sample size of the weighted queries; None likewise
-
-
-class Averaging(Struct, frozen=True):
-    """How values over queries become one: by the plain mean, or by the weighted one.
-
-    Means and bounds, and so the decision, follow from it.
-    """
-
-    weights: QueryWeights | None = None
-    queries: Sequence[str] = ()  # of the values
-
-    def select(self, chosen: Booleans) -> Averaging:
-        """The same for some of the queries."""
-        if self.weights is None:
-            return self
-        queries = [query for query, kept in zip(self.queries, chosen.tolist(), strict=True) if kept]
-        self.weights.refuse_lacking(queries, "query")
-        return Averaging(self.weights, queries)
-
-    def mean(self, values: Floats) -> float | None:
-        """The mean; None without values."""
-        if self.weights is None or not len(values):
-            return exact_sum(values) / len(values) if len(values) else None
-        return self._estimate(values, 0.5).mean
-
-    def bounds(self, values: Floats, alpha: float) -> tuple[float, float] | None:
-        """One-sided bounds of the mean: the ends of the two-sided interval with alpha on either side."""
-        confidence = 1 - 2 * alpha
-        return (
-            mean_interval(values, confidence) if self.weights is None else self._estimate(values, confidence).interval
-        )
-
-    def spread(self, values: Floats, plain: Moments | None) -> Moments | None:
-        """Moments with the standard error of this mean, from those of the plain one."""
-        if self.weights is None or plain is None:
-            return plain
-        found = self._estimate(values, 0.5)
-        deviation = math.sqrt(len(values)) * found.error if found.error else plain.deviation
-        return Moments(len(values), found.mean, deviation)
-
-    def effective(self) -> float | None:
-        """The effective sample size."""
-        return None if self.weights is None else self.weights.effective(self.queries)
-
-    def _estimate(self, values: Floats, confidence: float) -> WeightedMean:
-        from assay.weighting.estimating import weighted_mean
-
-        if self.weights is None:
-            raise TypeError("the plain mean needs no estimate")
-        return weighted_mean(self.weights, self.queries, values, confidence)
+    touched: int | None = None  # unlabelled queries that the change touches; None if none were given, as below
+    unlabelled: int | None = None
+    judged: int | None = None  # touched queries that are judged
+    to_judge: tuple[str, ...] = ()  # touched queries to judge next
 
 
 def check_alpha(alpha: float) -> float:
@@ -123,18 +84,23 @@ def decide_rule(
     candidate: Floats,
     alpha: float = ALPHA,
     averaging: Averaging = Averaging(),
+    touched: Touched | None = None,
 ) -> Decision:
     """Decide whether the candidate satisfies the rule, from the values of both runs on the same queries.
 
     A query missing (NaN) from either run is left out. The margin of a relative rule is a share of the baseline's value
     on each query, so the uncertainty of the baseline's mean widens the bounds too (Fieller 1954). Runs with the same
-    values on every query have a difference of exactly 0, unless all these values are 0. If all queries differ by the
-    same amount other than 0, there is no spread for a test, and nothing passes.
+    values on every query are `unchanged`, unless all these values are 0 or the rule asks for more. `touched` is what
+    queries without judgments say; the bounds are then those of the difference over all traffic.
 
     >>> from assay.gate.grammar import parse_rule
-    >>> found = decide_rule(parse_rule("AP >= -0.1"), np.array([0.4, 0.3, 0.5]), np.array([0.5, 0.3, 0.5]))
-    >>> found.status, round(found.lower, 4), round(found.upper, 4)
-    ('pass', -0.064, 0.1307)
+    >>> before, after = np.array([0.4, 0.3, 0.5, 0.2, 0.6, 0.7]), np.array([0.5, 0.3, 0.6, 0.4, 0.7, 0.9])
+    >>> found = decide_rule(parse_rule("AP >= -0.1"), before, after)
+    >>> found.status, found.method, found.needed
+    ('inconclusive', 'betting', 19)
+    >>> found = decide_rule(parse_rule("AP >= -0.1"), before, after + 0.01)
+    >>> found.status, found.method, round(found.lower, 4), round(found.upper, 4)
+    ('pass', 't', 0.0577, 0.1886)
     """
     check_alpha(alpha)
     both = ~np.isnan(baseline) & ~np.isnan(candidate)
@@ -142,7 +108,7 @@ def decide_rule(
     if np.isinf(before).any() or np.isinf(after).any():
         raise AssayError(f"{rule.label} is infinite for some queries, so no difference can be computed.")
     averaging = averaging.select(both)
-    evidence = _evidence(rule, before, after, alpha, averaging)
+    evidence = _evidence(rule, before, after, alpha, averaging, touched)
     outcome = _outcome(evidence)
     size = effect(after, before)
     return Decision(
@@ -152,17 +118,23 @@ def decide_rule(
         queries=len(before),
         baseline_mean=averaging.mean(before),
         candidate_mean=averaging.mean(after),
-        difference=averaging.mean(after - before),
+        difference=averaging.mean(after - before) if touched is None else touched.difference,
         margin=evidence.margin,
         lower=evidence.lower,
         upper=evidence.upper,
         wins=size.wins,
         ties=size.ties,
         losses=size.losses,
+        method=None if evidence.bounds is None or evidence.identical else evidence.bounds.method,
         needed=outcome.needed,
         needed_for=None if outcome.needed is None else evidence.tends_to,
+        unseen=evidence.unseen if outcome.status == "unchanged" else None,
         plain_difference=None if averaging.weights is None else Averaging().mean(after - before),
         effective=averaging.effective(),
+        touched=None if touched is None else touched.touched,
+        unlabelled=None if touched is None else touched.queries,
+        judged=None if touched is None else len(touched.differences),
+        to_judge=() if touched is None else touched.to_judge,
     )
 
 
@@ -185,12 +157,17 @@ class _Evidence(Struct, frozen=True):
     rule: GateRule
     alpha: float
     queries: int
+    changed: int  # queries
     margin: float | None  # in the measure's unit; None for a relative margin without queries
-    slack: tuple[float, float] | None  # its bounds; None with fewer than two queries
+    slack: Floats  # of each query
+    limits: Interval | None  # of the slack of any query; None if the measure has none
+    bounds: Bounds | None  # of the mean slack; None if there are none
     spread: Moments | None  # of the slack; None if it is the same on all queries
     identical: bool  # both runs have the same value on every query
-    all_zero: bool  # and that value is 0
+    empty: bool  # one of the runs has 0 on every query
     rounding: float  # smaller differences count as 0
+    touched: Touched | None = None
+    traffic: TrafficBounds | None = None
 
     @property
     def lower(self) -> float | None:
@@ -203,44 +180,91 @@ class _Evidence(Struct, frozen=True):
         return self._bound(1 if self.rule.at_least else 0)
 
     def _bound(self, end: int) -> float | None:
-        if self.slack is None or self.margin is None:
+        if self.bounds is None or self.margin is None:
             return None
         if self.identical:
             return 0.0
-        return self.margin + (self.slack[end] if self.rule.at_least else -self.slack[end])
+        slack = self.bounds.ends[end]
+        return self.margin + (slack if self.rule.at_least else -slack)
 
     @property
     def tends_to(self) -> Status:
         """The status that more queries would give if the difference stays the same."""
-        return "pass" if self.spread is not None and self.spread.mean > 0 else "fail"
+        return "pass" if len(self.slack) and float(np.mean(self.slack)) > 0 else "fail"
+
+    @property
+    def unseen(self) -> float | None:
+        """The largest loss over all queries of which these could show nothing; None if the measure has no limits."""
+        span = _span(self.rule)
+        return None if span is None else span * most_unseen(self.queries, self.alpha)
 
 
-def _evidence(rule: GateRule, before: Floats, after: Floats, alpha: float, averaging: Averaging) -> _Evidence:
+def _span(rule: GateRule) -> float | None:
+    """The largest possible difference of a query."""
+    bounds = rule.measure.definition.bounds
+    return None if bounds is None else bounds[1] - bounds[0]
+
+
+def _evidence(
+    rule: GateRule, before: Floats, after: Floats, alpha: float, averaging: Averaging, touched: Touched | None
+) -> _Evidence:
     margins = rule.margin * before if rule.relative else np.full(len(before), rule.margin)
     sides = (after - margins, before) if rule.at_least else (before, after - margins)
     slack, spread = difference_moments(*sides)
-    identical = bool((before == after).all())
+    rounding = TIE * max(1.0, float(np.abs(np.concatenate((before, after))).max(initial=0)))
+    changed = np.abs(after - before) > rounding
+    identical = touched is None and not changed.any()
+    limits, traffic = _limits(rule), None
+    if touched is not None:
+        traffic, bounds = _over_traffic(rule, touched, alpha)
+    elif len(slack) < 2:
+        bounds = None
+    elif identical:
+        mean = averaging.mean(slack) or 0.0
+        bounds = Bounds((mean, mean), "t")
+    else:
+        bounds = averaging.bounds(slack, changed, limits, alpha)
     return _Evidence(
         rule=rule,
         alpha=alpha,
         queries=len(before),
+        changed=int(np.count_nonzero(changed)),
         margin=averaging.mean(margins) if rule.relative else rule.margin,
-        slack=_slack_bounds(slack, None if identical else spread, alpha, averaging),
+        slack=slack,
+        limits=limits,
+        bounds=bounds,
         spread=averaging.spread(slack, spread),
         identical=identical,
-        all_zero=not after.any(),
-        rounding=TIE * max(1.0, float(np.abs(np.concatenate((before, after))).max(initial=0))),
+        empty=not before.any() or not after.any(),
+        rounding=rounding,
+        touched=touched,
+        traffic=traffic,
     )
 
 
-def _slack_bounds(
-    slack: Floats, spread: Moments | None, alpha: float, averaging: Averaging
-) -> tuple[float, float] | None:
-    """The bounds of the slack; None with fewer than two queries, or if its error is unknown."""
-    if len(slack) < 2:
+def _limits(rule: GateRule) -> Interval | None:
+    """The least and the greatest slack that a query can have."""
+    bounds = rule.measure.definition.bounds
+    if bounds is None:
         return None
-    only = averaging.mean(slack)
-    return (only, only) if spread is None and only is not None else averaging.bounds(slack, alpha)
+    low, high = bounds
+    if not rule.relative:
+        span = high - low
+        return (-span - rule.margin, span - rule.margin) if rule.at_least else (rule.margin - span, rule.margin + span)
+    shares = ((1 + rule.margin) * low, (1 + rule.margin) * high)  # of the baseline, which the candidate should keep
+    least, greatest = low - max(shares), high - min(shares)
+    return (least, greatest) if rule.at_least else (-greatest, -least)
+
+
+def _over_traffic(rule: GateRule, touched: Touched, alpha: float) -> tuple[TrafficBounds | None, Bounds | None]:
+    """Bounds of the slack over all traffic, for a rule with an absolute margin."""
+    span = _span(rule)
+    found = traffic_bounds(touched, None if span is None else (-span, span), alpha)
+    if found is None:
+        return None, None
+    low, high = found.ends
+    ends = (low - rule.margin, high - rule.margin) if rule.at_least else (rule.margin - high, rule.margin - low)
+    return found, Bounds(ends, "traffic")
 
 
 # Outcome
@@ -257,49 +281,121 @@ class _Outcome(Struct, frozen=True):
 
 
 def _outcome(evidence: _Evidence) -> _Outcome:
-    if evidence.slack is None:
-        return _Outcome("inconclusive", _TOO_FEW[evidence.queries] if evidence.queries < 2 else _NO_ERROR)
-    holds, breaks = evidence.slack[0] >= -evidence.rounding, evidence.slack[1] < -evidence.rounding
+    if evidence.bounds is None:
+        return _Outcome("inconclusive", _without_bounds(evidence))
+    holds = evidence.bounds.ends[0] >= -evidence.rounding
+    breaks = evidence.bounds.ends[1] < -evidence.rounding
     if evidence.identical:
         return _outcome_of_identical(evidence, holds)
-    if evidence.spread is None:
-        return _outcome_without_spread(evidence, breaks)
+    if holds and evidence.spread is None and evidence.empty and evidence.rule.at_least:
+        return _Outcome("inconclusive", "one of the runs has 0 on every query: do its ids match the judgments?")
     if holds:
-        return _Outcome("pass", _bound_words(evidence, "lower", "at or above", "at or below"))
+        return _Outcome("pass", _why(evidence, _bound_words(evidence, "lower", "at or above", "at or below")))
     if breaks:
-        return _Outcome("fail", _bound_words(evidence, "upper", "below", "above"))
-    return _unsettled(evidence, evidence.spread)
+        return _Outcome("fail", _why(evidence, _bound_words(evidence, "upper", "below", "above")))
+    return _unsettled(evidence)
+
+
+def _without_bounds(evidence: _Evidence) -> str:
+    if evidence.queries < 2 and evidence.traffic is None:
+        return _TOO_FEW[evidence.queries]
+    if evidence.limits is None:
+        return (
+            f"only {evidence.changed} of {number_of(evidence.queries, 'query')} changed, and {evidence.rule.label} has no "
+            f"upper limit: a bound needs {FEWEST_CHANGED} that changed"
+        )
+    return _NO_ERROR
 
 
 def _outcome_of_identical(evidence: _Evidence, holds: bool) -> _Outcome:
-    if evidence.all_zero and evidence.rule.at_least:
+    if evidence.empty and evidence.rule.at_least:
         return _Outcome("inconclusive", "both runs have 0 on every query: do their ids match the judgments?")
-    same = "both runs have the same value on every query, so the difference is 0"
-    return _Outcome("pass", same) if holds else _Outcome("fail", f"{same}; the rule requires more")
+    same = "both runs have the same value on every query"
+    if not holds:
+        return _Outcome("fail", f"{same}, so the difference is 0; the rule requires more")
+    kind = "loss" if evidence.rule.at_least else "rise"
+    possible = "" if evidence.unseen is None else f" of up to {evidence.unseen:.3f}"
+    return _Outcome("unchanged", f"{same}; on other queries a {kind}{possible} remains possible")
 
 
-def _outcome_without_spread(evidence: _Evidence, breaks: bool) -> _Outcome:
-    same = f"the same difference ({evidence.lower:+.{_DECIMALS}f}) on every query"
-    if breaks:
-        return _Outcome("fail", f"{same}, {'below' if evidence.rule.at_least else 'above'} the margin")
-    return _Outcome("inconclusive", f"{same}, so there is no spread for a test; is one of the runs empty or constant?")
+def _why(evidence: _Evidence, words: str) -> str:
+    """The words, after what the unlabelled queries say."""
+    return words if evidence.traffic is None else f"{_traffic_words(evidence)}: {words}"
 
 
-def _unsettled(evidence: _Evidence, spread: Moments) -> _Outcome:
+def _unsettled(evidence: _Evidence) -> _Outcome:
     ends = f"{_apart(evidence.lower, evidence.margin)} and {_apart(evidence.upper, evidence.margin)}"
     between = f"the margin {_margin_words(evidence)} is between the bounds {ends}"
-    in_deviations = abs(spread.mean) / spread.deviation
+    if evidence.touched is not None:
+        more = "judge more of the touched queries" if evidence.touched.to_judge else "ask more unlabelled queries"
+        return _Outcome("inconclusive", f"{_why(evidence, between)}; {more}")
+    if evidence.bounds is not None and evidence.bounds.method == "betting":
+        return _unsettled_by_few(evidence, between)
+    spread = evidence.spread
+    in_deviations = 0.0 if spread is None else abs(spread.mean) / spread.deviation
     if in_deviations < SMALLEST_EFFECT:
         return _Outcome(
             "inconclusive", f"{between}, and the difference is on the margin: no number of queries would settle it"
         )
-    needed = queries_to_settle(in_deviations, evidence.alpha)
-    return _Outcome(
-        "inconclusive",
-        f"{between}; {needed:,} queries would settle it as {evidence.tends_to} ({POWER:.0%} power) if difference and "
-        f"spread stay as on these {evidence.queries:,}",
-        needed,
+    needed = max(queries_to_settle(in_deviations, evidence.alpha), evidence.queries + 1)
+    return _Outcome("inconclusive", f"{between}; {_needed_words(evidence, needed)}", needed)
+
+
+def _unsettled_by_few(evidence: _Evidence, between: str) -> _Outcome:
+    """Too few queries changed for Student's t."""
+    queries = number_of(evidence.queries, "query")
+    few = (
+        f"only {evidence.changed} of {queries} changed"
+        if evidence.changed < evidence.queries
+        else f"there are only {queries}"
     )
+    few = f"{between}, which are wide, since {few}"
+    low, high = evidence.limits or (0.0, 0.0)
+    passes = evidence.tends_to == "pass"
+    towards = (evidence.slack, (low, high)) if passes else (-evidence.slack, (-high, -low))
+    needed = bets_to_settle(*towards, evidence.alpha)
+    if needed is None:
+        return _Outcome("inconclusive", few)
+    needed = max(needed, evidence.queries + 1)
+    return _Outcome(
+        "inconclusive", f"{few}; about {_needed_words(evidence, needed)}{_least_words(evidence, needed)}", needed
+    )
+
+
+def _needed_words(evidence: _Evidence, needed: int) -> str:
+    return (
+        f"{needed:,} queries would settle it as {evidence.tends_to} ({POWER:.0%} power) if difference and "
+        f"spread stay as on these {evidence.queries:,}"
+    )
+
+
+def _least_words(evidence: _Evidence, needed: int) -> str:
+    """How many queries any bound needs that is valid for every change, if there are fewer and no large gain settles it."""
+    span, margin = _span(evidence.rule), evidence.margin
+    if span is None or margin is None or evidence.tends_to != "pass":
+        return ""
+    loss = -margin if evidence.rule.at_least else margin
+    least = fewest_queries(loss / span, evidence.alpha) if 0 < loss < span else 0
+    if not evidence.queries < least <= needed:
+        return ""
+    return f". With fewer than {least:,} queries, no valid bound lets so small a change pass at this margin"
+
+
+def _traffic_words(evidence: _Evidence) -> str:
+    """How many queries the change touches, and what the judged ones of them show."""
+    touched, traffic = evidence.touched, evidence.traffic
+    if touched is None or traffic is None:
+        return ""
+    words = (
+        f"the change touches {touched.touched:,} of {number_of(touched.queries, 'unlabelled query')} "
+        f"({100 * touched.share:.2f}%, at most {100 * traffic.share[1]:.2f}%)"
+    )
+    judged = len(touched.differences)
+    if not judged:
+        return words
+    low, high = traffic.among_touched
+    which = f"{judged:,} judged ones differ" if judged > 1 else "one judged one differs"
+    return f"{words}, and {which} by {np.mean(touched.differences):+.{_DECIMALS}f} ({low:+.{_DECIMALS}f} to {high:+.{_DECIMALS}f})"
 
 
 def _bound_words(evidence: _Evidence, side: Literal["lower", "upper"], at_least: str, at_most: str) -> str:

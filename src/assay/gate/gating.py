@@ -4,50 +4,43 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
-from assay.comparison.comparing import FEW_QUERIES
 from assay.describing import conventions_in_words, weights_in_words
 from assay.errors import InputError, some_of
-from assay.evaluation import Evaluation, Evaluator, Unmatched
+from assay.evaluation import Evaluator, Unmatched
 from assay.files import is_same_file
 from assay.formats.reading import QrelsLike, RunLike
-from assay.formats.readings import Reading, Readings
-from assay.formats.unread import open_run
-from assay.gate.baselines import (
-    MAX_AGE,
-    Caution,
-    Side,
-    is_report,
-    open_report,
-    report_cautions,
-    side_of,
-    side_of_report,
-)
-from assay.gate.deciding import ALPHA, Averaging, Decision, Status, check_alpha, decide_rule, worst
+from assay.formats.readings import Readings
+from assay.gate.averaging import Averaging
+from assay.gate.baselines import MAX_AGE, Caution, Side
+from assay.gate.cautions import few_cautions, left_out_cautions, misread_cautions, missing_of
+from assay.gate.deciding import ALPHA, Decision, Status, check_alpha, decide_rule, worst
 from assay.gate.grammar import GateRule, parse_rule
-from assay.measures import Measure, parse_measure
+from assay.gate.ledger import Attempt, opened_ledger
+from assay.gate.pairing import Asked
+from assay.gate.reading import Compared, Reader
 from assay.records.identity import is_file
 from assay.records.model import Status as TargetStatus
 from assay.records.model import Targets
-from assay.records.recording import path_of
 from assay.records.targets import check_targets, over_baseline, read_targets, with_targets
 from assay.rules import Rules
-from assay.tables import Floats
-from assay.words import noun_for, number_of
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.inputs.query_weights import QueryWeightsLike
+    from assay.weighting.weights import QueryWeights
 
 Inconclusive = Literal["pass", "warn", "fail"]  # what an inconclusive result is taken for; "warn" passes with a warning
+# What the judged queries are: a sample, of which no change is news, or too little to say so of all queries
+Population = Literal["sample", "strict"]
 
-EXIT_CODES: Mapping[Status, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
+EXIT_CODES: Mapping[Status, int] = {"pass": 0, "unchanged": 0, "fail": 1, "inconclusive": 3}
 _IF_INCONCLUSIVE: Mapping[Inconclusive | None, int] = {None: 3, "pass": 0, "warn": 0, "fail": 1}
-LARGE_MARGIN = 0.1  # few changes improve a system by this much
 
 # A value slightly below its goal deserves a warning, but does not stop a release.
 _STATUS_OF_TARGET: Mapping[TargetStatus, Status] = {
@@ -74,24 +67,35 @@ class Gate(Struct, frozen=True, eq=False):
     candidate: Side
     qrels: str
     conventions: str  # in words
-    alpha: float
-    decisions: tuple[Decision, ...]
+    alpha: float  # that each bound may err
+    decisions: tuple[Decision, ...]  # on the rules about the baseline, then on those about the anchor
     profile: str | None  # name of the targets
     targets: tuple[TargetDecision, ...]
     cautions: tuple[Caution, ...]
     weights: tuple[str, ...] = ()  # how the weighted means come about, in words; empty without weights
     inconclusive: Inconclusive | None = None  # what an inconclusive result is taken for
     strict: bool = False  # warnings fail
+    population: Population = "sample"
+    anchor: Side | None = None  # an earlier system, from which small losses must not lead too far away
+    attempt: Attempt | None = None  # as the ledger has it; None without a ledger
 
     @property
     def status(self) -> Status:
-        """The overall status: fail if anything fails, pass only if everything passes."""
-        return worst(self.statuses())
+        """The overall status: fail if anything fails, pass only if everything passes, unchanged if nothing changed."""
+        found = worst(self.statuses())
+        if found != "unchanged" or self.population == "strict":
+            return found
+        return "unchanged" if all(decision.status == "unchanged" for decision in self.decisions) else "pass"
+
+    @property
+    def settled(self) -> bool:
+        """Whether the status is an answer, rather than a question that these queries leave open."""
+        return self.status != "inconclusive" and not (self.status == "unchanged" and self.population == "strict")
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the command: 0 pass, 1 fail, 3 inconclusive, unless that is taken for something else."""
-        return _IF_INCONCLUSIVE[self.inconclusive] if self.status == "inconclusive" else EXIT_CODES[self.status]
+        """The exit code of the command: 0 pass, 1 fail, 3 not settled, unless that is taken for something else."""
+        return EXIT_CODES[self.status] if self.settled else _IF_INCONCLUSIVE[self.inconclusive]
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -120,7 +124,13 @@ def decide(
     gate_rules: str | Iterable[str | GateRule] = (),
     *,
     targets: str | os.PathLike[str] | Targets | None = None,
+    anchor: RunLike | None = None,
+    anchor_rules: str | Iterable[str | GateRule] = (),
+    unlabelled: tuple[RunLike, RunLike] | None = None,
     alpha: float = ALPHA,
+    ledger: str | os.PathLike[str] | None = None,
+    change: str | None = None,
+    population: Population = "sample",
     max_age: int = MAX_AGE,
     rules: Rules | Mapping[str, Any] = Rules(),
     like: str = "assay",
@@ -140,27 +150,33 @@ def decide(
     what an inconclusive result is taken for: it sets the exit code. If `strict`, warnings fail, and the same file given
     twice, or a run without most of the judged queries, is an error.
 
-    >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+    Runs that are the same on all judged queries are `unchanged`, which passes unless `population` is `strict`. `anchor` is
+    an earlier system, with `anchor_rules` of its own. `unlabelled` are two runs, of baseline and candidate, for queries of
+    which few or none are judged: they show how many queries a change touches. A `ledger` remembers how often a `change` was
+    tried, and spends the error over the attempts.
+
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(10)}
     >>> better = {query: {"a": 2.0, "b": 1.0} for query in qrels}
-    >>> worse = {**better, "q2": {"a": 1.0, "b": 2.0}}
-    >>> decide(qrels, worse, better, "RR >= -0.4").status
+    >>> worse = {query: ["b", "a"] if n % 4 else ["a", "b"] for n, query in enumerate(qrels)}
+    >>> decide(qrels, worse, better, "RR >= -0.1").status
     'pass'
-    >>> print(decide(qrels, better, worse, "RR >= -0.1").decisions[0].words.partition(";")[0])
-    the margin -0.1 is between the bounds -0.6533 and +0.3200
+    >>> print(decide(qrels, better, worse, "RR >= -0.4").decisions[0].words.partition(";")[0])
+    the margin -0.4 is between the bounds -0.4984 and -0.1415
     """
-    asked, profile = _parsed(gate_rules), _profile(targets)
+    asked, held, profile = _parsed(gate_rules), _parsed(anchor_rules), _profile(targets)
+    given = {
+        "anchor": anchor,
+        "query_weights": query_weights,
+        "unlabelled": unlabelled,
+        "ledger": ledger,
+        "change": change,
+    }
+    _refuse_pointless(asked, held, profile, {name: value is not None for name, value in given.items()})
     check_alpha(alpha)
-    if not asked and profile is None:
-        raise InputError(
-            "nothing to decide; give a rule with `gate_rules='nDCG@10 >= -0.01'`, or targets with `targets=`."
-        )
-    if query_weights is not None and not asked:
-        raise InputError(
-            "`query_weights=` is for rules, and there are none; targets are about plain means. Leave it out."
-        )
+    _check_population(population)
     evaluator = Evaluator(
         qrels,
-        _measures(asked, profile),
+        _measures((*asked, *held), profile),
         rules,
         like=like,
         reading=readings.qrels,
@@ -169,44 +185,46 @@ def decide(
         query_weights=query_weights,
     )
     place = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
-    if is_report(baseline):  # checked first, because reading a run may take long
-        stored = open_report(baseline)
-        before = side_of_report(stored, _needed(asked, profile))
-        doubts = report_cautions(stored, evaluator, place, readings=readings, max_age=max_age, now=now)
-    else:
-        first = _evaluated(evaluator, baseline, readings.run)
-        before, doubts = side_of(first, path_of(first.sources[1])), _missing(first, "baseline")
-    evaluation = _evaluated(evaluator, candidate, readings.run)
-    after = side_of(evaluation, path_of(evaluation.sources[1]), written=before.kind == "report")
-    _refuse_strangers(before, after)
+    reader = Reader(evaluator, place, readings, now)
+    found = reader.compared(baseline, candidate, anchor, unlabelled, asked, held, profile, max_age)
+    _refuse_strangers(found)
     if strict:
-        _refuse_what_decides_nothing(before, after, evaluation)
-    pairs = [paired(before, after, rule) for rule in asked]
-    weights = evaluator.query_weights
-    decisions = tuple(
-        decide_rule(pair.rule, pair.baseline, pair.candidate, alpha, Averaging(weights, pair.queries)) for pair in pairs
-    )
-    return Gate(
-        baseline=before,
-        candidate=after,
-        qrels=place,
-        conventions=conventions_in_words(evaluation.rules, evaluation.like),
-        alpha=alpha,
-        decisions=decisions,
-        profile=None if profile is None else profile.name,
-        targets=() if profile is None else tuple(_target_decisions(profile, evaluation, before, strict=strict)),
-        cautions=(
-            *doubts,
-            *_missing(evaluation, "candidate"),
-            *_same_file(before, after),
-            *_left_out(pairs),
-            *_few(decisions),
-            *_misread(decisions),
-        ),
-        weights=() if weights is None else tuple(weights_in_words(weights, after.queries, evaluation.coverage.missing)),
-        inconclusive=inconclusive,
-        strict=strict,
-    )
+        _refuse_what_decides_nothing(found)
+    asking, weights = found.asking(asked, held), evaluator.query_weights
+    with nullcontext() if ledger is None else opened_ledger(ledger) as book:
+        attempt = None if book is None else book.attempt(change, [each.evidence for each in asking], alpha)
+        level = alpha if attempt is None else attempt.alpha
+        decisions = tuple(_decision(each, level, weights) for each in asking)
+        gate = Gate(
+            baseline=found.before,
+            candidate=found.after,
+            qrels=place,
+            conventions=conventions_in_words(found.evaluation.rules, found.evaluation.like),
+            alpha=level,
+            decisions=decisions,
+            profile=None if profile is None else profile.name,
+            targets=() if profile is None else tuple(_target_decisions(profile, found, strict=strict)),
+            cautions=(
+                *found.cautions(),
+                *left_out_cautions([each.pair for each in asking]),
+                *few_cautions(decisions),
+                *misread_cautions(decisions),
+            ),
+            weights=_weights_in_words(weights, found),
+            inconclusive=inconclusive,
+            strict=strict,
+            population=population,
+            anchor=found.anchor,
+            attempt=attempt,
+        )
+        if book is not None and attempt is not None:
+            book.keep(replace(attempt, status=gate.status))
+    return gate
+
+
+def _check_population(population: str) -> None:
+    if population not in get_args(Population):
+        raise InputError(f"population cannot be {population!r}; it takes {' or '.join(get_args(Population))}.")
 
 
 def _parsed(gate_rules: str | Iterable[str | GateRule]) -> tuple[GateRule, ...]:
@@ -226,126 +244,92 @@ def _measures(asked: Sequence[GateRule], profile: Targets | None) -> tuple[str, 
     return with_targets(labels, profile) if labels else tuple(target.measure for target in profile.measures)
 
 
-def _needed(asked: Sequence[GateRule], profile: Targets | None) -> list[Measure]:
-    """The measures that the baseline must have: those of rules and uplifts."""
-    uplifts = [target.measure for target in profile.measures if target.over is not None] if profile else []
-    return list(dict.fromkeys([*(rule.measure for rule in asked), *map(parse_measure, uplifts)]))
+def _weights_in_words(weights: QueryWeights | None, found: Compared) -> tuple[str, ...]:
+    if weights is None:
+        return ()
+    return tuple(weights_in_words(weights, found.after.queries, found.evaluation.coverage.missing))
 
 
-def _evaluated(evaluator: Evaluator, run: RunLike, reading: Reading) -> Evaluation:
-    return evaluator.evaluate(open_run(run, reading))
+def _decision(asked: Asked, alpha: float, weights: QueryWeights | None) -> Decision:
+    pair = asked.pair
+    averaging = Averaging(weights, pair.queries)
+    found = decide_rule(pair.rule, pair.baseline, pair.candidate, alpha, averaging, asked.touched)
+    return replace(found, against=asked.against)
 
 
-# Pairing
+# What cannot be decided
 
 
-class Pair(Struct, frozen=True):
-    """The values of both runs by one measure, query by query; NaN if missing."""
-
-    rule: GateRule
-    queries: tuple[str, ...]  # in either run
-    baseline: Floats
-    candidate: Floats
-
-
-def paired(baseline: Side, candidate: Side, rule: GateRule) -> Pair:
-    """The paired values for a rule."""
-    queries = tuple(dict.fromkeys((*baseline.queries, *candidate.queries)))
-    place = {query: number for number, query in enumerate(queries)}
-    columns = []
-    for side in (baseline, candidate):
-        values = np.full(len(queries), np.nan)
-        values[[place[query] for query in side.queries]] = side.column(rule.measure)
-        columns.append(values)
-    return Pair(rule, queries, *columns)
-
-
-def _refuse_strangers(baseline: Side, candidate: Side) -> None:
-    if not set(baseline.queries) & set(candidate.queries):
+def _refuse_pointless(
+    asked: Sequence[GateRule], held: Sequence[GateRule], profile: Targets | None, given: Mapping[str, bool]
+) -> None:
+    """Raise an error for rules without what they are about, and for the reverse."""
+    if not asked and profile is None:
         raise InputError(
-            f"baseline and candidate have no query in common (baseline: {some_of(baseline.queries) or 'none'}; candidate: "
-            f"{some_of(candidate.queries) or 'none'}). Were they made for the same queries?"
+            "nothing to decide; give a rule with `gate_rules='nDCG@10 >= -0.01'`, or targets with `targets=`."
+        )
+    if given["query_weights"] and not asked:
+        raise InputError(
+            "`query_weights=` is for rules, and there are none; targets are about plain means. Leave it out."
+        )
+    if given["anchor"] and not held:
+        raise InputError("an anchor needs a rule of its own: give it with `anchor_rules='nDCG@10 >= -0.03'`.")
+    if held and not given["anchor"]:
+        raise InputError("`anchor_rules=` are about an anchor: give its run with `anchor=`.")
+    if given["ledger"] != given["change"]:
+        raise InputError("`ledger=` and `change=` go together: the file, and the name of the change that it counts.")
+    if given["unlabelled"]:
+        _refuse_with_unlabelled(asked, profile, given)
+
+
+def _refuse_with_unlabelled(asked: Sequence[GateRule], profile: Targets | None, given: Mapping[str, bool]) -> None:
+    """Raise an error for what does not go with unlabelled queries."""
+    if not asked or profile is not None:
+        raise InputError("unlabelled queries are for rules, not for targets. Decide these in a gate of their own.")
+    if given["query_weights"]:
+        raise InputError(
+            "unlabelled queries do not go with `query_weights=`: they show the traffic as it is. Leave the weights out."
+        )
+    relative = next((rule for rule in asked if rule.relative), None)
+    if relative is not None:
+        raise InputError(
+            f"rule '{relative}': unlabelled queries say nothing about the baseline's mean. Write the margin as a number."
         )
 
 
-def _refuse_what_decides_nothing(baseline: Side, candidate: Side, evaluation: Evaluation) -> None:
+def _refuse_strangers(found: Compared) -> None:
+    before, after = found.before.queries, found.after.queries
+    if found.more is None and not set(before) & set(after):
+        raise InputError(
+            f"baseline and candidate have no query in common (baseline: {some_of(before) or 'none'}; candidate: "
+            f"{some_of(after) or 'none'}). Were they made for the same queries?"
+        )
+
+
+def _refuse_what_decides_nothing(found: Compared) -> None:
     """Raise an error for a candidate that is the baseline, or that lacks most judged queries."""
-    if is_file(baseline.path) and is_same_file(baseline.path, candidate.path):
+    path = found.after.path
+    if is_file(found.before.path) and is_same_file(found.before.path, path):
         raise InputError(
             "baseline and candidate are the same file, so there is nothing to decide. Check how the two were made.",
-            source=candidate.path,
+            source=path,
         )
-    missing, judged = evaluation.coverage.missing, evaluation.coverage.judged
+    missing, judged = missing_of(found.evaluation, found.elsewhere)
     if 2 * len(missing) > judged:
         raise InputError(
             f"the candidate lacks {len(missing)} of {judged} judged queries ({some_of(missing)}). Check that it was "
             "made for these queries.",
-            source=candidate.path or None,
+            source=path or None,
         )
-
-
-# Cautions
-
-
-def _missing(evaluation: Evaluation, name: str) -> Iterator[Caution]:
-    """A caution about judged queries missing from a run."""
-    missing, judged = evaluation.coverage.missing, evaluation.coverage.judged
-    if missing:
-        effect = "counted as 0" if evaluation.rules.queries == "judged" else "left out"
-        yield Caution(
-            "missing",
-            f"the {name} is missing {len(missing)} of {judged} judged queries ({some_of(missing)}), {effect}.",
-        )
-
-
-def _same_file(baseline: Side, candidate: Side) -> Iterator[Caution]:
-    if is_file(baseline.path) and is_same_file(baseline.path, candidate.path):
-        yield Caution("same", "SAME FILE: baseline and candidate are the same file.")
-
-
-def _left_out(pairs: Sequence[Pair]) -> Iterator[Caution]:
-    """Cautions about queries with a value in one run only; measures with the same queries share one."""
-    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for pair in pairs:
-        lacks = np.isnan(pair.baseline), np.isnan(pair.candidate)
-        for name, only in (("baseline", lacks[1] & ~lacks[0]), ("candidate", lacks[0] & ~lacks[1])):
-            queries = tuple(pair.queries[number] for number in np.flatnonzero(only))
-            found.setdefault((name, queries), []).append(pair.rule.label)
-    for (name, queries), labels in found.items():
-        if queries:
-            yield Caution(
-                "queries",
-                f"LEFT OUT: {len(queries)} {noun_for(len(queries), 'query')} with a value in the {name} only "
-                f"({some_of(queries)}; {', '.join(dict.fromkeys(labels))}). The decision covers the others.",
-            )
-
-
-def _few(decisions: Sequence[Decision]) -> Iterator[Caution]:
-    least = min((decision.queries for decision in decisions), default=FEW_QUERIES)
-    if least < FEW_QUERIES:
-        yield Caution("few", f"{number_of(least, 'query')}, fewer than {FEW_QUERIES}: the bounds are rough.")
-
-
-def _misread(decisions: Sequence[Decision]) -> Iterator[Caution]:
-    """Cautions about margins that look like values to reach, and that the candidate would reach."""
-    for decision in decisions:
-        rule, mean = decision.rule, decision.candidate_mean
-        looks_so = rule.at_least and not rule.relative and rule.margin >= LARGE_MARGIN
-        if decision.status != "pass" and looks_so and mean is not None and mean >= rule.margin:
-            yield Caution(
-                "difference",
-                f"{rule} asks for a gain of {rule.margin:g} over the baseline. To require a value of {rule.margin:g}, set a target.",
-            )
 
 
 # Targets
 
 
-def _target_decisions(
-    profile: Targets, evaluation: Evaluation, baseline: Side, *, strict: bool
-) -> Iterator[TargetDecision]:
+def _target_decisions(profile: Targets, found: Compared, *, strict: bool) -> Iterator[TargetDecision]:
     """The decision on each target; uplifts are relative to the baseline of the gate. If strict, a warning fails."""
-    outcome = check_targets(over_baseline(profile, baseline.name), evaluation, [baseline.means])
+    before = found.before
+    outcome = check_targets(over_baseline(profile, before.name), found.evaluation, [before.means])
     for label, result in outcome.results.items():
         status = "fail" if strict and result.status == "warn" else _STATUS_OF_TARGET[result.status]
         yield TargetDecision(label, status, result.status, result.words)

@@ -1,11 +1,15 @@
-"""The number of queries that would settle a rule: power of the one-sided t test. Independent of rules and runs."""
+"""The number of queries that would settle a rule, by Student's t or by bets. Independent of rules and runs."""
 
 from __future__ import annotations
 
 import math
 
-from assay.comparison.intervals import t_quantile
+import numpy as np
+
+from assay.comparison.intervals import Interval, t_quantile
 from assay.comparison.power import POWER
+from assay.gate.bounds import PARTS, STAKES
+from assay.tables import Floats
 
 _MANY = 100_000  # queries, beyond which t is practically normal
 SMALLEST_EFFECT = 1e-4  # in standard deviations; detecting it takes 600 million queries
@@ -40,3 +44,25 @@ def _power(effect: float, queries: int, alpha: float) -> float:
     if math.isnan(missed):  # SciPy fails in the far tail
         missed = 0.0 if centre > bound else 1.0
     return 1 - missed
+
+
+def bets_to_settle(slack: Floats, limits: Interval, alpha: float, power: float = POWER) -> int | None:
+    """About how many queries like these it takes until bets show that the mean slack is above 0; None if none would do.
+
+    A fortune grows by the mean logarithm of what a bet returns; the normal distribution says how much bad luck to expect.
+
+    >>> bets_to_settle(np.array([0.01] * 48 + [-0.19, 0.21]), (-0.99, 1.01), alpha=0.05)
+    474
+    """
+    from scipy.special import ndtri
+
+    low, luck = limits[0], float(ndtri(power))
+    with np.errstate(divide="ignore", invalid="ignore"):  # whoever stakes everything can lose everything
+        growth = np.log1p(STAKES[:, None] * (np.maximum(slack - low, 0) / -low - 1))
+        means, deviations = growth.mean(axis=1), growth.std(axis=1)
+    needed = [
+        ((luck * deviation + math.sqrt((luck * deviation) ** 2 + 4 * mean * wanted)) / (2 * mean)) ** 2
+        for mean, deviation, wanted in zip(means.tolist(), deviations.tolist(), -np.log(alpha * PARTS), strict=True)
+        if mean > 0
+    ]
+    return math.ceil(min(needed)) if needed else None

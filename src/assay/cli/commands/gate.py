@@ -20,11 +20,12 @@ from assay.cli.options import (
 )
 from assay.cli.reading import input_options, named_runs, refuse_second_stdin
 from assay.evaluation import Unmatched
+from assay.files import refuse_overwrite
 from assay.formats.readings import Readings
 from assay.formats.unread import open_run
 from assay.gate.baselines import MAX_AGE, is_report
 from assay.gate.deciding import LARGEST_ALPHA
-from assay.gate.gating import Inconclusive, decide
+from assay.gate.gating import Inconclusive, Population, decide
 from assay.report.drawing.terminal import Detail
 from assay.report.gate import RENDERERS
 from assay.report.gate.words import headline
@@ -65,6 +66,40 @@ SECTION = "Decide"
     help="Probability that a bound is wrong.",
 )
 @click.option(
+    "--anchor", metavar="REPORT|RUN", help="An earlier system, which small losses must not leave too far behind."
+)
+@click.option(
+    "--anchor-rule",
+    "anchor_rules",
+    multiple=True,
+    metavar="RULE",
+    help="Limit for candidate - anchor: 'nDCG@10 >= -0.03'; may be repeated.",
+)
+@click.option(
+    "--unlabelled-baseline",
+    metavar="RUN",
+    help="The system in use, on queries of which few or none are judged.",
+)
+@click.option(
+    "--unlabelled-candidate",
+    metavar="RUN",
+    help="The candidate on the same queries. How many of them it changes limits what it can lose.",
+)
+@click.option(
+    "--ledger",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Remember attempts in this file, and share the error out among those of one --change.",
+)
+@click.option("--change", metavar="NAME", help="The name of the change that is tried, for the ledger.")
+@click.option(
+    "--population",
+    type=click.Choice(get_args(Population)),
+    default="sample",
+    show_default=True,
+    help="If strict, runs that are the same on all judged queries do not pass: on other queries they may differ.",
+)
+@click.option(
     "--max-age",
     type=click.IntRange(min=0),
     default=MAX_AGE,
@@ -97,6 +132,13 @@ def command(
     gate_rules: tuple[str, ...],
     targets: str | None,
     alpha: float,
+    anchor: str | None,
+    anchor_rules: tuple[str, ...],
+    unlabelled_baseline: str | None,
+    unlabelled_candidate: str | None,
+    ledger: str | None,
+    change: str | None,
+    population: Population,
     max_age: int,
     inconclusive: Inconclusive | None,
     strict: bool,
@@ -114,19 +156,34 @@ def command(
 
     A rule passes if the one-sided 95% lower bound of candidate - baseline is at or above its margin, fails if the upper
     bound is below it, and is inconclusive otherwise. So >= 0 requires evidence that the candidate is better, and >=
-    -0.01 that it loses no more than 0.01. With --query-weights, the rules decide on the weighted difference. Exit status: 0 if all rules and targets pass, 1 if one fails, 3 if none fails
-    but one is inconclusive (unless --inconclusive says otherwise), 2 for wrong usage or invalid input.
+    -0.01 that it loses no more than 0.01. If no query changed, a rule that allows for this is unchanged. Exit status: 0
+    if all rules and targets pass or are unchanged, 1 if one fails, 3 if none fails but one is inconclusive (unless
+    --inconclusive says otherwise), 2 for wrong usage or invalid input.
     """
-    refuse_second_stdin(qrels, (baseline, candidate, query_weights or ""))
+    others = (anchor, unlabelled_baseline, unlabelled_candidate, query_weights)
+    refuse_second_stdin(qrels, (baseline, candidate, *(path for path in others if path is not None)))
+    if (unlabelled_baseline is None) != (unlabelled_candidate is None):
+        raise click.UsageError("--unlabelled-baseline and --unlabelled-candidate go together: give both runs.")
+    if ledger is not None:
+        refuse_overwrite(ledger, [path for path in (qrels, baseline, candidate, *others) if path is not None])
 
-    def opened(argument: str) -> Any:
-        return next(named_runs((argument,), lambda path, name: open_run(path, readings.run, name=name)))
+    def opened(argument: str | None) -> Any:
+        return next(named_runs((argument or "",), lambda path, name: open_run(path, readings.run, name=name)))
+
+    def either(argument: str) -> Any:
+        return argument if is_report(argument) else opened(argument)
 
     gate = decide(
         qrels,
-        baseline if is_report(baseline) else opened(baseline),
+        either(baseline),
         opened(candidate),
         gate_rules,
+        anchor=None if anchor is None else either(anchor),
+        anchor_rules=anchor_rules,
+        unlabelled=None if unlabelled_baseline is None else (opened(unlabelled_baseline), opened(unlabelled_candidate)),
+        ledger=ledger,
+        change=change,
+        population=population,
         targets=targets,
         alpha=alpha,
         max_age=max_age,
@@ -146,6 +203,6 @@ def command(
         sys.stdout = None  # the reader is gone, but the exit code still counts
     if output is not None:
         say(headline(gate))
-    if gate.status == "inconclusive" and inconclusive == "warn":
-        say("Warning: the result is inconclusive; --inconclusive warn lets it pass.")
+    if not gate.settled and inconclusive == "warn":
+        say(f"Warning: the result is {gate.status}; --inconclusive warn lets it pass.")
     sys.exit(gate.exit_code)

@@ -15,15 +15,29 @@ from assay.comparison.power import POWER
 from assay.gate.baselines import Side
 from assay.gate.deciding import Decision
 from assay.gate.gating import Gate
+from assay.gate.ledger import Attempt
 from assay.report.drawing import markdown
 from assay.report.drawing.github import annotation
-from assay.report.gate.words import HEAD, TEXTS, RuleReason, cells_of, headline, notes_of, reasons_of, sentence, shown
+from assay.report.gate.words import (
+    HEAD,
+    TEXTS,
+    RuleReason,
+    attempt_of,
+    cells_of,
+    headline,
+    notes_of,
+    queries_to_judge,
+    reasons_of,
+    sentence,
+    shown,
+)
 
 SCHEMA = "assay/gate/1"
-_GITHUB_LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning"}
+_GITHUB_LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning", "unchanged": "notice"}
 _LEVEL_IF_INCONCLUSIVE = {None: "warning", "warn": "warning", "pass": "notice", "fail": "error"}
 _JUNIT_IF_INCONCLUSIVE = {None: "error", "warn": "skipped", "pass": "skipped", "fail": "failure"}
 _OF_WEIGHTS = ("plain_difference", "effective")  # only with weights
+_OF_UNLABELLED = ("unlabelled", "touched", "judged", "to_judge")  # only with unlabelled queries
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -35,10 +49,13 @@ def render_json(gate: Gate) -> str:
         "exit_code": gate.exit_code,
         "alpha": gate.alpha,
         "power": POWER,
+        "population": gate.population,
         "qrels": shown(gate.qrels),
         "conventions": gate.conventions,
         "baseline": _side_object(gate.baseline),
         "candidate": _side_object(gate.candidate),
+        **({} if gate.anchor is None else {"anchor": _side_object(gate.anchor)}),
+        **({} if gate.attempt is None else {"attempt": _attempt_object(gate.attempt)}),
         "rules": [_decision_object(decision) for decision in gate.decisions],
         "profile": None if gate.profile is None else shown(gate.profile),
         "targets": [{**to_builtins(target), "words": shown(target.words)} for target in gate.targets],
@@ -59,11 +76,19 @@ def _side_object(side: Side) -> dict[str, Any]:
     }
 
 
+def _attempt_object(attempt: Attempt) -> dict[str, Any]:
+    return {"change": shown(attempt.change), "number": attempt.attempt, "evidence": attempt.evidence}
+
+
 def _decision_object(decision: Decision) -> dict[str, Any]:
     rule = decision.rule
-    own = {name: value for name, value in to_builtins(decision).items() if name not in {"rule", *_OF_WEIGHTS}}
+    left_out = {"rule", *_OF_WEIGHTS, *_OF_UNLABELLED}
+    own = {name: value for name, value in to_builtins(decision).items() if name not in left_out}
     if decision.effective is not None:
         own |= {name: getattr(decision, name) for name in _OF_WEIGHTS}
+    if decision.unlabelled is not None:
+        own |= {name: getattr(decision, name) for name in _OF_UNLABELLED}
+        own["to_judge"] = list(map(shown, decision.to_judge))
     return {
         "rule": shown(str(rule)),
         "measure": shown(rule.label),
@@ -77,6 +102,8 @@ def _decision_object(decision: Decision) -> dict[str, Any]:
 def render_github(gate: Gate) -> str:
     """A workflow command for each rule, target and caution; GitHub shows it as an error, warning or notice."""
     levels = {**_GITHUB_LEVELS, "inconclusive": _LEVEL_IF_INCONCLUSIVE[gate.inconclusive]}
+    if gate.population == "strict":
+        levels["unchanged"] = levels["inconclusive"]
     lines = [_annotation(levels[gate.status], "assay gate", headline(gate))]
     lines += [
         _annotation(
@@ -86,8 +113,15 @@ def render_github(gate: Gate) -> str:
         )
         for reason in reasons_of(gate, full=True)
     ]
+    lines += [_annotation("notice", f"assay gate, {label}", words) for label, words in _asides(gate)]
     lines += [_annotation("warning", "assay gate", shown(caution.words)) for caution in gate.warnings]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _asides(gate: Gate) -> list[tuple[str, str]]:
+    """What to do next, and which attempt it is, each with a label."""
+    found = [("judge next", queries_to_judge(gate, full=True)), ("ledger", attempt_of(gate))]
+    return [(label, words) for label, words in found if words]
 
 
 def _annotation(level: str, title: str, words: str) -> str:
@@ -100,7 +134,13 @@ def render_junit(gate: Gate) -> str:
     An inconclusive rule is an error, not a pass, because the command exits with 3; skipped if it may pass.
     """
     cases = list(reasons_of(gate, full=True))
-    elements = {"pass": "", "fail": "failure", "inconclusive": _JUNIT_IF_INCONCLUSIVE[gate.inconclusive]}
+    open_ = _JUNIT_IF_INCONCLUSIVE[gate.inconclusive]
+    elements = {
+        "pass": "",
+        "fail": "failure",
+        "inconclusive": open_,
+        "unchanged": open_ if gate.population == "strict" else "",
+    }
     found = [elements[case.status] for case in cases]
     failures, errors, skipped = (found.count(element) for element in ("failure", "error", "skipped"))
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
@@ -156,6 +196,7 @@ def render_markdown(gate: Gate) -> str:
         f"- **{r.status}** {markdown.escape(r.name)}: {markdown.escape(sentence(r.words))}" for r in reasons_of(gate)
     ]
     doubts = [f"- **warning** {markdown.escape(shown(caution.words))}" for caution in gate.warnings]
+    doubts += [f"- **{label}** {markdown.escape(words)}" for label, words in _asides(gate)]
     notes = [f"{markdown.escape(shown(note))}  " for note in notes_of(gate)]
     blocks = [[f"**{markdown.escape(headline(gate))}**"], table, [*reasons, *doubts], notes]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"

@@ -6,13 +6,25 @@ from typing import TYPE_CHECKING
 
 from assay.gate.gating import Gate
 from assay.report.drawing.terminal import Detail, Drawn, printed, terminal_width, wrapped
-from assay.report.gate.words import HEAD, TEXTS, cells_of, headline, notes_of, reasons_of, sentence, shown
+from assay.report.gate.words import (
+    HEAD,
+    TEXTS,
+    attempt_of,
+    cells_of,
+    headline,
+    notes_of,
+    percent_of,
+    queries_to_judge,
+    reasons_of,
+    sentence,
+    shown,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
-_STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
+_STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "unchanged": "cyan"}
 _INDENT = len("inconclusive") + 2
 
 
@@ -27,14 +39,17 @@ def render_text(gate: Gate, detail: Detail = Detail()) -> str:
     for reason in reasons_of(gate):
         words = f"{reason.name}: {sentence(reason.words)}"
         parts.append(_hanging(reason.status, _STYLES[reason.status], words, width))
+    if judge := queries_to_judge(gate, full=detail.verbose):
+        parts.append(_hanging("judge next", "cyan", judge, width))
+    if attempt := attempt_of(gate):
+        parts.append(_hanging("ledger", "cyan", attempt, width))
     if gate.warnings:
         parts.append("\n")
     parts += [_hanging("warning", "yellow", shown(caution.words), width) for caution in gate.warnings]
     if detail.verbose:
         parts += ["\n", *(wrapped(shown(note), width) for note in notes_of(gate))]
     elif gate.decisions:
-        percent = f"{100 * (1 - gate.alpha):g}%"
-        method = f"Difference = candidate - baseline; bounds one-sided at {percent} (t){detail.more()}."
+        method = f"Difference = candidate - baseline; bounds one-sided at {percent_of(gate)}{detail.more()}."
         parts += ["\n", wrapped(method, width)]
     return Drawn("".join(parts))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
 from assay.errors import show_id
+from assay.gate.averaging import Method
 from assay.gate.deciding import STATUSES, Decision, Status
 from assay.gate.gating import Gate
 from assay.words import noun_for
@@ -17,7 +18,14 @@ _VERBS = {
     "pass": ("passes", "pass"),
     "fail": ("fails", "fail"),
     "inconclusive": ("is inconclusive", "are inconclusive"),
+    "unchanged": ("is unchanged", "are unchanged"),
 }
+_METHODS: Mapping[Method, str] = {  # where bounds come from, in the order in which they are explained
+    "t": "Student's t, with a correction for skewness",
+    "betting": "a bound that holds for any distribution, where few queries changed",
+    "traffic": "the share of unlabelled queries that the change touches, times the difference on those that are judged",
+}
+_FEW = 5  # queries to judge that are named in one line
 _LONGEST = 10_000  # characters of a sentence; ids in it are already cut
 
 
@@ -36,16 +44,52 @@ def headline(gate: Gate) -> str:
 def notes_of(gate: Gate) -> Iterator[str]:
     """The method and conventions."""
     if gate.decisions:
-        percent = f"{100 * (1 - gate.alpha):g}%"
         yield (
-            f"Difference = candidate - baseline, query by query. Each bound is one-sided at {percent} (t), not corrected for "
-            f"the number of rules; all rules must pass."
+            f"Difference = candidate - baseline, query by query. Each bound is one-sided at {percent_of(gate)}, not corrected "
+            f"for the number of rules; all rules must pass."
         )
+        used = {decision.method for decision in gate.decisions}
+        if found := [words for method, words in _METHODS.items() if method in used]:
+            yield f"Bounds by {'; '.join(found)}."
+        if gate.population == "strict":
+            yield "Runs that are the same on all judged queries do not pass, since other queries may lose."
         yield from gate.weights
         if gate.weights:
             plain = [f"{_number(each.plain_difference, '+.4f')} ({each.rule.label})" for each in gate.decisions]
             yield f"Means, differences and bounds are weighted. Without weights, the differences are {', '.join(plain)}."
     yield gate.conventions
+
+
+def percent_of(gate: Gate) -> str:
+    """The confidence of each bound."""
+    return f"{100 * (1 - gate.alpha):.4g}%"
+
+
+def attempt_of(gate: Gate) -> str:
+    """Which attempt of the change it is, and what that means; empty without a ledger."""
+    if gate.attempt is None:
+        return ""
+    if gate.attempt.attempt == 1:
+        return (
+            f"first attempt of {show_id(gate.attempt.change)!r}. Its bounds are at {percent_of(gate)}, which leaves half of the "
+            "error for later attempts."
+        )
+    return (
+        f"attempt {gate.attempt.attempt} of {show_id(gate.attempt.change)!r}. Its bounds are at {percent_of(gate)}, since all "
+        "attempts of a change share one error."
+    )
+
+
+def queries_to_judge(gate: Gate, *, full: bool = False) -> str:
+    """The touched queries to judge next, as a random sample of them; empty if there are none, or all rules are settled."""
+    open_ = [each.to_judge for each in gate.decisions if each.status == "inconclusive" and each.to_judge]
+    if not open_:
+        return ""
+    queries = max(open_, key=len)
+    shown = queries if full else queries[:_FEW]
+    rest = len(queries) - len(shown)
+    more = f" and {rest} more (all with -v, and in the JSON)" if rest else ""
+    return f"{', '.join(map(show_id, shown))}{more}"
 
 
 class RuleReason(Struct, frozen=True):
@@ -61,7 +105,7 @@ def reasons_of(gate: Gate, *, full: bool = False) -> Iterator[RuleReason]:
     """The reason for each rule and target; `full` adds the figures of a rule."""
     for decision in gate.decisions:
         figures = _figures(decision) if full else ""
-        yield RuleReason(decision.status, shown(str(decision.rule)), figures + decision.words)
+        yield RuleReason(decision.status, _name_of(decision), figures + decision.words)
     for target in gate.targets:
         warns = target.target_status == "warn"  # in a strict gate it fails
         words = shown(target.words) + (", within a tenth of the goal (warning)" if warns else "")
@@ -70,8 +114,12 @@ def reasons_of(gate: Gate, *, full: bool = False) -> Iterator[RuleReason]:
         yield RuleReason("fail", "warning, and the gate is strict", shown(caution.words))
 
 
+def _name_of(decision: Decision) -> str:
+    return shown(str(decision.rule)) + (" (anchor)" if decision.against == "anchor" else "")
+
+
 def _figures(decision: Decision) -> str:
-    if decision.difference is None:
+    if decision.difference is None or decision.baseline_mean is None:
         return ""
     return f"difference {decision.difference:+.4f} ({decision.baseline_mean:.4f} to {decision.candidate_mean:.4f}), "
 
@@ -80,7 +128,7 @@ def cells_of(decision: Decision) -> list[str]:
     """The cells of a rule, in the order of `HEAD`."""
     bounds = "-" if decision.lower is None else f"{decision.lower:+.4f} {decision.upper:+.4f}"
     return [
-        shown(str(decision.rule)),
+        _name_of(decision),
         _number(decision.baseline_mean, ".4f"),
         _number(decision.candidate_mean, ".4f"),
         _number(decision.difference, "+.4f"),
