@@ -126,19 +126,19 @@ def test_without_skewness_and_outliers_it_is_the_t_interval():
 def test_a_long_tail_pulls_the_bound_on_its_side():
     values = np.array([-0.8, *[0.05] * 12, *[0.0] * 12])
     low, high = t_bounds(values, 13, 0.05)
-    half = stats.t.ppf(0.95, min(12, 2 * 25 / (stats.kurtosis(values, fisher=False) - 1))) * stats.sem(values)
+    half = stats.t.ppf(0.95, min(12, 2 * (25 + 13) / (stats.kurtosis(values, fisher=False) - 1))) * stats.sem(values)
 
     assert low < values.mean() - half - 0.01
     assert high == pytest.approx(values.mean() + half)
 
 
 def test_few_changes_get_bets_and_many_get_t():
-    five, six = np.zeros(60), np.zeros(60)
-    five[:5], six[:6] = 0.1 * np.arange(1, 6), 0.1 * np.arange(1, 7)
+    six, seven = np.zeros(60), np.zeros(60)
+    six[:6], seven[:7] = 0.1 * np.arange(1, 7), 0.1 * np.arange(1, 8)
 
-    assert betting_bounds(five, WHOLE, 0.05) == mean_bounds(five, WHOLE, 0.05)
-    assert t_bounds(six, 6, 0.05) == mean_bounds(six, WHOLE, 0.05)
-    assert mean_bounds(five, None, 0.05) is None
+    assert betting_bounds(six, WHOLE, 0.05) == mean_bounds(six, WHOLE, 0.05)
+    assert t_bounds(seven, 7, 0.05) == mean_bounds(seven, WHOLE, 0.05)
+    assert mean_bounds(six, None, 0.05) is None
 
 
 # Shares

@@ -20,7 +20,7 @@ from assay.comparison.paired import TIE
 from assay.native.sums import exact_sum
 from assay.tables import Floats
 
-FEWEST_CHANGED = 6  # with fewer, a spread is not to be trusted (measured: docs/statistics.md)
+FEWEST_CHANGED = 7  # with fewer, a spread is not to be trusted (measured: docs/statistics.md)
 
 # A gambler who bets against the mean being as low as claimed stakes these shares of the fortune on each query, beginning
 # with these parts of it. Few queries changed means few losses, where high stakes pay: half of the fortune goes there.
@@ -46,7 +46,7 @@ def t_bounds(values: Floats, changed: float, alpha: float, effective: float | No
     """The one-sided t bounds of a mean, each wrong with probability alpha, when `changed` of the values say something.
 
     Skewness pulls a bound outwards, never inwards (Hall 1992). Values that did not change add no degrees of freedom, and
-    outliers take some: the variance of a variance grows with kurtosis. `effective` is how many values these are worth if
+    outliers take some: the variance of a variance grows with kurtosis, most where few values changed. `effective` is how many values these are worth if
     they are those of a weighted mean.
 
     >>> low, high = t_bounds(np.array([0.1, -0.1, 0.2, -0.2, 0.3, -0.3]), 6, 0.05)
@@ -59,7 +59,7 @@ def t_bounds(values: Floats, changed: float, alpha: float, effective: float | No
     variance = exact_sum(apart**2) / number
     skewness = exact_sum(apart**3) / number / variance**1.5 * math.sqrt(number * (number - 1)) / (number - 2)
     kurtosis = exact_sum(apart**4) / number / variance**2
-    degrees = min(changed - 1, 2 * number / (kurtosis - 1)) if kurtosis > 1 else changed - 1
+    degrees = min(changed - 1, 2 * (number + changed) / (kurtosis - 1)) if kurtosis > 1 else changed - 1
     quantile = t_quantile(degrees, 1 - alpha)
     error = math.sqrt(variance / (number - number / worth))
     return (

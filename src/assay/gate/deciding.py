@@ -94,13 +94,13 @@ def decide_rule(
     queries without judgments say; the bounds are then those of the difference over all traffic.
 
     >>> from assay.gate.grammar import parse_rule
-    >>> before, after = np.array([0.4, 0.3, 0.5, 0.2, 0.6, 0.7]), np.array([0.5, 0.3, 0.6, 0.4, 0.7, 0.9])
+    >>> before, after = np.array([0.4, 0.3, 0.5, 0.2, 0.6, 0.7, 0.45]), np.array([0.5, 0.3, 0.6, 0.4, 0.7, 0.9, 0.4])
     >>> found = decide_rule(parse_rule("AP >= -0.1"), before, after)
     >>> found.status, found.method, found.needed
-    ('inconclusive', 'betting', 19)
+    ('inconclusive', 'betting', 21)
     >>> found = decide_rule(parse_rule("AP >= -0.1"), before, after + 0.01)
     >>> found.status, found.method, round(found.lower, 4), round(found.upper, 4)
-    ('pass', 't', 0.0577, 0.1886)
+    ('pass', 't', 0.0263, 0.1713)
     """
     check_alpha(alpha)
     both = ~np.isnan(baseline) & ~np.isnan(candidate)
