@@ -26,6 +26,7 @@ import assay.comparison.leaderboard
 import assay.comparison.moves
 import assay.diagnosis.model
 import assay.errors
+import assay.gate.ledger
 import assay.measures
 import assay.records.benchmark
 import assay.records.model
@@ -36,6 +37,7 @@ from assay.compat.trec_eval import usage
 from assay.diagnosis.model import Diagnosis
 from assay.diagnosis.registry import all_looks
 from assay.evaluation import Coverage, Scores
+from assay.gate.ledger import Attempt
 from assay.judges import Agreement, Merged
 from assay.measures import Request, definition_of, definitions
 from assay.measures.core import exported
@@ -343,6 +345,7 @@ def schemas() -> dict[str, str]:
         "experiment-manifest-1.json": schema_of(ExperimentManifest, "ExperimentManifest.json in a report folder"),
         "benchmark-1.json": schema_of(BenchmarkReport, "BenchmarkReport.json in a benchmark folder"),
         "fetch-1.json": schema_of(FetchReport, "RUN.fetch.json beside a run that was fetched"),
+        "gate-ledger-1.json": schema_of(Attempt, "A line of the ledger of assay gate"),
         "diagnosis-1.json": diagnosis_schema(),
         "run-diff-1.json": run_diff_schema(),
         "leaderboard-1.json": leaderboard_schema(),
@@ -438,7 +441,7 @@ def diagnosis_schema() -> str:
     return json.dumps({**head, **schema}, indent=2, ensure_ascii=False) + "\n"
 
 
-_RECORDS = (assay.records.model, assay.records.benchmark, assay.records.fetching)
+_RECORDS = (assay.records.model, assay.records.benchmark, assay.records.fetching, assay.gate.ledger)
 
 
 def schema_of(record: type[Record], title: str) -> str:

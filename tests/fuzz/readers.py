@@ -37,6 +37,7 @@ from assay.formats.readings import Reading
 from assay.formats.unread import open_run, read_judgments
 from assay.gate.baselines import open_report, side_of_report
 from assay.gate.grammar import parse_rule
+from assay.gate.ledger import read_ledger
 from assay.http.connection import Failure, Response
 from assay.inputs.chunks import read_chunks
 from assay.inputs.documents import read_documents
@@ -761,6 +762,7 @@ READERS = {
         _path_reader("chunks", read_chunks, (*_JSON_TOKENS, *_NAMES), ("tsv", "json")),
         _path_reader("scores", read_scores, (*_JSON_TOKENS, *_NAMES), ("csv", "tsv")),
         _path_reader("query_logs", read_query_log, (*_JSON_TOKENS, *_NAMES), ("csv", "tsv", "documents")),
+        _path_reader("ledger", read_ledger, _JSON_TOKENS),
         _path_reader("query_weights", read_query_weights, (*_JSON_TOKENS, *_NAMES), ("csv", "tsv", "json")),
     )
 }

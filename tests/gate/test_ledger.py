@@ -16,6 +16,8 @@ from assay.gate.deciding import decide_rule
 from assay.gate.grammar import parse_rule
 from assay.gate.ledger import opened_ledger, part_of, read_ledger
 from cli.command import assay
+from docs.blocks import DOCS
+from docs.schema import problems
 from gate.files import write_files
 
 RULE = "RR >= -0.01"
@@ -84,15 +86,15 @@ def test_ledgers_that_were_merged_count_what_is_in_both(folder):
     assert 3 == tried("main.run").attempt.attempt
 
 
-@pytest.mark.parametrize("line", ["<<<<<<< HEAD", '{"change": 1}', "{}", "\x00"])
+@pytest.mark.parametrize("line", ["<<<<<<< HEAD", '{"change": 1}', "{}", '{"\udcad": 1}'])
 def test_what_is_no_attempt_is_said_with_its_line(folder, line):
     tried()
-    with Path("ledger.jsonl").open("a") as file:
+    with Path("ledger.jsonl").open("a", errors="surrogateescape") as file:  # not UTF-8, too
         file.write(f"{line}\n")
 
     with pytest.raises(InputError, match=r"^ledger\.jsonl:2: is not an attempt of `assay gate`: .* Restore the ledger"):
         tried("worse.run")
-    assert 2 == Path("ledger.jsonl").read_text().count("\n")
+    assert 2 == Path("ledger.jsonl").read_bytes().count(b"\n")
 
 
 @pytest.mark.parametrize(
@@ -245,3 +247,5 @@ def test_a_ledger_is_written_whole(folder):
         ledger.keep(kept)  # the same evidence again adds nothing
 
     assert (kept,) == read_ledger("ledger.jsonl")
+    schema = json.loads((DOCS / "schemas" / "gate-ledger-1.json").read_text())
+    assert [] == list(problems(json.loads(Path("ledger.jsonl").read_text()), schema))

@@ -89,12 +89,13 @@ def betting_bounds(values: Floats, limits: Interval, alpha: float, weights: Floa
     >>> print(f"{low:.4f} {high:.4f}")
     -0.0086 0.0086
     """
-    (low, high), heavy = limits, np.ones(1)
-    if weights is None:
-        different, counts = np.unique(values, return_counts=True)  # nearly all are the same
+    low, high = limits
+    different, heavy, times = values, np.ones(1), np.ones(len(values))
+    if weights is None:  # nearly all values are the same
+        different, counts = np.unique(values, return_counts=True)
+        times = counts.astype(np.float64)
     else:
-        different, heavy, counts = values, weights / weights.max(), np.ones(len(values))
-    times = counts.astype(np.float64)
+        heavy = weights / weights.max()
     return (
         _lower_bound(np.maximum(different - low, 0), heavy, times, high - low, alpha) + low,
         high - _lower_bound(np.maximum(high - different, 0), heavy, times, high - low, alpha),

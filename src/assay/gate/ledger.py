@@ -20,25 +20,25 @@ from msgspec import Struct
 from assay._version import __version__
 from assay.errors import InputError, show_id
 from assay.files import locked_folder, write_whole
+from assay.formats.sources import read_small
 from assay.records.building import timestamp
+from assay.records.model import Record
 
-Schema = Literal["assay/gate-ledger/1"]
-SCHEMA: Schema = "assay/gate-ledger/1"
-_MOST = 64 * 2**20  # bytes of a ledger
+SCHEMA: Literal["assay/gate-ledger/1"] = "assay/gate-ledger/1"
 _LONGEST = 200  # characters of a name
 
 
-class Attempt(Struct, frozen=True, kw_only=True):
+class Attempt(Record, frozen=True, kw_only=True):
     """One attempt to get a change through, as the ledger has it."""
 
-    schema: Schema = SCHEMA
+    schema: Literal["assay/gate-ledger/1"] = SCHEMA
     change: str
     attempt: int  # from 1
     alpha: float  # that this attempt may err
     evidence: str  # digest of what was decided on: the same evidence again is the same attempt
     status: str
     created: str
-    assay_version: str = __version__
+    assay_version: str
 
 
 def part_of(alpha: float, attempt: int) -> float:
@@ -75,7 +75,13 @@ class Ledger(Struct, frozen=True):
         again = [each.attempt for each in earlier if each.evidence == digest]
         number = again[0] if again else len({each.evidence for each in earlier}) + 1
         return Attempt(
-            change=name, attempt=number, alpha=part_of(alpha, number), evidence=digest, status="", created=timestamp()
+            change=name,
+            attempt=number,
+            alpha=part_of(alpha, number),
+            evidence=digest,
+            status="",
+            created=timestamp(),
+            assay_version=__version__,
         )
 
     def keep(self, attempt: Attempt) -> None:
@@ -97,10 +103,7 @@ def read_ledger(path: str | os.PathLike[str]) -> tuple[Attempt, ...]:
     """The attempts in a ledger; none if there is no file yet."""
     place = os.fspath(path)
     try:
-        if os.path.getsize(path) > _MOST:
-            raise InputError(f"has more than {_MOST // 2**20} MB; is it a ledger of `assay gate`?", source=place)
-        with open(path, "rb") as file:
-            lines = file.read().splitlines()
+        lines = read_small(path).splitlines()
     except FileNotFoundError:
         return ()
     except OSError as error:
@@ -111,7 +114,7 @@ def read_ledger(path: str | os.PathLike[str]) -> tuple[Attempt, ...]:
 def _attempt(line: bytes, number: int, place: str) -> Attempt:
     try:
         return msgspec.json.decode(line, type=Attempt)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(
             f"is not an attempt of `assay gate`: {error}. Restore the ledger from version control, or remove this line.",
             source=place,
