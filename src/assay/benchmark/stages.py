@@ -368,9 +368,6 @@ def _change_in_words(name: str, pair: PairRecord) -> str:
         return f"{name} lowers {show_id(pair.measure)} by {_size(pair)} compared with {over}"
     if not pair.wins and not pair.losses:
         return f"{name} does not change {show_id(pair.measure)} on any query compared with {over}"
-    if pair.interval is not None and pair.interval[0] == pair.interval[1]:
-        changes = f"{name} changes {show_id(pair.measure)} by {pair.difference or 0.0:+.4f} on every query"
-        return f"{changes} compared with {over}, which cannot be tested"
     between = "" if pair.interval is None else f", {pair.interval[0]:+.4f} to {pair.interval[1]:+.4f}"
     return (
         f"{name} makes no significant difference to {show_id(pair.measure)} compared with {over} "
