@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+import time
 from itertools import combinations, product
 
 import numpy as np
@@ -13,8 +14,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import stdtr
 
+from assay.comparison.intervals import bca_intervals, mean_interval, percentile_intervals
 from assay.comparison.paired import REGISTRY, PairedOptions
-from assay.comparison.resampling import WeightedSums, coins, resamples
+from assay.comparison.resampling import WeightedSums, coins, grouped_means, resamples
 from assay.comparison.significance import definition_of, significance_of
 from assay.errors import AssayError
 
@@ -757,3 +759,53 @@ def test_scipy_comes_late_and_without_its_statistics():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ["False", "False"] == done.stdout.split()
+
+
+# Very many queries.
+
+
+def many_differences(kind, queries=20_001):
+    rng = np.random.default_rng(3)
+    if kind == "sparse":
+        return rng.uniform(-1, 1, queries) * (rng.random(queries) < 0.002)
+    if kind == "skewed":
+        return rng.lognormal(0, 1.5, queries) * 0.001
+    return np.clip(rng.normal(0, 0.2, queries), -1, 1) * (rng.random(queries) < 0.6)
+
+
+@pytest.mark.parametrize("kind", ["usual", "sparse", "skewed"])
+def test_resamples_of_groups_are_as_those_of_queries(kind):
+    """Moments of the mean of a resample are known: those of the values over n, n and the square root of n."""
+    values = many_differences(kind)
+    found = grouped_means(values, 20_000, 1)
+    error = values.std() / math.sqrt(len(values))
+
+    assert values.mean() == pytest.approx(found.mean(), abs=4 * error / math.sqrt(20_000))
+    assert 1 == pytest.approx(found.std() / error, abs=0.02)
+    skewness = ((values - values.mean()) ** 3).mean() / values.std() ** 3 / math.sqrt(len(values))
+    assert skewness == pytest.approx((((found - found.mean()) / found.std()) ** 3).mean(), abs=0.07)
+
+
+def test_a_mean_of_few_different_values_is_resampled_exactly():
+    values = np.repeat([0.0, 0.5, 1.0], [15_000, 4_000, 2_000])
+    found = grouped_means(values, 3_000, 2)
+    times = found * len(values) / 0.5
+
+    assert np.abs(times - np.rint(times)).max() < 1e-6
+
+
+def test_a_million_queries_are_resampled_in_seconds():
+    values = np.random.default_rng(4).beta(0.5, 1, (1_000_000, 2))
+    start = time.perf_counter()
+    found = significance_of(values, [(0, 1)], "bootstrap", PairedOptions(draws=2_000))
+
+    assert time.perf_counter() - start < 10
+    assert significance_of(values, [(0, 1)]).p[0] == pytest.approx(found.p[0], abs=0.05)
+
+
+def test_many_queries_have_the_intervals_of_t():
+    values = many_differences("usual", 100_000)
+
+    for intervals in (percentile_intervals, bca_intervals):
+        (found,) = intervals(values[:, None], draws=4_000)
+        assert mean_interval(values) == pytest.approx(found, abs=0.1 * values.std() / math.sqrt(len(values)))
