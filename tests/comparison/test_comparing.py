@@ -439,3 +439,22 @@ def test_evaluations_by_different_measures_are_not_compared() -> None:
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
     with pytest.raises(AssayError, match="the runs were evaluated with different measures; evaluate all with the same"):
         SystemScores.from_evaluations([Evaluator(qrels, [name]).evaluate(run) for name in ("AP", "RR")])
+
+
+@pytest.mark.parametrize("test", ["permutation", "sign", "wilcoxon-exact"])
+def test_too_few_queries_to_show_anything_by_signs_are_said(test: str) -> None:
+    """Of 5 queries, all won, two of 32 outcomes are as extreme: 0.0625."""
+    found = compare_scores(scores(A, [value + 0.2 + number / 100 for number, value in enumerate(A)]), Study(test=test))
+
+    assert (0.0625, None, "no significant difference") == (
+        found.pairs[0].p,
+        found.pairs[0].detectable,
+        found.pairs[0].verdict,
+    )
+    assert (
+        f"{test} cannot show a difference of any size: the smallest p of 5 queries is 0.0625 (b - a by m0)."
+        in found.notes
+    )
+    six = compare_scores(scores([*A, 0.1], [*B, 0.4]), Study(test=test))
+    assert not any("cannot show" in note for note in six.notes)
+    assert None is not six.pairs[0].detectable

@@ -60,7 +60,7 @@ from assay.ranking import ranked_documents
 from assay.rules import Rules
 from assay.showing import Charted
 from assay.weighting.weights import QueryWeights
-from assay.words import number_of
+from assay.words import number_of, show_p
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.inputs.query_weights import QueryWeightsLike
@@ -511,6 +511,10 @@ def _oddities(pair: PairResult, study: Study) -> Iterator[str]:
     elif pair.constant:
         by_signs = ", and p is that of the sign test" if study.test in ("t", "anova") else ""
         yield f"The difference is {pair.difference:+.4f} on every query: without spread it has no interval{by_signs}"
+    least = definition_of(study.test).smallest_p(pair.queries, study.alternative)
+    if pair.verdict.startswith("no ") and least * pair.family >= study.alpha:
+        corrected = "" if pair.family == 1 else f" before correction for {pair.family:,} comparisons"
+        yield f"{study.test} cannot show a difference of any size: the smallest p of {pair.queries} queries is {show_p(least)}{corrected}"
     if pair.verdict in SIGNIFICANT:
         ahead = pair.verdict in AHEAD
         if pair.difference <= 0 if ahead else pair.difference >= 0:

@@ -285,6 +285,7 @@ class PairedTest(Struct, frozen=True, eq=False):
     draws: bool  # takes seed and draws
     together: bool  # tests all systems at once, on the queries that all of them have
     fewest: int  # queries that it needs
+    signs: bool  # p is a share of the 2**n signs of the differences
     text: str
 
     @property
@@ -292,17 +293,21 @@ class PairedTest(Struct, frozen=True, eq=False):
         """The first line of the function's docstring."""
         return self.text.partition("\n")[0]
 
+    def smallest_p(self, queries: int, alternative: Alternative) -> float:
+        """The lowest p that so many queries can give; 0 for tests that have no such limit."""
+        return 0.5 ** (queries - (alternative == "two-sided")) if self.signs else 0.0
+
 
 REGISTRY: dict[str, PairedTest] = {}
 
 
 def paired_test(
-    name: str, *, draws: bool = False, together: bool = False, fewest: int = 2
+    name: str, *, draws: bool = False, together: bool = False, fewest: int = 2, signs: bool = False
 ) -> Callable[[Kernel], Kernel]:
     """Register a function as a test; the options are the fields of `PairedTest`."""
 
     def register(kernel: Kernel) -> Kernel:
-        REGISTRY[name] = PairedTest(name, kernel, draws, together, fewest, kernel.__doc__ or "")
+        REGISTRY[name] = PairedTest(name, kernel, draws, together, fewest, signs, kernel.__doc__ or "")
         return kernel
 
     return register

@@ -205,7 +205,9 @@ class PairResult(Struct, frozen=True, gc=False):
     ties: int
     losses: int
     queries: int
-    detectable: float | None  # smallest difference these queries can detect with 80 % power, after correction
+    detectable: (
+        float | None
+    )  # smallest difference these queries can detect with 80 % power, after correction; None if none
     needed: int | None  # queries needed to detect the planned difference
     p_equivalence: float | None
     p_equivalence_corrected: float | None
@@ -352,6 +354,7 @@ def _pairs_of(
     alpha = _planning_level(study, corrected, len(scores.systems))
     for (system, baseline), size, answer in zip(test.pairs, sizes, answers, strict=True):
         shown = size.deviation > 0
+        possible = definition_of(study.test).smallest_p(size.queries, study.alternative) < alpha
         yield PairResult(
             measure=label,
             baseline=scores.systems[baseline],
@@ -370,7 +373,7 @@ def _pairs_of(
             ties=size.queries - size.wins - size.losses,
             losses=size.losses,
             queries=size.queries,
-            detectable=detectable_difference(size.deviation, size.queries, alpha=alpha) if shown else None,
+            detectable=detectable_difference(size.deviation, size.queries, alpha=alpha) if shown and possible else None,
             needed=_needed(study.plan, size.deviation, alpha) if shown else None,
             p_equivalence=None if study.margin is None else answer.equal,
             p_equivalence_corrected=None if study.margin is None else answer.equal_corrected,

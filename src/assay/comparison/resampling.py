@@ -25,7 +25,7 @@ ALONE = 2**18  # multiplications up to which OpenBLAS starts no threads; on a bu
 # takes ten times as long
 
 
-@paired_test("permutation", draws=True)
+@paired_test("permutation", draws=True, signs=True)
 def permutation(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are the two values of each query exchangeable? Fisher's permutation test, by flipping the signs of differences.
 
