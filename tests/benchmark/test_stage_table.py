@@ -155,11 +155,14 @@ def test_labels_have_the_letters_of_the_collection_or_else_their_grades():
 
 
 def test_only_the_first_ten_documents_have_shares():
-    evaluator = Evaluator({"q": {"a": 1, "b": 1}}, ["nDCG@10"])
     eleven = ranked("a", *"0123456789", "b")
-    ranking = ranking_of(evaluator.rank({"q": eleven}).rankings[0])
+    shares = [
+        label_shares(ranking_of(Evaluator({"q": qrels}, ["nDCG@10"]).rank({"q": eleven}).rankings[0]), {})
+        for qrels in ({"a": 1, "b": 1, "none": 0}, {"a": 1, "b": 1})
+    ]
 
-    assert {"1": 0.1, "unjudged": 0.9} == label_shares(ranking, {})
+    assert {"1": 0.1, "0": 0.0, "unjudged": 0.9} == shares[0]
+    assert {"1": 0.1} == shares[1]  # relevant documents only: no share of unjudged ones
 
 
 def test_relevant_documents_are_counted_from_the_judgments_to_the_first_ten():
