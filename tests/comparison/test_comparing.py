@@ -353,7 +353,7 @@ def test_one_query_is_no_test() -> None:
     qrels = {"q1": {"a": 1}}
     runs = {"old": {"q1": ["b", "a"]}, "new": {"q1": ["a"]}}
 
-    assert "With 1 query no difference can be tested." == compare(qrels, runs, ["RR"]).notes[0]
+    assert "Not tested: t needs at least 2 queries (new - old by RR)." == compare(qrels, runs, ["RR"]).notes[0]
     assert (
         "With a single query there are no intervals, and no difference can be significant."
         == leaderboard(qrels, runs, ["RR"]).notes[0]
