@@ -355,7 +355,7 @@ def test_one_query_is_no_test() -> None:
 
     assert "Not tested: t needs at least 2 queries (new - old by RR)." == compare(qrels, runs, ["RR"]).notes[0]
     assert (
-        "With a single query there are no intervals, and no difference can be significant."
+        "With a single query no mean has an interval, and no difference can be significant."
         == leaderboard(qrels, runs, ["RR"]).notes[0]
     )
 
