@@ -1,6 +1,6 @@
 """Check on real TREC data that our tests have their nominal error rates and our intervals their nominal coverage.
 
-usage: python calibration.py [--draws 20000] [--data ../shared/data/statistics/urbano2019] [--redraw]
+usage: python calibration.py [--draws 20000] [--data ../shared/data/statistics/urbano2019] [--parts PART,...] [--redraw]
 
 Writes bench/results/calibration.json and .md, the tables in docs/statistics.md and the charts docs/calibration-*.svg.
 docs/statistics.md explains each part. Jobs run in two processes; each is seeded by its position in the list.
@@ -26,10 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from assay.comparison.corrections import corrected_p
+from assay.comparison.corrections import corrected_p, level_of
 from assay.comparison.intervals import bca_intervals, mean_interval, percentile_intervals
-from assay.comparison.significance import significance_of
-from assay.validation.facts import Options
+from assay.comparison.paired import Paired, PairedOptions
+from assay.comparison.pairs import SIGNIFICANT, Study, SystemScores
+from assay.comparison.segments import Segmentation, compare_segments
+from assay.comparison.significance import definition_of, significance_of
 
 PROJECT = Path(__file__).parents[1]
 RESULTS = PROJECT / "bench" / "results"
@@ -41,8 +43,13 @@ ALPHA = 0.05
 QUERIES = (25, 50, 100)
 TESTS = ("t", "permutation", "wilcoxon", "sign", "bootstrap")
 NULLS = {"swapped": "labels swapped per query", "centred": "differences centred, queries resampled"}
+FEW = (2, 3, 5, 10, 15, 20, 25)  # queries of tests with very few
+SMALL_TESTS = ("t", "permutation", "bootstrap")
+SEGMENTED = (50, 100, 200)  # queries, in three segments
+SEGMENT_CASES = ("any segment", "against the mean", "between segments")
 FAMILIES = ((5, 25), (5, 50), (5, 100), (10, 50))  # systems, queries
 TEST_DRAWS = 9_999
+SMALL_DRAWS = 1_999
 INTERVAL_DRAWS = 2_000
 
 # Bounds of the rates: (part, case, queries) -> low and high. Other rates are reported only.
@@ -50,6 +57,11 @@ BOUNDS: Mapping[tuple[str, str, int], tuple[float, float]] = {
     **{("swapped", test, n): (0.04, 0.06) for test in ("t", "permutation") for n in QUERIES},
     **{("swapped", test, n): (0.0, 0.06) for test in ("sign", "wilcoxon") for n in QUERIES},
     ("centred", "t", 50): (0.04, 0.06),
+    **{("few", test, n): (0.0, 0.06) for test in ("t", "permutation") for n in FEW},
+    **{("few", "bootstrap", n): (0.0, 0.08) for n in (20, 25)},
+    **{("segments", f"{case}, swapped", n): (0.0, 0.055) for case in SEGMENT_CASES for n in SEGMENTED},
+    **{("segments", "against the mean, centred", n): (0.0, 0.055) for n in SEGMENTED},
+    **{("family-wise", f"intervals beside Holm, {systems} systems", n): (0.0, 0.055) for systems, n in FAMILIES},
     **{("family-wise", f"t, Holm, {systems} systems", n): (0.0, 0.055) for systems, n in FAMILIES},
     **{("coverage", f"{kind}, {of}", 50): (0.93, 0.97) for kind in ("t", "bca") for of in ("difference", "mean")},
 }
@@ -138,12 +150,48 @@ def errors_of_tests(job: Job, rng: np.random.Generator) -> dict[str, int]:
         sample *= rng.choice([-1.0, 1.0], sample.shape)
     table = np.column_stack((sample, np.zeros(job.queries)))
     pairs = [(draw, job.draws) for draw in range(job.draws)]
-    options = Options(draws=TEST_DRAWS, seed=job.number)
+    options = PairedOptions(draws=TEST_DRAWS, seed=job.number)
     return {test: int((significance_of(table, pairs, test, options).p <= ALPHA).sum()) for test in TESTS}
 
 
+def errors_with_few_queries(job: Job, rng: np.random.Generator) -> dict[str, int]:
+    """How often tests reject with few queries, also the bootstrap where it is refused."""
+    differences = random_differences(read_matrix(job.matrix), job.draws, rng)
+    sample = resampled(differences, job.queries, rng)
+    sample *= rng.choice([-1.0, 1.0], sample.shape)
+    paired = Paired(
+        np.column_stack((sample, np.zeros(job.queries))), tuple((draw, job.draws) for draw in range(job.draws))
+    )
+    options = PairedOptions(draws=SMALL_DRAWS, seed=job.number)
+    same = ~sample.any(axis=0)
+    return {
+        test: int((np.where(same, 1.0, definition_of(test).kernel(paired, options).p) <= ALPHA).sum())
+        for test in SMALL_TESTS
+    }
+
+
+def errors_of_segments(job: Job, rng: np.random.Generator) -> dict[str, int]:
+    """How often a segment, a contradiction or a difference between segments is found where there is none."""
+    differences = random_differences(read_matrix(job.matrix), job.draws, rng)
+    samples = {"swapped": resampled(differences, job.queries, rng)}
+    samples["swapped"] *= rng.choice([-1.0, 1.0], samples["swapped"].shape)
+    samples["centred"] = resampled(differences - differences.mean(axis=0), job.queries, rng)
+    queries = tuple(map(str, range(job.queries)))
+    kinds = Segmentation.from_labels("kind", {query: "xyz"[place % 3] for place, query in enumerate(queries)})
+    hits = dict.fromkeys((f"{case}, {null}" for null in samples for case in SEGMENT_CASES), 0)
+    for null, sample in samples.items():
+        for column in sample.T:
+            scores = SystemScores(("a", "b"), queries, ("AP",), np.column_stack((np.zeros(job.queries), column))[None])
+            found = compare_segments(scores, Study(), kinds)
+            sure = any(segment.pairs[0].verdict in SIGNIFICANT for segment in found.segments)
+            between = any(each.p_corrected < ALPHA for each in found.interactions)
+            for case, hit in zip(SEGMENT_CASES, (sure, bool(found.reversals), between), strict=True):
+                hits[f"{case}, {null}"] += hit
+    return hits
+
+
 def errors_of_families(job: Job, rng: np.random.Generator) -> dict[str, int]:
-    """How often Holm's correction lets any pair of equal systems be significant."""
+    """How often Holm's correction lets any pair of equal systems be significant, and an interval beside it misses."""
     values = read_matrix(job.matrix)
     pairs = np.array(list(combinations(range(job.systems), 2)))
     families = []
@@ -155,7 +203,8 @@ def errors_of_families(job: Job, rng: np.random.Generator) -> dict[str, int]:
     columns = [(int(first), int(second)) for first, second in (pairs[None] + offsets).reshape(-1, 2)]
     p = significance_of(np.concatenate(families, axis=1), columns).p.reshape(job.draws, -1)
     found = sum(bool((corrected_p(family) <= ALPHA).any()) for family in p)
-    return {f"t, Holm, {job.systems} systems": found}
+    missed = sum(bool((family < level_of(family, "holm", ALPHA)).any()) for family in p)
+    return {f"t, Holm, {job.systems} systems": found, f"intervals beside Holm, {job.systems} systems": missed}
 
 
 def coverage(job: Job, rng: np.random.Generator) -> dict[str, int]:
@@ -181,6 +230,8 @@ def coverage(job: Job, rng: np.random.Generator) -> dict[str, int]:
 WORK = {
     "swapped": errors_of_tests,
     "centred": errors_of_tests,
+    "few": errors_with_few_queries,
+    "segments": errors_of_segments,
     "family-wise": errors_of_families,
     "coverage": coverage,
 }
@@ -191,6 +242,7 @@ def jobs(matrices: list[str], draws: int) -> list[Job]:
     each = -(-draws // len(matrices))
     cases = [(part, queries, 2) for part in (*NULLS, "coverage") for queries in QUERIES]
     cases += [("family-wise", queries, systems) for systems, queries in FAMILIES]
+    cases += [("few", queries, 2) for queries in FEW] + [("segments", queries, 2) for queries in SEGMENTED]
     places = [(case, matrix) for case in cases for matrix in matrices]
     return [
         Job(number, part, queries, matrix, each, systems)
@@ -219,20 +271,23 @@ def markdown(found: list[Rate]) -> str:
     for part, title in (
         ("swapped", "False findings at 5 %, labels swapped per query"),
         ("centred", "False findings at 5 %, differences centred and queries resampled"),
+        ("few", "False findings at 5 % with few queries, labels swapped per query"),
         ("family-wise", "Any false finding in a family at 5 %, systems permuted within each query"),
+        ("segments", "Any false finding in three random segments at 5 %"),
         ("coverage", "Intervals of 95 % that hold the truth"),
     ):
-        lines += [f"### {title}", "", f"| | {' | '.join(f'{n} queries' for n in QUERIES)} | asked for |"]
-        lines += ["|---|" + "---:|" * len(QUERIES) + "---|"]
-        cases = dict.fromkeys(rate.case for rate in found if rate.part == part)
-        lines += [row(part, case, found) for case in cases]
+        of_part = [rate for rate in found if rate.part == part]
+        counts = sorted({rate.queries for rate in of_part})
+        lines += [f"### {title}", "", f"| | {' | '.join(f'{n} queries' for n in counts)} | asked for |"]
+        lines += ["|---|" + "---:|" * len(counts) + "---|"]
+        lines += [row(case, of_part, counts) for case in dict.fromkeys(rate.case for rate in of_part)]
         lines += [""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def row(part: str, case: str, found: list[Rate]) -> str:
-    by_queries = {rate.queries: rate for rate in found if (rate.part, rate.case) == (part, case)}
-    cells = [cell(by_queries.get(queries)) for queries in QUERIES]
+def row(case: str, found: list[Rate], counts: list[int]) -> str:
+    by_queries = {rate.queries: rate for rate in found if rate.case == case}
+    cells = [cell(by_queries.get(queries)) for queries in counts]
     return f"| {case} | {' | '.join(cells)} | {asked(by_queries.values())} |"
 
 
@@ -244,11 +299,14 @@ def cell(rate: Rate | None) -> str:
 
 
 def asked(found: Iterable[Rate]) -> str:
+    found = list(found)
     bounded = [rate for rate in found if rate.bounds]
     if not bounded:
         return "reported"
     low, high = bounded[0].bounds or (0, 1)
-    where = "" if len(bounded) > 1 else f" ({bounded[0].queries} queries)"
+    least = min(rate.queries for rate in bounded)
+    some = f" (from {least} queries)" if len(bounded) < len(found) else ""
+    where = some if len(bounded) > 1 else f" ({least} queries)"
     return (f"{100 * low:g} to {100 * high:g} %" if low else f"at most {100 * high:g} %") + where
 
 
@@ -326,10 +384,10 @@ def draw(found: list[Rate], about: str) -> None:
     (DOCS / "calibration-intervals.svg").write_text(vl_convert.vegalite_to_svg(held))
 
 
-def measured(matrices: list[str], draws: int) -> dict[str, Any]:
-    """All results and how they were obtained."""
+def measured(matrices: list[str], draws: int, parts: list[str]) -> dict[str, Any]:
+    """The results of these parts and how they were obtained."""
     start = time.perf_counter()
-    todo = jobs(matrices, draws)
+    todo = [job for job in jobs(matrices, draws) if job.part in parts]
     with ProcessPoolExecutor(2) as workers:
         found = rates(zip(todo, workers.map(do, todo), strict=True))
     return {
@@ -342,6 +400,11 @@ def measured(matrices: list[str], draws: int) -> dict[str, Any]:
         "matrices": [Path(matrix).name for matrix in matrices],
         "rates": [rate.as_dict() for rate in found],
     }
+
+
+def with_others(new: dict[str, Any], old: Mapping[str, Any], parts: list[str]) -> dict[str, Any]:
+    """The new results, with those of the parts that were not measured again."""
+    return new | {"rates": [rate for rate in old["rates"] if rate["part"] not in parts] + new["rates"]}
 
 
 def write(record: Mapping[str, Any]) -> list[Rate]:
@@ -368,6 +431,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=20_000)
     parser.add_argument("--data", type=Path, default=PROJECT.parent / "shared" / "data" / "statistics" / "urbano2019")
+    parser.add_argument("--parts", default=",".join(WORK), help="measure only these parts and keep the other results")
     parser.add_argument(
         "--redraw", action="store_true", help="measure nothing; draw tables and charts from the last results"
     )
@@ -377,7 +441,10 @@ def main() -> int:
         matrices = sorted(str(path) for path in asked_for.data.glob("*.csv"))
         if not matrices:
             parser.error(f"no matrices in {asked_for.data}; give their folder with --data")
-        kept.write_text(json.dumps(measured(matrices, asked_for.draws), indent=1) + "\n")
+        parts = asked_for.parts.split(",")
+        new = measured(matrices, asked_for.draws, parts)
+        record = new if set(parts) == set(WORK) else with_others(new, json.loads(kept.read_text()), parts)
+        kept.write_text(json.dumps(record, indent=1) + "\n")
     record = json.loads(kept.read_text())
     found = write(record)
     failed = [rate for rate in found if rate.verdict == "fails"]

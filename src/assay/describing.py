@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from assay.errors import show_id, some_of
 from assay.evaluation import Coverage
 from assay.judges import Agreement
-from assay.measures import Request
+from assay.measures import Measure, Request
 from assay.rules import RULES_IN_WORDS, Rules
 from assay.weighting.weights import QueryWeights
 from assay.words import noun_for, number_of, plural
@@ -55,6 +55,8 @@ def coverage_in_words(coverage: Coverage, rules: Rules, requests: Sequence[Reque
     if not coverage.only_relevant:
         shares = ", ".join(f"{share:.0%} of the top {cutoff}" for cutoff, share in coverage.judged_share.items())
         parts.append(f"judged documents: {shares}")
+    else:
+        parts.append("only relevant documents are listed, so the share of judged ones says nothing")
     parts.append(_ties(coverage))
     parts += filter(None, [shortness_in_words(coverage, requests)])
     return "; ".join(parts) + "."
@@ -73,6 +75,7 @@ def anomalies_in_words(runs: Mapping[str, Coverage], rules: Rules, requests: Seq
         has = plural("{has|have} no relevant document and {counts|count}", empty)
         yield f"{empty:,} of {number_of(judged, 'judged query')} {has} as 0."
     yield from _few_judged(runs)
+    yield from _only_relevant(runs, requests)
     yield from _short_lists(runs, requests)
 
 
@@ -112,6 +115,29 @@ def _few_judged(runs: Mapping[str, Coverage]) -> Iterator[str]:
         f"Less than {JUDGED_ENOUGH:.0%} of the top {cutoff} are judged in {_how_many(low, runs).lower()} (lowest: "
         f"{share:.0%} in {show_id(worst)}); {rest}."
     )
+
+
+# Measures that count documents judged not relevant, or documents without a judgment.
+_OF_JUDGED = ("Judged", "Unjudged", "Hole", "Bpref", "GMBpref", "infAP", "NumNonrelRet")
+
+
+def _only_relevant(runs: Mapping[str, Coverage], requests: Sequence[Request]) -> Iterator[str]:
+    """Measures that say nothing if the judgments list relevant documents only."""
+    named = [each.label for each in requests if _counts_judged(each.measure)]
+    if named and runs and all(coverage.only_relevant for coverage in runs.values()):
+        verb = plural("{says|say}", len(named))
+        yield (
+            f"The judgments list relevant documents only, as most of BEIR do, so {_and(named)} {verb} nothing: whether a "
+            "document is judged is whether it is relevant."
+        )
+
+
+def _counts_judged(measure: Measure) -> bool:
+    return measure.name in _OF_JUDGED or bool(dict(measure.params).get("judged_only"))
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _short_lists(runs: Mapping[str, Coverage], requests: Sequence[Request]) -> Iterator[str]:

@@ -96,12 +96,13 @@ def test_an_equal_mode_that_was_not_shown_to_be_better_is_heeded():
 
 def test_what_the_table_says_of_a_pair_is_what_the_choice_says():
     alone = scores(low=[0.5] * 20, top=around(0.556, 0.1))  # p is 0.02
-    among_eight = SystemScores(alone.systems, QUERIES, tuple("abcdefgh"), np.repeat(alone.values, 8, axis=0))
+    others = {f"other{number}": around(0.5, 0.1 + number / 100) for number in range(7)}
+    among_eight = scores(low=[0.5] * 20, top=around(0.556, 0.1), **others)
 
     assert "better" == compare_scores(alone).pairs[0].verdict
     assert () == best_overall(alone, {}, compare_scores(alone)).not_worse
     assert "better" != compare_scores(among_eight).pairs[0].verdict
-    assert ("low",) == best_overall(among_eight, {}, compare_scores(among_eight)).not_worse
+    assert "low" in best_overall(among_eight, {}, compare_scores(among_eight)).not_worse
 
 
 def test_one_mode_alone_and_none_with_a_value():

@@ -197,7 +197,7 @@ def test_the_terminal_shows_the_table_the_choice_and_what_marks_mean():
     text = " ".join(" ".join(lines).split())
     assert "Best overall: hybrid it is." in text
     assert (
-        "▲ ▼ significantly better or worse than lexical (t test, Holm correction over 4 comparisons, alpha 0.05)"
+        "▲ ▼ significantly better or worse than lexical (t test, Holm correction over 4 comparisons by the first measure, alpha 0.05)"
         in text
     )
     assert (

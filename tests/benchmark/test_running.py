@@ -101,7 +101,7 @@ def test_modes_come_in_the_order_of_the_recipe_and_are_compared_with_the_first(w
     assert ["lexical", "bm25s", "both"] == [mode.name for mode in report.modes]
     assert "lexical" == report.comparison.baseline
     assert 6 == len(report.comparison.pairs)
-    assert "holm" == report.comparison.correction
+    assert (report.comparison.comparisons > 1) == (report.comparison.correction == "holm")
 
 
 def test_the_choice_rests_on_the_first_measure(whole):

@@ -41,7 +41,7 @@ def test_everything_on_request(files):
     assert "RR against bm25 (0.5000)" in done.stdout
     assert "hybrid   0.8333      +0.3333" in done.stdout
     assert "40/20/0   better" in done.stdout
-    assert "Difference = system - baseline. Test: t, two-sided; p not corrected (1 comparison" in done.stdout
+    assert "Difference = system - baseline. Test: t, two-sided; p not corrected; alpha 0.05." in done.stdout
 
 
 def test_json_is_what_its_schema_says(files):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.comparison.significance import definition_of
+
 ROOT = Path(__file__).parents[2]
 RECORD = json.loads((ROOT / "bench" / "results" / "calibration.json").read_text())
 
@@ -24,7 +26,8 @@ def test_the_page_shows_what_was_measured():
 
 def test_there_are_draws_enough():
     assert all(found["draws"] >= 10_000 for found in RECORD["rates"])
-    assert {25, 50, 100} == {found["queries"] for found in RECORD["rates"]}
+    usual = [found for found in RECORD["rates"] if found["part"] not in ("few", "segments")]
+    assert {25, 50, 100} == {found["queries"] for found in usual}
 
 
 @pytest.mark.parametrize("queries", [25, 50, 100])
@@ -41,6 +44,21 @@ def test_with_differences_centred():
 
 def test_families():
     assert all(found["rate"] <= 0.055 for found in RECORD["rates"] if found["part"] == "family-wise")
+
+
+@pytest.mark.parametrize("queries", [2, 3, 5, 10, 15, 20, 25])
+def test_with_few_queries_tests_hold_and_the_bootstrap_is_refused_where_it_errs(queries):
+    for test in ("t", "permutation"):
+        assert rate("few", test, queries)["rate"] <= 0.05
+    bootstrap = rate("few", "bootstrap", queries)["rate"]
+    assert bootstrap <= 0.08 if queries >= definition_of("bootstrap").fewest else bootstrap > 0.07
+
+
+@pytest.mark.parametrize("queries", [50, 100, 200])
+def test_segments(queries):
+    for case in ("any segment", "against the mean", "between segments"):
+        assert rate("segments", f"{case}, swapped", queries)["rate"] <= 0.055
+    assert rate("segments", "against the mean, centred", queries)["rate"] <= 0.01
 
 
 @pytest.mark.parametrize("kind", ["t", "bca"])

@@ -60,7 +60,7 @@ def test_swapping_the_two_turns_every_sign(rows: list[tuple[float, float]]) -> N
     "test", ["t", "permutation", "bootstrap", "wilcoxon", "wilcoxon-exact", "sign", "tukey", "anova"]
 )
 def test_a_system_against_itself(test: str) -> None:
-    pair = only(Study(test=test, draws=500), A, A)
+    pair = only(Study(test=test, draws=500), A * 4, A * 4)
 
     assert (0.0, 1.0, "no significant difference") == (pair.difference, pair.p, pair.verdict)
 
@@ -72,15 +72,47 @@ def test_an_empty_run_comes_with_a_warning() -> None:
     assert ("a has m0 0.0000 on every query: is the run empty or constant?",) == found.notes
 
 
-def test_a_constant_difference_is_never_significant() -> None:
+@pytest.mark.parametrize("test", ["t", "permutation", "bootstrap", "sign", "wilcoxon", "anova", "tukey"])
+def test_sixty_wins_by_the_same_amount_are_evidence_without_an_interval(test: str) -> None:
+    base = [number / 100 for number in range(60)]
+    pair = only(Study(test=test, draws=999), base, [value + 0.2 for value in base])
+
+    assert ("better", True, (60, 0, 0)) == (pair.verdict, pair.constant, (pair.wins, pair.ties, pair.losses))
+    assert (None, None, None) == (pair.interval, pair.interval_corrected, pair.effect_size)
+
+
+def test_three_wins_by_the_same_amount_are_not_enough() -> None:
     pair = only(Study(), [0.1, 0.2, 0.3], [0.2, 0.3, 0.4])
 
-    assert (1.0, "no significant difference", True) == (pair.p, pair.verdict, pair.constant)
+    assert (0.25, "no significant difference", True) == (pair.p, pair.verdict, pair.constant)
 
 
-def test_a_system_is_equivalent_to_itself_within_any_margin() -> None:
-    assert "equivalent" == only(Study(margin=0.01), A, A).verdict
+def test_equal_values_are_equivalent_once_there_are_queries_enough_for_the_margin() -> None:
+    """If the mean were 0.01, the chance to see no difference in n queries would be at most 0.99**n: 0.0495 for 299."""
+    verdicts = [only(Study(margin=0.01), [0.5] * queries, [0.5] * queries).verdict for queries in (5, 298, 299)]
+
+    assert ["no significant difference", "no significant difference", "equivalent"] == verdicts
+    assert (
+        "no significant difference" == only(Study(margin=0.01), [5.0] * 999, [5.0] * 999).verdict
+    )  # no bound on values
     assert "no significant difference" == only(Study(margin=0.01), [0.1, 0.2, 0.3], [0.2, 0.3, 0.4]).verdict
+
+
+def test_one_query_is_not_tested() -> None:
+    found = compare_scores(scores([0.4], [0.9]))
+
+    assert ("not tested", 1.0) == (found.pairs[0].verdict, found.pairs[0].p)
+    assert ("Not tested: t needs at least 2 queries (b - a by m0).",) == found.notes
+
+
+def test_too_few_queries_for_the_bootstrap_are_not_tested() -> None:
+    found = compare_scores(scores(A, B), Study(test="bootstrap", draws=99))
+
+    assert "not tested" == found.pairs[0].verdict
+    assert (
+        "Not tested: bootstrap needs at least 20 queries, since with fewer it errs too often; use t or permutation (b - a by "
+        "m0)."
+    ) in found.notes
 
 
 def test_a_gain_over_a_mean_under_zero_is_a_positive_change() -> None:
@@ -91,19 +123,12 @@ def test_few_queries_are_said() -> None:
     assert compare_scores(scores(A, B)).notes[0].startswith("With 5 queries (fewer than 50) only large differences")
 
 
-def test_the_family_is_pairs_times_measures() -> None:
+def test_one_comparison_is_not_corrected_and_equal_measures_count_once() -> None:
     found = compare_scores(scores(A, B, [0.5, 0.4, 0.7, 0.2, 0.8], measures=3))
 
-    assert (6, "holm") == (found.family, found.correction)
+    assert ((2, 2), "holm") == (found.families, found.correction)
     assert all(pair.p_corrected >= pair.p for pair in found.pairs)
     assert "none" == compare_scores(scores(A, B)).correction
-
-
-def test_tukey_has_corrected_for_its_pairs() -> None:
-    three, study = [A, B, [0.5, 0.4, 0.7, 0.2, 0.8]], Study(test="tukey", draws=200)
-
-    assert "none" == compare_scores(scores(*three), study).correction
-    assert "holm" == compare_scores(scores(*three, measures=2), study).correction
 
 
 def test_baselines() -> None:
@@ -170,11 +195,16 @@ def test_equivalence_needs_a_margin() -> None:
     assert "equivalent" == only(Study(margin=0.01), A * 20, near).verdict
 
 
-def test_wider_intervals_hold_together() -> None:
+@pytest.mark.parametrize("correction", [None, "none"])
+def test_wider_intervals_hold_together(correction: str | None) -> None:
     three = scores(A, B, [0.5, 0.4, 0.7, 0.2, 0.8])
-    one, together = (compare_scores(three, Study(simultaneous=choice)).pairs[0].interval for choice in (False, True))
+    one, together = (
+        compare_scores(three, Study(simultaneous=choice, correction=correction)).pairs[0] for choice in (False, True)
+    )
 
-    assert together[0] < one[0] < one[1] < together[1]
+    assert together.interval[0] < one.interval[0] < one.interval[1] < together.interval[1]
+    assert together.interval == together.interval_corrected
+    assert (one.interval_corrected == one.interval) == (correction == "none")
 
 
 @pytest.mark.parametrize("interval", ["percentile", "bca"])
@@ -294,8 +324,9 @@ def test_the_same_difference_on_every_query_is_said() -> None:
     found = compare_scores(scores([0.1, 0.2, 0.3] * 20, [0.2, 0.3, 0.4] * 20, [0.1, 0.2, 0.3] * 20))
 
     assert (
-        "Not testable: the difference is +0.1000 on every query, without any spread (b - a by m0).",
-        "Not testable: the difference is 0 on every query, without any spread (c - a by m0).",
+        "The difference is +0.1000 on every query: without spread it has no interval, and p is that of the sign test (b - a by "
+        "m0).",
+        "The values are the same on every query, so there is nothing to test (c - a by m0).",
     ) == found.notes
 
 
@@ -304,7 +335,7 @@ def test_what_is_said_of_many_is_said_once() -> None:
 
     assert (
         "a, b, c, ... have m0 1.0000 on every query: there is nothing left to compare.",
-        "Not testable: the difference is 0 on every query, without any spread "
+        "The values are the same on every query, so there is nothing to test "
         "(b - a by m0, c - a by m0, d - a by m0, ...).",
     ) == found.notes
 
@@ -322,9 +353,9 @@ def test_one_query_is_no_test() -> None:
     qrels = {"q1": {"a": 1}}
     runs = {"old": {"q1": ["b", "a"]}, "new": {"q1": ["a"]}}
 
-    assert "With 1 query no difference can be tested." == compare(qrels, runs, ["RR"]).notes[0]
+    assert "Not tested: t needs at least 2 queries (new - old by RR)." == compare(qrels, runs, ["RR"]).notes[0]
     assert (
-        "With a single query there are no intervals, and no difference can be significant."
+        "With a single query no mean has an interval, and no difference can be significant."
         == leaderboard(qrels, runs, ["RR"]).notes[0]
     )
 
@@ -408,3 +439,22 @@ def test_evaluations_by_different_measures_are_not_compared() -> None:
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
     with pytest.raises(AssayError, match="the runs were evaluated with different measures; evaluate all with the same"):
         SystemScores.from_evaluations([Evaluator(qrels, [name]).evaluate(run) for name in ("AP", "RR")])
+
+
+@pytest.mark.parametrize("test", ["permutation", "sign", "wilcoxon-exact"])
+def test_too_few_queries_to_show_anything_by_signs_are_said(test: str) -> None:
+    """Of 5 queries, all won, two of 32 outcomes are as extreme: 0.0625."""
+    found = compare_scores(scores(A, [value + 0.2 + number / 100 for number, value in enumerate(A)]), Study(test=test))
+
+    assert (0.0625, None, "no significant difference") == (
+        found.pairs[0].p,
+        found.pairs[0].detectable,
+        found.pairs[0].verdict,
+    )
+    assert (
+        f"{test} cannot show a difference of any size: the smallest p of 5 queries is 0.0625 (b - a by m0)."
+        in found.notes
+    )
+    six = compare_scores(scores([*A, 0.1], [*B, 0.4]), Study(test=test))
+    assert not any("cannot show" in note for note in six.notes)
+    assert None is not six.pairs[0].detectable

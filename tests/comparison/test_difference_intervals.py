@@ -253,4 +253,4 @@ def test_together_they_hold_more_often_than_alone():
 def test_simultaneous_at_the_edges():
     columns = np.column_stack((np.full(5, 0.3), np.full(5, math.nan)))
 
-    assert [(0.3, 0.3), None] == simultaneous_intervals(columns)
+    assert [None, None] == simultaneous_intervals(columns)

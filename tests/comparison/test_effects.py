@@ -122,12 +122,23 @@ def test_swapping_changes_the_sides_only(pair):
     assert (one.p_lower, one.p_upper) == pytest.approx((other.p_upper, other.p_lower))
 
 
-@pytest.mark.parametrize("values", [[], [0.5], [0.5] * 20])
+@pytest.mark.parametrize("values", [[], [0.5], [5.0] * 20])
 def test_without_spread_there_is_no_proof(values):
     found = equivalence(np.array(values, float), np.array(values, float), 0.1)
 
-    assert 1.0 == found.p
-    assert len(values) == found.queries
+    assert (1.0, len(values)) == (found.p, found.queries)
+
+
+def test_without_spread_the_proof_is_that_nothing_else_was_seen():
+    """At a mean of 0.1 at most 9 of 10 queries can have no difference, since none can differ by more than 1."""
+    same, near = np.full(20, 0.5), np.full(20, 0.55)
+
+    assert 0.9**20 == pytest.approx(equivalence(same, same, 0.1).p)
+    found = equivalence(near, same, 0.1)  # a share of 1 / 19 by 1 and the rest by 0.05 make 0.1
+    assert (1 - 1 / 19) ** 20 == pytest.approx(found.p_upper)
+    assert (0.9 / 1.05) ** 20 == pytest.approx(found.p_lower)
+    assert found.p == found.p_upper
+    assert 1.0 == equivalence(np.full(20, 0.7), same, 0.1).p
 
 
 def test_missing_queries_do_not_count():

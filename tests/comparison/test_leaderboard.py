@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import assay
+from assay.comparison.comparing import compare_scores
 from assay.comparison.leaderboard import Method
 from assay.comparison.pairs import Study, SystemScores
 from assay.comparison.rank_intervals import rank_counts, rank_intervals, ranks_of
@@ -126,11 +127,13 @@ def test_tiers_agree_with_comparing_all_pairs():
     assert 1 < len(found) < 28
 
 
-def test_systems_that_differ_without_spread_are_not_separated():
+def test_systems_that_differ_by_the_same_on_every_query_are_separated_and_equal_ones_are_not():
     column = np.random.default_rng(1).random(20)
     table = np.stack([column, column, column + 0.25], axis=1)
 
-    assert not significantly_different([table], 0.05).any()
+    assert [[0, 0, 1], [0, 0, 1], [1, 1, 0]] == significantly_different([table], 0.05).astype(int).tolist()
+    assert 0.5**19 == pair_p([table])[0, 2]
+    assert not significantly_different([table[:4]], 0.05).any()
 
 
 def test_a_tier_holds_all_that_are_not_worse_than_its_best():
@@ -306,3 +309,16 @@ def test_one_query_says_nothing_about_ranks():
     board = assay.leaderboard({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}, ["RR"])
 
     assert [(1, (1, 2)), (2, (1, 2))] == [(each.rank, tuple(each.rank_interval)) for each in board.standings]
+
+
+def test_tiers_are_the_verdicts_of_compare_also_with_equal_systems_and_equal_steps():
+    rng = np.random.default_rng(6)
+    values = rng.random((30, 1)) + rng.normal(0, 0.1, (30, 6)) + np.linspace(0, 0.2, 6)
+    values = np.column_stack((values, values[:, 2], values[:, 4], values[:, 0] + 0.25))
+    names = tuple(f"s{number}" for number in range(9))
+    scores = SystemScores(names, tuple(f"q{number}" for number in range(30)), ("AP",), values[None])
+    found = significantly_different([values], 0.05)
+
+    for pair in compare_scores(scores, Study(all_pairs=True), moves=0).pairs:
+        place = names.index(pair.baseline), names.index(pair.system)
+        assert (pair.verdict in ("better", "worse")) == found[place]

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+import time
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.special import stdtr
 
+from assay.comparison.intervals import bca_intervals, mean_interval, percentile_intervals
 from assay.comparison.paired import REGISTRY, PairedOptions
-from assay.comparison.resampling import WeightedSums, coins, resamples
+from assay.comparison.resampling import WeightedSums, coins, grouped_means, resamples
 from assay.comparison.significance import definition_of, significance_of
 from assay.errors import AssayError
 
@@ -229,11 +232,11 @@ def test_random_permutation_comes_close_to_the_exact_one(alternative):
 
 
 def test_bootstrap_is_the_plain_loop():
-    values = random_table(12, 2)
+    values = random_table(24, 2)
     difference = values[:, 0] - values[:, 1]
     shifted = difference - difference.mean()
     rng = np.random.default_rng(3)
-    means = shifted[rng.integers(0, 12, (40_000, 12))].mean(axis=1)
+    means = shifted[rng.integers(0, 24, (40_000, 24))].mean(axis=1)
     expected = np.mean(np.abs(means) >= abs(difference.mean()))
 
     assert expected == pytest.approx(p_of(values, "bootstrap", draws=40_000), abs=0.015)
@@ -366,8 +369,8 @@ def test_p_is_a_chance(name, values, alternative):
 
 @pytest.mark.parametrize("name", ALL)
 def test_one_sided_is_half_of_two_sided_where_it_looks(name):
-    values = random_table(16, 2, seed=2)
-    values[:, 0] += 0.3
+    values = random_table(20, 2, seed=2)
+    values[:, 0] += 0.2
     both, greater, less = (p_of(values, name, alternative=side, draws=2**16) for side in ALTERNATIVES)
 
     assert greater <= both <= 2 * greater + 0.01
@@ -434,19 +437,73 @@ def test_what_is_given_is_not_changed(name):
         np.array([[1.0, 0.0]]),
         np.zeros((50, 2)),
         np.full((50, 2), 0.1),
-        np.tile([1.0, 0.0], (50, 1)),
-        np.tile([0.3, 0.1], (50, 1)),
         np.full((50, 2), np.nan),
         np.column_stack((np.full(50, np.nan), np.linspace(0, 1, 50))),
-        np.linspace(0, 1, 50)[:, None] + [0.1, 0.0],  # the same difference everywhere, up to rounding
+        np.linspace(0, 1, 50)[:, None] + [1e-15, 0.0],  # the same but for rounding
     ],
-    ids=["empty", "one", "one differs", "zeros", "tenths", "1 and 0", "0.3 and 0.1", "nan", "one nan", "shifted"],
+    ids=["empty", "one", "one differs", "zeros", "tenths", "nan", "one nan", "rounding"],
 )
-def test_no_spread_is_never_significant(name, alternative, values):
+def test_no_difference_is_never_significant(name, alternative, values):
     found = significance_of(values, [(0, 1), (1, 0)], name, options_for(alternative))
 
     assert [1.0, 1.0] == found.p.tolist()
     assert [True, True] == found.constant.tolist()
+
+
+CONSTANT = [np.tile([1.0, 0.0], (30, 1)), np.tile([0.3, 0.1], (30, 1)), np.linspace(0, 1, 30)[:, None] + [0.1, 0.0]]
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("values", CONSTANT, ids=["1 and 0", "0.3 and 0.1", "shifted"])
+def test_the_same_difference_on_every_query_is_the_strongest_evidence(name, values):
+    found = significance_of(values, [(0, 1), (1, 0)], name, options_for())
+
+    assert [True, True] == found.constant.tolist()
+    assert found.p.max() <= 1 / (QUICK + 1)
+    (less,) = significance_of(values, [(0, 1)], name, options_for("less")).p
+    assert less > 0.99
+
+
+@pytest.mark.parametrize("name", ["t", "anova", "sign", "wilcoxon-exact", "permutation"])
+@pytest.mark.parametrize(("alternative", "expected"), [("two-sided", 0.25), ("greater", 0.125), ("less", 1.0)])
+def test_three_equal_differences_have_the_p_of_the_sign_test(name, alternative, expected):
+    assert expected == p_of(np.tile([0.7, 0.5], (3, 1)), name, alternative=alternative)
+    assert expected == significance_of(np.tile([0.5, 0.7], (3, 1)), [(1, 0)], name, options_for(alternative)).p[0]
+
+
+def test_systems_without_error_are_still_told_apart_by_their_pooled_one():
+    values = np.random.default_rng(1).random((20, 1)) + np.array([0.0, 0.2, 0.0])
+    values[:, 2] = np.random.default_rng(2).random(20)
+    found = significance_of(values, [(1, 0)], "anova")
+
+    assert found.pooled is not None
+    assert 2 * stdtr(found.pooled.degrees, -0.2 / found.pooled.error) == pytest.approx(found.p[0])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_one_query_is_not_tested(name):
+    found = significance_of(np.array([[0.9, 0.1]]), [(0, 1)], name, options_for())
+
+    assert ([True], [1.0]) == (found.untested.tolist(), found.p.tolist())
+
+
+def test_the_bootstrap_needs_twenty_queries():
+    values = random_table(20, 2)
+    few, enough = (significance_of(values[:queries], [(0, 1)], "bootstrap", options_for()) for queries in (19, 20))
+
+    assert ([True], [1.0]) == (few.untested.tolist(), few.p.tolist())
+    assert [False] == enough.untested.tolist()
+    assert enough.p[0] < 1
+
+
+@pytest.mark.parametrize(("queries", "most"), [(2, 0.05), (3, 0.05), (5, 0.05), (19, 0.05), (20, 0.08)])
+def test_the_bootstrap_does_not_err_with_few_queries(queries, most):
+    """Symmetric differences without a difference of means, 4,000 times at 5 %."""
+    rng = np.random.default_rng(queries)
+    values = np.column_stack((rng.normal(0, 1, (queries, 4000)), np.zeros(queries)))
+    found = significance_of(values, [(draw, 4000) for draw in range(4000)], "bootstrap", PairedOptions(draws=999))
+
+    assert (found.p <= 0.05).mean() <= most
 
 
 def test_rounding_is_no_difference():
@@ -702,3 +759,53 @@ def test_scipy_comes_late_and_without_its_statistics():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ["False", "False"] == done.stdout.split()
+
+
+# Very many queries.
+
+
+def many_differences(kind, queries=20_001):
+    rng = np.random.default_rng(3)
+    if kind == "sparse":
+        return rng.uniform(-1, 1, queries) * (rng.random(queries) < 0.002)
+    if kind == "skewed":
+        return rng.lognormal(0, 1.5, queries) * 0.001
+    return np.clip(rng.normal(0, 0.2, queries), -1, 1) * (rng.random(queries) < 0.6)
+
+
+@pytest.mark.parametrize("kind", ["usual", "sparse", "skewed"])
+def test_resamples_of_groups_are_as_those_of_queries(kind):
+    """Moments of the mean of a resample are known: those of the values over n, n and the square root of n."""
+    values = many_differences(kind)
+    found = grouped_means(values, 20_000, 1)
+    error = values.std() / math.sqrt(len(values))
+
+    assert values.mean() == pytest.approx(found.mean(), abs=4 * error / math.sqrt(20_000))
+    assert 1 == pytest.approx(found.std() / error, abs=0.02)
+    skewness = ((values - values.mean()) ** 3).mean() / values.std() ** 3 / math.sqrt(len(values))
+    assert skewness == pytest.approx((((found - found.mean()) / found.std()) ** 3).mean(), abs=0.07)
+
+
+def test_a_mean_of_few_different_values_is_resampled_exactly():
+    values = np.repeat([0.0, 0.5, 1.0], [15_000, 4_000, 2_000])
+    found = grouped_means(values, 3_000, 2)
+    times = found * len(values) / 0.5
+
+    assert np.abs(times - np.rint(times)).max() < 1e-6
+
+
+def test_a_million_queries_are_resampled_in_seconds():
+    values = np.random.default_rng(4).beta(0.5, 1, (1_000_000, 2))
+    start = time.perf_counter()
+    found = significance_of(values, [(0, 1)], "bootstrap", PairedOptions(draws=2_000))
+
+    assert time.perf_counter() - start < 10
+    assert significance_of(values, [(0, 1)]).p[0] == pytest.approx(found.p[0], abs=0.05)
+
+
+def test_many_queries_have_the_intervals_of_t():
+    values = many_differences("usual", 100_000)
+
+    for intervals in (percentile_intervals, bca_intervals):
+        (found,) = intervals(values[:, None], draws=4_000)
+        assert mean_interval(values) == pytest.approx(found, abs=0.1 * values.std() / math.sqrt(len(values)))

@@ -20,7 +20,7 @@ K = 3
 
 def test_recall_falls_when_all_unjudged_documents_are_relevant():
     """One of two relevant documents found. The holes: x of this run, and y and z of the other."""
-    qrels = {"q": {"a": 1, "b": 1}}
+    qrels = {"q": {"a": 1, "b": 1, "none": 0}}
     runs = {"mine": {"q": {"a": 3.0, "x": 2.0}}, "other": {"q": {"y": 3.0, "z": 2.0}}}
 
     rows = (

@@ -104,7 +104,7 @@ def test_tau_is_kendalls():
 
 
 def test_one_run_has_no_order():
-    found = diagnose({"q": {"a": 1}}, {"r": {"q": {"a": 1.0}}}, ["AP"], only=["labels"])
+    found = diagnose({"q": {"a": 1, "b": 0}}, {"r": {"q": {"a": 1.0}}}, ["AP"], only=["labels"])
 
     assert "note" == found["DIA004"].severity
     assert (

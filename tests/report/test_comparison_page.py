@@ -107,15 +107,20 @@ def test_what_more_of_is_not_better_is_neither_won_nor_good():
     assert "higher" in lede_of(found)
 
 
-def test_a_paradox_is_a_warning_unless_the_segments_or_chance_made_it():
-    values = np.array([[0.5] * 30, [0.49 - 0.001 * n for n in range(20)] + [0.9] * 10]).T[None]
+def test_a_segment_against_the_mean_is_a_warning_unless_it_is_not_tested():
+    values = np.array([[0.5] * 30, [0.49 - 0.001 * n for n in range(20)] + [0.9 + 0.001 * n for n in range(10)]]).T[
+        None
+    ]
     scores = SystemScores(("a", "b"), tuple(f"q{n}" for n in range(30)), ("AP",), values)
     kinds = {f"q{n}": "xyz"[n // 10] for n in range(30)}
     plain = Segmentation.from_labels("kind", kinds)
 
-    (warning,) = page_of(compare_scores(scores, segments=[plain])).warnings
-    assert warning.startswith("Simpson's paradox: by AP b is better than a overall")
-    assert () == page_of(compare_scores(scores, segments=[replace(plain, caution="Chosen by value.")])).warnings
+    first, _ = page_of(compare_scores(scores, segments=[plain])).warnings
+    assert first == (
+        "By AP b is significantly worse than a on x (-0.0145, corrected p <0.0001), though its mean over all segments is higher "
+        "(+0.1218)."
+    )
+    assert () == page_of(compare_scores(scores, segments=[replace(plain, by_outcome=True)])).warnings
     assert () == page_of(compare_scores(scores, segments=[plain], minimum_segment=20)).warnings
 
 

@@ -90,11 +90,11 @@ def test_few_are_shown_whole():
 
 
 def test_simultaneous_intervals_hold_together_in_segments_too():
-    assert "intervals are simultaneous (95% for all of them together)." in " ".join(
+    assert "The 95% intervals (t) are Bonferroni's, so all of one family hold together." in " ".join(
         render_text(comparison(simultaneous=True), Detail(verbose=True)).split()
     )
-    assert "; simultaneous intervals; alpha" in render_text(comparison(simultaneous=True))
-    assert "intervals are not corrected for the number of comparisons." in " ".join(
+    assert "p not corrected, intervals by bonferroni; alpha" in render_text(comparison(simultaneous=True))
+    assert "intervals (t) are each for one comparison and not corrected for their number." in " ".join(
         render_text(comparison(), Detail(verbose=True)).split()
     )
 
@@ -115,7 +115,7 @@ def test_simultaneous_intervals_from_resamples_have_their_limits():
 
     assert "hardly reach" not in render_text(few)
     assert (
-        "Simultaneous intervals of 28 comparisons need more extreme quantiles than 10,000 resamples can estimate"
+        "Corrected intervals of 28 comparisons need more extreme quantiles than 10,000 resamples can estimate"
         in " ".join(render_text(many).split())
     )
 

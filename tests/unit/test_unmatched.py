@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.describing import coverage_in_words
+from assay.describing import anomalies_in_words, coverage_in_words
 from assay.errors import DocumentSetError, RulesError
 
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
@@ -162,8 +162,39 @@ def test_a_share_of_judged_documents_says_nothing_where_only_relevant_ones_are_l
     for qrels, shown in ((sparse, False), (full, True)):
         evaluation = assay.evaluate(qrels, found, ["P@10"])
         assert shown is not evaluation.coverage.only_relevant
-        assert shown == (
-            "judged documents:" in coverage_in_words(evaluation.coverage, evaluation.rules, evaluation.requests)
-        )
+        words = coverage_in_words(evaluation.coverage, evaluation.rules, evaluation.requests)
+        assert shown == ("judged documents:" in words)
+        assert shown != ("only relevant documents are listed, so the share of judged ones says nothing" in words)
         assert shown == ("RUN057" in assay.validate_run(tmp_path / "a.run", qrels=qrels).codes())
         assert shown == ("DIA001" in assay.diagnose(qrels, {"a": found}, ["P@10"]).codes())
+
+
+def test_measures_of_judged_documents_say_nothing_where_only_relevant_ones_are_listed():
+    sparse, full = {"q1": {"d1": 1}}, {"q1": {"d1": 1, "d9": 0}}
+    for qrels, said in ((sparse, True), (full, False)):
+        evaluation = assay.evaluate(qrels, {"q1": ["x", "d1"]}, ["nDCG@10", "Judged@10", "Bpref"])
+        found = list(anomalies_in_words({"a": evaluation.coverage}, evaluation.rules, evaluation.requests))
+        note = (
+            "The judgments list relevant documents only, as most of BEIR do, so Judged@10 and Bpref say nothing: whether a "
+            "document is judged is whether it is relevant."
+        )
+        assert said == (note in found)
+    usual = assay.evaluate(sparse, {"q1": ["d1"]}, ["nDCG@10"])
+    assert not any(
+        "list relevant" in each for each in anomalies_in_words({"a": usual.coverage}, usual.rules, usual.requests)
+    )
+
+
+def test_no_look_depends_on_judged_documents_where_only_relevant_ones_are_listed():
+    """Two runs of which one finds more that is listed: its judged share is its precision, and no reason to doubt it."""
+    qrels = {f"q{n}": {f"r{n}": 1, f"s{n}": 1} for n in range(40)}
+    runs = {
+        "a": {query: {"x": 2.0, f"s{query[1:]}": 1.0} for query in qrels},
+        "b": {f"q{n}": {f"r{n}": 3.0, f"s{n}": 2.0, "y": 1.0} if n % 3 else {"z": 1.0} for n in range(40)},
+    }
+    found = assay.diagnose(qrels, runs, ["nDCG@10"])
+    codes = {"DIA001", "DIA002", "DIA003", "DIA004"}
+
+    assert not codes & set(found.codes())
+    reasons = {each.reason for each in found.not_looked_at if each.code in codes}
+    assert {"the qrels list relevant documents only, so whether a document is judged says nothing"} == reasons

@@ -197,7 +197,7 @@ def _comparison(comparison: Comparison, repaired: Collection[str]) -> Comparison
         test=comparison.study.test,
         correction=comparison.correction,
         alpha=comparison.study.alpha,
-        comparisons=len(comparison.pairs),
+        comparisons=comparison.family,
         seed=comparison.study.seed,
         pairs=tuple(pair_record(pair, REPAIRED if pair.system in repaired else None) for pair in comparison.pairs),
         notes=tuple(comparison.notes),
@@ -206,7 +206,8 @@ def _comparison(comparison: Comparison, repaired: Collection[str]) -> Comparison
 
 def pair_record(pair: PairResult, verdict: str | None = None) -> PairRecord:
     """The record of a pair, with None for NaN and infinity, which JSON cannot store; with another verdict if given."""
-    known = {name: getattr(pair, name) for name in PairRecord.__struct_fields__} | {"verdict": verdict or pair.verdict}
+    known = {name: getattr(pair, name) for name in PairRecord.__struct_fields__}
+    known |= {"interval": pair.interval_corrected, "verdict": verdict or pair.verdict}
     finite = {
         name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in known.items()
     }

@@ -319,7 +319,10 @@ def _relevant(stage: Stage, stages: Sequence[Stage]) -> RelevantRecord:
 
 
 def label_shares(ranking: JudgedRanking, letters: Mapping[str, float]) -> dict[str, float]:
-    """The share of each label among the documents in the first ten; empty if grades are too many to be labels."""
+    """The share of each label among the documents in the first ten; empty if grades are too many to be labels.
+
+    Judgments that list relevant documents only have no share of unjudged ones, which would say nothing.
+    """
     grades = sorted(set(ranking.pool.grade.tolist()), reverse=True)
     shown = int(np.minimum(ranking.retrieved, TOP_TEN).sum())
     if not shown or len(grades) > MOST_LABELS:
@@ -327,6 +330,8 @@ def label_shares(ranking: JudgedRanking, letters: Mapping[str, float]) -> dict[s
     names = {grade: letter for letter, grade in letters.items()}
     rel = ranking.hit_rel[ranking.within(TOP_TEN)]
     shares = {names.get(grade, f"{grade:g}"): int((rel == grade).sum()) / shown for grade in grades}
+    if grades and grades[-1] > 0:  # only relevant documents are listed: all others are as good as judged
+        return shares
     return {**shares, UNJUDGED: (shown - len(rel)) / shown}
 
 
@@ -368,9 +373,6 @@ def _change_in_words(name: str, pair: PairRecord) -> str:
         return f"{name} lowers {show_id(pair.measure)} by {_size(pair)} compared with {over}"
     if not pair.wins and not pair.losses:
         return f"{name} does not change {show_id(pair.measure)} on any query compared with {over}"
-    if pair.interval is not None and pair.interval[0] == pair.interval[1]:
-        changes = f"{name} changes {show_id(pair.measure)} by {pair.difference or 0.0:+.4f} on every query"
-        return f"{changes} compared with {over}, which cannot be tested"
     between = "" if pair.interval is None else f", {pair.interval[0]:+.4f} to {pair.interval[1]:+.4f}"
     return (
         f"{name} makes no significant difference to {show_id(pair.measure)} compared with {over} "

@@ -17,13 +17,17 @@ from msgspec.structs import replace
 
 from assay.asking import QueriesLike, Runs, open_several, query_texts, several_runs
 from assay.comparison.agreement import MeasureAgreement, RunAgreement, measure_agreements, run_agreements
+from assay.comparison.corrections import DEFAULT
+from assay.comparison.families import TUKEY, families_of
 from assay.comparison.moves import Moves, Ranking, most_moved, with_documents
-from assay.comparison.paired import Significance
+from assay.comparison.paired import TIE, Significance
 from assay.comparison.pairs import (
+    AHEAD,
     SIGNIFICANT,
     PairResult,
     Study,
     SystemScores,
+    chosen_pairs,
     higher_is_better,
     label_of,
     measure_called,
@@ -40,6 +44,7 @@ from assay.comparison.segments import (
     by_relevant,
     compare_segments,
 )
+from assay.comparison.significance import definition_of
 from assay.errors import AssayError, InputError, show_id, some_of
 from assay.evaluation import DEFAULT_MEASURES, MOST_SHOWN, Evaluation, Evaluator, Unmatched
 from assay.formats.reading import QrelsLike
@@ -55,7 +60,7 @@ from assay.ranking import ranked_documents
 from assay.rules import Rules
 from assay.showing import Charted
 from assay.weighting.weights import QueryWeights
-from assay.words import number_of
+from assay.words import number_of, show_p
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.inputs.query_weights import QueryWeightsLike
@@ -100,8 +105,13 @@ class Comparison(Charted, Struct, frozen=True, eq=False):
 
     @property
     def family(self) -> int:
-        """The number of comparisons that p values are corrected for."""
-        return len(self.pairs)
+        """The number of comparisons by the first measure that p values are corrected for; other measures are apart."""
+        return self.pairs[0].family
+
+    @property
+    def families(self) -> tuple[int, ...]:
+        """The numbers of comparisons that p values are corrected for: by the first measure, and by all others."""
+        return tuple({pair.measure == self.scores.measures[0]: pair.family for pair in self.pairs}.values())
 
     def __getitem__(self, measure: str | Measure) -> list[PairResult]:
         """The pairs by a measure, under any of its names.
@@ -143,7 +153,7 @@ def compare_scores(
 
     `scores` is {system: {query: value}}, a data frame with the queries in the first column and then a column for each
     system, or a file with such a table. A query without a value of one system is left out of that system's comparisons.
-    The options are those of `compare`; p values are corrected over all comparisons.
+    The options are those of `compare`.
 
     >>> bm25, hybrid = {"1": 0.4, "2": 0.3, "3": 0.5, "4": 0.2}, {"1": 0.9, "2": 0.5, "3": 0.8, "4": 0.6}
     >>> found = compare_scores({"bm25": bm25, "hybrid": hybrid})
@@ -197,7 +207,7 @@ def _compared(
     if weights is not None:
         from assay.comparison.weighted import with_weights
 
-        pairs = with_weights(scores, study, pairs, weights, correction)
+        pairs = with_weights(scores, study, tests, pairs, weights, correction)
     return Comparison(
         scores,
         study,
@@ -362,9 +372,10 @@ def relevant_counts(evaluator: Evaluator) -> dict[str, int]:
 
 
 def _usual_correction(study: Study, tests: Sequence[Significance]) -> str:
-    """Holm for more than one comparison; Tukey's test already corrects for the number of pairs."""
-    compared_once = sum(map(len, tests)) == 1 or (study.test == "tukey" and len(tests) == 1)
-    return "none" if compared_once else "holm"
+    """Holm for a family of more than one comparison; Tukey's test corrects for the number of pairs itself."""
+    if study.test == TUKEY:
+        return TUKEY
+    return DEFAULT if max(family.size for family in families_of([tests])) > 1 else "none"
 
 
 def _document_texts(corpus: TextsLike, moves: Sequence[Moves]) -> dict[str, str]:
@@ -413,12 +424,11 @@ def _grades(evaluator: Evaluator) -> Callable[[str], Mapping[str, float]]:
 def _notes(scores: SystemScores, study: Study, pairs: Sequence[PairResult]) -> Iterator[str]:
     """Caveats to print with the results."""
     least = min(pair.queries for pair in pairs)
-    if least < 2:
-        yield f"With {number_of(least, 'query')} no difference can be tested."
-    elif least < FEW_QUERIES:
+    if 1 < least < FEW_QUERIES:
         yield f"With {least} queries (fewer than {FEW_QUERIES}) only large differences can be detected, and those detected look larger than they are."
-    yield from _notes_on_missing(scores)
+    yield from _notes_on_missing(scores, study, pairs)
     yield from _notes_on_constant_systems(scores)
+    yield from _notes_on_equal_systems(scores, study)
     yield from _notes_on_pairs(pairs, study)
     yield from notes_on_totals(scores)
 
@@ -440,7 +450,25 @@ def _notes_on_constant_systems(scores: SystemScores) -> Iterator[str]:
         yield f"{some_of(systems)} {have} {some_of(measures)} {value:.4f} on every query: {doubt}"
 
 
-def _notes_on_missing(scores: SystemScores) -> Iterator[str]:
+def _notes_on_equal_systems(scores: SystemScores, study: Study) -> Iterator[str]:
+    """Systems with the same values, whose comparisons with another system are one and the same."""
+    others = {system for pair in chosen_pairs(scores, study) for system in pair[1:]}
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for number, measure in enumerate(scores.measures if not study.all_pairs else ()):
+        groups: dict[bytes, list[str]] = {}
+        for system in sorted(others):
+            groups.setdefault((scores.column(number, system) + 0.0).tobytes(), []).append(scores.systems[system])
+        for systems in groups.values():
+            if len(systems) > 1:
+                alike.setdefault(tuple(systems), []).append(measure)
+    for equal, measures in alike.items():
+        yield (
+            f"{some_of(equal)} have the same {some_of(measures)} on every query: their comparisons count once in the "
+            "correction."
+        )
+
+
+def _notes_on_missing(scores: SystemScores, study: Study, pairs: Sequence[PairResult]) -> Iterator[str]:
     """Systems without a value that another system has; queries without any value are covered by the rules."""
     missing = np.isnan(scores.values)
     lacks = (missing & ~missing.all(axis=2, keepdims=True)).any(axis=0).sum(axis=0).tolist()
@@ -450,6 +478,13 @@ def _notes_on_missing(scores: SystemScores) -> Iterator[str]:
     if named:
         more = f", and {len(named) - 3:,} more systems" if len(named) > 4 else ""
         shown = ", ".join(named[:3] if more else named)
+        if definition_of(study.test).together:
+            least, of = min(pair.queries for pair in pairs), len(scores.queries)
+            yield (
+                f"{study.test} compares all systems over the same queries: those that any system lacks are left out of every "
+                f"comparison, which leaves {least:,} of {of:,} ({shown}{more})."
+            )
+            return
         yield f"Queries missing from one of the two systems are left out of their comparison ({shown}{more})."
 
 
@@ -467,11 +502,21 @@ def _notes_on_pairs(pairs: Sequence[PairResult], study: Study) -> Iterator[str]:
 
 
 def _oddities(pair: PairResult, study: Study) -> Iterator[str]:
-    if pair.constant and pair.queries > 1:
-        amount = f"{pair.difference:+.4f}" if pair.wins or pair.losses else "0"
-        yield f"Not testable: the difference is {amount} on every query, without any spread"
+    fewest = definition_of(study.test).fewest
+    if pair.queries < fewest:
+        instead = ", since with fewer it errs too often; use t or permutation" if fewest > 2 else ""
+        yield f"Not tested: {study.test} needs at least {fewest} queries{instead}"
+    elif pair.constant and abs(pair.difference) <= TIE * max(abs(pair.baseline_mean), abs(pair.system_mean)):
+        yield "The values are the same on every query, so there is nothing to test"
+    elif pair.constant:
+        by_signs = ", and p is that of the sign test" if study.test in ("t", "anova") else ""
+        yield f"The difference is {pair.difference:+.4f} on every query: without spread it has no interval{by_signs}"
+    least = definition_of(study.test).smallest_p(pair.queries, study.alternative)
+    if pair.verdict.startswith("no ") and least * pair.family >= study.alpha:
+        corrected = "" if pair.family == 1 else f" before correction for {pair.family:,} comparisons"
+        yield f"{study.test} cannot show a difference of any size: the smallest p of {pair.queries} queries is {show_p(least)}{corrected}"
     if pair.verdict in SIGNIFICANT:
-        ahead = pair.verdict in ("better", "higher")
+        ahead = pair.verdict in AHEAD
         if pair.difference <= 0 if ahead else pair.difference >= 0:
             mean = "the same" if pair.difference == 0 else "lower" if ahead else "higher"
             yield f"The verdict is {pair.verdict} although the mean is {mean}: {study.test} does not test means"

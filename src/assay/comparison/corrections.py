@@ -77,6 +77,25 @@ CORRECTIONS: Mapping[str, Callable[[Floats], Floats]] = {
 }
 
 
+def level_of(p: Floats, correction: str, alpha: float) -> float:
+    """The level of an interval that stands beside a corrected p: with confidence 1 - level it excludes 0 if that is significant.
+
+    For Bonferroni and Sidak this is exact, and all intervals of the family hold together with confidence 1 - alpha. Those of
+    Holm are Bonferroni's: Holm may find more. Beside the two that control the false discovery rate, no more than alpha of the
+    intervals of significant differences are expected to miss (Benjamini and Yekutieli 2005).
+    """
+    count = max(1, len(p))
+    if correction == "none":
+        return alpha
+    if correction == "sidak":
+        return float(-np.expm1(np.log1p(-alpha) / count))
+    if correction in ("holm", "bonferroni"):
+        return alpha / count
+    found = max(1, int((corrected_p(p, correction) < alpha).sum()))
+    related = float((1 / np.arange(1, count + 1)).sum()) if correction == "benjamini-yekutieli" else 1.0
+    return found * alpha / (count * related)
+
+
 def corrected_p(p: Floats, correction: str = DEFAULT) -> Floats:
     """The p values of one family, corrected for multiple comparisons, in the same order and shape.
 

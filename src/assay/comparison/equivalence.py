@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from msgspec import Struct
 
 from assay.comparison.paired import difference_moments
@@ -25,8 +26,9 @@ def equivalence(first: Floats, second: Floats, margin: float) -> Equivalence:
     """Two one-sided paired t tests: a small p means that the mean difference is within the margin on both sides.
 
     p < 0.05 exactly when the 90 % interval of the difference is inside the margin (Schuirmann 1987). Queries missing
-    (NaN) from either system are left out. p is 1 with fewer than two queries, or if all differences are the same:
-    without spread nothing can be tested, not even a system against itself.
+    (NaN) from either system are left out. p is 1 with fewer than two queries. If all differences are the same, there is no
+    spread for t. Of values between 0 and 1, p is then the chance to see nothing else in n queries if the mean were at the
+    margin, (1 - margin)**n for differences of 0; of others it is 1, since the next query may differ by any amount.
 
     >>> from numpy import array
     >>> equivalence(array([0.5, 0.4, 0.6, 0.3]), array([0.5, 0.41, 0.59, 0.3]), 0.05).p < 0.01
@@ -39,7 +41,16 @@ def equivalence(first: Floats, second: Floats, margin: float) -> Equivalence:
     difference, found = difference_moments(first, second)
     count = len(difference)
     if found is None:
-        return Equivalence(margin, 1.0, 1.0, 1.0, count)
+        values = np.stack((first, second))[:, ~np.isnan(first - second)]
+        within = values.min(initial=0) >= 0 and values.max(initial=0) <= 1
+        ends = (-difference.max(initial=-1), difference.min(initial=1)) if within and count > 1 else (1.0, 1.0)
+        p_lower, p_upper = (_chance(float(toward), margin, count) for toward in ends)
+        return Equivalence(margin, max(p_lower, p_upper), p_lower, p_upper, count)
     p_lower = float(stdtr(count - 1, -(found.mean + margin) / found.error))
     p_upper = float(stdtr(count - 1, (found.mean - margin) / found.error))
     return Equivalence(margin, max(p_lower, p_upper), p_lower, p_upper, count)
+
+
+def _chance(toward: float, margin: float, count: int) -> float:
+    """The highest chance of this difference on every query if the mean were at the margin, and no query were beyond 1."""
+    return 1.0 if toward >= min(margin, 1.0) else max(0.0, (1 - margin) / (1 - toward)) ** count

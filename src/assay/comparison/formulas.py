@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from msgspec.structs import replace
 
 from assay.comparison.paired import (
     TIE,
@@ -12,11 +13,12 @@ from assay.comparison.paired import (
     Paired,
     PairedOptions,
     PairedOutcome,
+    Pooled,
     p_value,
     p_values,
     paired_test,
 )
-from assay.tables import Floats, Integers
+from assay.tables import Floats
 
 
 @paired_test("t")
@@ -24,8 +26,8 @@ def t(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Is the mean difference zero? Student's paired t test.
 
     The statistic is the mean difference over its standard error. Differences need not be normal: with 50 queries of
-    TREC data its error rate is the nominal one (docs/statistics.md). With fewer than two queries or no spread, p is 1
-    (Student 1908).
+    TREC data its error rate is the nominal one (docs/statistics.md). If all queries differ by the same amount, there is no
+    standard error, and p is that of the sign test (Student 1908).
     """
     from scipy.special import stdtr  # imports five times as fast as scipy.stats
 
@@ -39,33 +41,30 @@ def t(paired: Paired, options: PairedOptions) -> PairedOutcome:
     return PairedOutcome.of(np.stack((statistic, p), axis=1), paired.queries)
 
 
-@paired_test("anova")
+@paired_test("anova", together=True)
 def anova(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are all systems equally good? Two-way analysis of variance (systems, queries), with t tests of the pairs.
 
-    All columns of the table count as systems, and queries missing from any of them are left out. `overall` holds F and
+    All columns of the table count as systems. Queries missing from any of them are left out for all pairs. `overall` holds F and
     its p. Pairs are tested by t: mean difference over a standard error pooled over all systems, with
     (systems - 1)(queries - 1) degrees of freedom. For two systems it is the paired t test. Pairs are not corrected for
     their number (Fisher 1925).
     """
-    whole = paired.complete()
-    queries, systems = whole.values.shape
-    counted = np.full(len(paired.pairs), queries, np.int64)
-    nothing = [(math.nan, 1.0)] * len(paired.pairs)
+    queries, systems = paired.values.shape
+    nothing = PairedOutcome.of([(math.nan, 1.0)] * len(paired.pairs), paired.queries)
     if queries < 2 or systems < 2:
-        return PairedOutcome.of(nothing, counted)
+        return nothing
     # Relative to the first system: sums of squares keep their digits if all values are large.
-    values = whole.values - whole.values[:, :1]
+    values = paired.values - paired.values[:, :1]
     means = values.mean(axis=0)
     left = values - means - values.mean(axis=1, keepdims=True) + values.mean()
     degrees = (systems - 1) * (queries - 1)
     residual = float((left**2).sum()) / degrees
-    if math.sqrt(residual) <= TIE * float(np.abs(whole.values).max()):
-        return PairedOutcome.of(nothing, counted)
-    outcome = PairedOutcome.of(_pairs_from_residual(whole, means, residual, options), counted)
-    return PairedOutcome(
-        outcome.statistic, outcome.p, counted, outcome.exact, outcome.draws, _overall(means, residual, queries)
-    )
+    if math.sqrt(residual) <= TIE * float(np.abs(paired.values).max()):
+        return nothing
+    pooled = Pooled(math.sqrt(2 * residual / queries), degrees)
+    found = PairedOutcome.of(_pairs_from_residual(paired, means, pooled, options), paired.queries)
+    return replace(found, overall=_overall(means, residual, queries), pooled=pooled)
 
 
 def _overall(means: Floats, residual: float, queries: int) -> Overall:
@@ -78,15 +77,13 @@ def _overall(means: Floats, residual: float, queries: int) -> Overall:
 
 
 def _pairs_from_residual(
-    whole: Paired, means: Floats, residual: float, options: PairedOptions
+    paired: Paired, means: Floats, pooled: Pooled, options: PairedOptions
 ) -> list[tuple[float, float]]:
     from scipy.special import stdtr
 
-    queries, systems = whole.values.shape
-    degrees = (systems - 1) * (queries - 1)
-    columns: Integers = np.array(whole.pairs, np.int64).reshape(-1, 2)
-    statistic = (means[columns[:, 0]] - means[columns[:, 1]]) / math.sqrt(2 * residual / queries)
-    lower, upper = stdtr(degrees, statistic), stdtr(degrees, -statistic)
+    first, second = paired.columns
+    statistic = (means[first] - means[second]) / pooled.error
+    lower, upper = stdtr(pooled.degrees, statistic), stdtr(pooled.degrees, -statistic)
     return [
         (value, p_value(low, high, options.alternative))
         for value, low, high in zip(statistic.tolist(), lower.tolist(), upper.tolist(), strict=True)

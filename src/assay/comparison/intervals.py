@@ -1,7 +1,7 @@
 """Confidence intervals of means and differences. Independent of measures, queries and files.
 
-Each interval is for one comparison; of many, one in twenty misses. `Study(simultaneous=True)` asks for a higher confidence of
-each, so that all of them hold together.
+Each interval is for one comparison; of many, one in twenty misses. Beside corrected p values stand intervals of a higher
+confidence (`corrections.level_of`).
 """
 
 from __future__ import annotations
@@ -54,8 +54,12 @@ def mean_intervals(found: PairMoments, confidence: float = CONFIDENCE) -> list[I
     half = np.array([t_quantile(count, (1 + confidence) / 2) for count in counts.tolist()])[place]
     half = np.where(found.low == found.high, 0.0, half * np.sqrt(found.squares / degrees / found.count))
     middle = np.where(found.low == found.high, found.low, found.mean)
-    ends = zip((middle - half).tolist(), (middle + half).tolist(), strict=True)
-    return [end if count > 1 else None for end, count in zip(ends, found.count.tolist(), strict=True)]
+    return [end if count > 1 else None for end, count in zip(around(middle, half), found.count.tolist(), strict=True)]
+
+
+def around(middle: Floats, half: Floats | float) -> list[Interval]:
+    """The intervals that reach so far to both sides."""
+    return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True))
 
 
 def percentile_intervals(

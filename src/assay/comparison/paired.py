@@ -5,7 +5,7 @@
         ...
 
 The function takes a `Paired` and returns a `PairedOutcome`. Rules for all tests are here: systems are paired by query,
-a query missing from either system is left out, and differences without spread are never significant.
+a query missing from either system is left out, and a difference of 0 on every query is never significant.
 """
 
 from __future__ import annotations
@@ -70,15 +70,24 @@ class Overall(Struct, frozen=True):
     degrees: tuple[int, int]
 
 
+class Pooled(Struct, frozen=True):
+    """The standard error that all pairs share, and its degrees of freedom."""
+
+    error: float
+    degrees: int
+
+
 class PairedOutcome(Struct, frozen=True, eq=False):
     """The result of a test: every array has one entry per pair."""
 
-    statistic: Floats
+    statistic: Floats  # NaN where it needs a spread that the differences do not have
     p: Floats
     queries: Integers  # used
     exact: Booleans  # all outcomes were enumerated: nothing was drawn or approximated
     draws: Integers  # permutations or resamples; 0 if p comes from a formula
     overall: Overall | None = None
+    pooled: Pooled | None = None  # of tests that estimate one error from all systems
+    ranges: Floats | None = None  # that chance gives, sorted; of tests that compare each difference with them
 
     @classmethod
     def of(
@@ -94,7 +103,7 @@ class Significance(Struct, frozen=True, eq=False):
     """The result of a test for each pair, with everything needed to reproduce it.
 
     Swapping the systems of a pair flips the sign of its statistic. Where `constant` is true, the two systems differ by
-    the same amount on all queries (or there are no queries): without spread nothing can be tested, and p is 1.
+    the same amount on all queries (or there are no queries). Pairs that are `untested` have too few queries; their p is 1.
     """
 
     test: str
@@ -103,11 +112,14 @@ class Significance(Struct, frozen=True, eq=False):
     p: Floats
     queries: Integers
     constant: Booleans
+    untested: Booleans
     exact: Booleans
     draws: Integers
     seed: int | None  # None if nothing was drawn
-    tested: Paired
+    tested: Paired  # without queries that the test leaves out for all pairs
     overall: Overall | None = None
+    pooled: Pooled | None = None
+    ranges: Floats | None = None
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -190,13 +202,25 @@ class Paired(Struct, frozen=True, eq=False, dict=True):
         return PairMoments(self.queries, mean, squares, low, high)
 
     @cached_property
-    def constant(self) -> Booleans:
-        """Which pairs differ by the same amount on all queries, up to rounding."""
+    def rounding(self) -> Floats:
+        """The size below which the differences of each pair are rounding."""
         sizes = np.abs(np.where(self.known, self.values, 0.0)).max(axis=0, initial=0)
         first, second = self.columns
+        found: Floats = TIE * np.maximum(sizes[first], sizes[second])
+        return found
+
+    @cached_property
+    def constant(self) -> Booleans:
+        """Which pairs differ by the same amount on all queries, up to rounding."""
         spread: Floats = self.moments.high - self.moments.low
-        beyond: Booleans = spread > TIE * np.maximum(sizes[first], sizes[second])
+        beyond: Booleans = spread > self.rounding
         return ~beyond
+
+    @cached_property
+    def same(self) -> Booleans:
+        """Which pairs do not differ on any query, up to rounding, or have no queries."""
+        differ: Booleans = np.abs(self.moments.mean) > self.rounding
+        return self.constant & ~differ
 
     def complete(self) -> Paired:
         """The same pairs on the queries that every system has."""
@@ -259,6 +283,9 @@ class PairedTest(Struct, frozen=True, eq=False):
     name: str
     kernel: Kernel
     draws: bool  # takes seed and draws
+    together: bool  # tests all systems at once, on the queries that all of them have
+    fewest: int  # queries that it needs
+    signs: bool  # p is a share of the 2**n signs of the differences
     text: str
 
     @property
@@ -266,15 +293,21 @@ class PairedTest(Struct, frozen=True, eq=False):
         """The first line of the function's docstring."""
         return self.text.partition("\n")[0]
 
+    def smallest_p(self, queries: int, alternative: Alternative) -> float:
+        """The lowest p that so many queries can give; 0 for tests that have no such limit."""
+        return 0.5 ** (queries - (alternative == "two-sided")) if self.signs else 0.0
+
 
 REGISTRY: dict[str, PairedTest] = {}
 
 
-def paired_test(name: str, *, draws: bool = False) -> Callable[[Kernel], Kernel]:
-    """Register a function as a test; `draws` marks tests that draw at random."""
+def paired_test(
+    name: str, *, draws: bool = False, together: bool = False, fewest: int = 2, signs: bool = False
+) -> Callable[[Kernel], Kernel]:
+    """Register a function as a test; the options are the fields of `PairedTest`."""
 
     def register(kernel: Kernel) -> Kernel:
-        REGISTRY[name] = PairedTest(name, kernel, draws, kernel.__doc__ or "")
+        REGISTRY[name] = PairedTest(name, kernel, draws, together, fewest, signs, kernel.__doc__ or "")
         return kernel
 
     return register

@@ -12,9 +12,17 @@ from typing import Literal, get_args
 import numpy as np
 from msgspec import Struct
 
-from assay.comparison.corrections import corrected_p
+from assay.comparison.corrections import DEFAULT
 from assay.comparison.equivalence import equivalence
-from assay.comparison.intervals import CONFIDENCE, Interval, bca_intervals, mean_intervals, percentile_intervals
+from assay.comparison.families import TUKEY, Family, families_of
+from assay.comparison.intervals import (
+    Interval,
+    around,
+    bca_intervals,
+    mean_intervals,
+    percentile_intervals,
+    t_quantile,
+)
 from assay.comparison.paired import Alternative, Paired, PairedOptions, Significance
 from assay.comparison.power import detectable_difference, queries_needed
 from assay.comparison.ranks import wins_and_losses
@@ -30,7 +38,8 @@ IntervalKind = Literal["t", "percentile", "bca"]
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "no significant difference", "not tested"]
 TOO_FEW = "comparing needs at least two systems."
 LARGEST = 1e150  # its square does not overflow
-SIGNIFICANT: tuple[Verdict, ...] = ("better", "worse", "higher", "lower")
+AHEAD: tuple[Verdict, ...] = ("better", "higher")
+SIGNIFICANT: tuple[Verdict, ...] = (*AHEAD, "worse", "lower")
 
 
 class SystemScores(Struct, frozen=True, eq=False):
@@ -128,7 +137,7 @@ class Study(Struct, frozen=True):
     seed: int = 1
     minimum: float = 0.0  # differences up to this count as ties
     interval: IntervalKind = "t"
-    simultaneous: bool = False  # widen the intervals so that all of them hold together
+    simultaneous: bool = False  # widen the intervals so that all of them hold together, even if p is not corrected
     margin: float | None = None  # of the equivalence test
     plan: float | None = None  # difference to plan the number of queries for
 
@@ -144,6 +153,15 @@ class Study(Struct, frozen=True):
             if value is not None and not 0 < value < math.inf:
                 raise AssayError(f"{name} cannot be {value!r}; it takes a number greater than 0, such as 0.01.")
         definition_of(self.test)
+        if self.test == TUKEY and self.correction not in (None, "none", TUKEY):
+            raise AssayError(
+                f"tukey corrects its p values itself; correct for the number of pairs once, without correction={self.correction!r}."
+            )
+
+    @property
+    def confidence(self) -> float:
+        """Of each interval, before it is widened for the number of comparisons."""
+        return 1 - self.alpha
 
     @property
     def options(self) -> PairedOptions:
@@ -164,6 +182,7 @@ class WeightedPair(Struct, frozen=True, gc=False):
     p_corrected: float
     effective: float  # effective sample size
     verdict: Verdict
+    interval_corrected: tuple[float, float] | None = None  # the one beside the corrected p
 
 
 class PairResult(Struct, frozen=True, gc=False):
@@ -176,20 +195,24 @@ class PairResult(Struct, frozen=True, gc=False):
     system_mean: float
     difference: float
     relative: float | None  # to the baseline; None if that is 0
-    interval: Interval | None  # of the difference
+    interval: Interval | None  # of the difference, for this comparison alone; None without spread
+    interval_corrected: Interval | None  # the one beside the corrected p; the same if p is not corrected
     p: float
     p_corrected: float
+    family: int  # number of comparisons that p was corrected for
     effect_size: float | None  # Cohen's d_z
     wins: int
     ties: int
     losses: int
     queries: int
-    detectable: float | None  # smallest difference these queries can detect with 80 % power
+    detectable: (
+        float | None
+    )  # smallest difference these queries can detect with 80 % power, after correction; None if none
     needed: int | None  # queries needed to detect the planned difference
     p_equivalence: float | None
     p_equivalence_corrected: float | None
     verdict: Verdict
-    constant: bool  # the two differ by the same amount on every query, so nothing can be tested
+    constant: bool  # the two differ by the same amount on every query, or on none
     weighted: WeightedPair | None = None  # None without weights of queries
 
 
@@ -205,38 +228,69 @@ def tests_of(scores: SystemScores, study: Study, tell: Tell | None) -> tuple[Sig
 def pair_results(
     parts: Sequence[SystemScores], tests: Sequence[Sequence[Significance]], study: Study, correction: str
 ) -> list[tuple[PairResult, ...]]:
-    """The pairs of the study in each part, by every measure; p values are corrected over all parts together."""
+    """The pairs of the study in each part, by every measure; p values are corrected over all parts together.
+
+    The first measure is a family of its own (`families`).
+    """
     if not parts:
         return []
-    pairs = chosen_pairs(parts[0], study)
+    families, with_equal = families_of(tests), families_of(tests, equal_counts=True)
     p = np.array([[test.p for test in of_part] for of_part in tests])  # (parts, measures, pairs)
-    equal = np.array(
-        [[_p_equal(part, study, measure, pairs) for measure in range(len(part.measures))] for part in parts]
-    )
-    corrected, equal_corrected = corrected_p(p, correction), corrected_p(equal, correction)
+    equal = np.array([[_p_equal(test.tested, study) for test in of_part] for of_part in tests])
+    corrected = _corrected(p, families, correction, len(parts))
+    equal_corrected = _corrected(equal, with_equal, of_t_tests(correction), len(parts))
+    widened = "bonferroni" if study.simultaneous and correction == "none" else correction
+    levels = [family.level(p.ravel(), widened, study.alpha, len(parts)) for family in families]
 
     def answers(part: int, measure: int) -> Iterator[_Answer]:
-        place = part, measure
-        statistic = tests[part][measure].statistic
-        return map(
-            _Answer,
-            *(each.tolist() for each in (statistic, *(of[place] for of in (p, corrected, equal, equal_corrected)))),
-        )
+        place, test = (part, measure), tests[part][measure]
+        of = (test.statistic, test.untested, *(each[place] for each in (p, corrected, equal, equal_corrected)))
+        return map(_Answer, *(each.tolist() for each in of))
 
     return [
         tuple(
             pair
-            for measure in range(len(part.measures))
-            for pair in _pairs_of(part, study, measure, tests[at][measure].tested, answers(at, measure), family=p.size)
+            for measure, test in enumerate(tests[at])
+            for pair in _pairs_of(
+                part,
+                study,
+                measure,
+                test,
+                answers(at, measure),
+                Correction(correction, levels[measure > 0], 1 if correction == "none" else families[measure > 0].size),
+            )
         )
         for at, part in enumerate(parts)
     ]
+
+
+class Correction(Struct, frozen=True):
+    """How a pair is corrected for the others of its family."""
+
+    name: str
+    level: float  # of the interval beside the corrected p
+    family: int  # comparisons that count
+
+
+def _corrected(p: Floats, families: Sequence[Family], correction: str, parts: int) -> Floats:
+    """The p values of all parts, measures and pairs, corrected within their families; NaN stays NaN."""
+    corrected = np.ones(p.size)
+    for family in families:
+        corrected[family.members] = family.corrected(p.ravel(), correction, parts)
+    found: Floats = np.where(np.isnan(p), np.nan, corrected.reshape(p.shape))
+    return found
+
+
+def of_t_tests(correction: str) -> str:
+    """The correction of the t tests beside another test: Tukey's is for its own p values only."""
+    return DEFAULT if correction == TUKEY else correction
 
 
 class _Answer(Struct, frozen=True, gc=False):
     """The test results of one pair; those for equivalence are NaN without a margin."""
 
     statistic: float
+    untested: bool
     p: float
     corrected: float
     equal: float
@@ -250,6 +304,7 @@ class _Sizes(Struct, frozen=True, gc=False):
     system_mean: float
     difference: float
     interval: Interval | None
+    interval_corrected: Interval | None
     deviation: float  # 0 without spread
     d_z: float | None
     wins: int
@@ -257,14 +312,12 @@ class _Sizes(Struct, frozen=True, gc=False):
     queries: int
 
 
-def _p_equal(scores: SystemScores, study: Study, measure: int, pairs: Sequence[tuple[int, int]]) -> list[float]:
+def _p_equal(tested: Paired, study: Study) -> list[float]:
     """The equivalence p of each pair; NaN without a margin."""
     if study.margin is None:
-        return [math.nan] * len(pairs)
-    return [
-        equivalence(scores.column(measure, system), scores.column(measure, baseline), study.margin).p
-        for baseline, system in pairs
-    ]
+        return [math.nan] * len(tested.pairs)
+    values = tested.values
+    return [equivalence(values[:, first], values[:, second], study.margin).p for first, second in tested.pairs]
 
 
 def chosen_pairs(scores: SystemScores, study: Study) -> list[tuple[int, int]]:
@@ -290,16 +343,18 @@ def _pairs_of(
     scores: SystemScores,
     study: Study,
     measure: int,
-    tested: Paired,
+    test: Significance,
     answers: Iterable[_Answer],
-    family: int,
+    corrected: Correction,
 ) -> Iterator[PairResult]:
     """The pairs by one measure."""
     label = scores.measures[measure]
     rewards = higher_is_better(label)
-    sizes = _sizes_of(tested, study, family)
-    for (system, baseline), size, answer in zip(tested.pairs, sizes, answers, strict=True):
+    sizes = _sizes_of(test, study, corrected)
+    alpha = _planning_level(study, corrected, len(scores.systems))
+    for (system, baseline), size, answer in zip(test.pairs, sizes, answers, strict=True):
         shown = size.deviation > 0
+        possible = definition_of(study.test).smallest_p(size.queries, study.alternative) < alpha
         yield PairResult(
             measure=label,
             baseline=scores.systems[baseline],
@@ -309,24 +364,27 @@ def _pairs_of(
             difference=size.difference,
             relative=size.difference / abs(size.baseline_mean) if size.baseline_mean else None,
             interval=size.interval,
+            interval_corrected=size.interval_corrected,
             p=answer.p,
             p_corrected=answer.corrected,
+            family=corrected.family,
             effect_size=size.d_z,
             wins=size.wins,
             ties=size.queries - size.wins - size.losses,
             losses=size.losses,
             queries=size.queries,
-            detectable=detectable_difference(size.deviation, size.queries, alpha=study.alpha) if shown else None,
-            needed=_needed(study, size.deviation) if shown else None,
+            detectable=detectable_difference(size.deviation, size.queries, alpha=alpha) if shown and possible else None,
+            needed=_needed(study.plan, size.deviation, alpha) if shown else None,
             p_equivalence=None if study.margin is None else answer.equal,
             p_equivalence_corrected=None if study.margin is None else answer.equal_corrected,
-            verdict=_verdict(answer, study, rewards) if shown else _verdict_without_spread(size.difference, study),
+            verdict=_verdict(answer, size.difference, study, rewards),
             constant=not shown,
         )
 
 
-def _sizes_of(paired: Paired, study: Study, family: int) -> Iterator[_Sizes]:
+def _sizes_of(test: Significance, study: Study, corrected: Correction) -> Iterator[_Sizes]:
     """How much each pair of columns differs; all pairs at once, since there may be many."""
+    paired = test.tested
     pairs = paired.pairs
     found = paired.moments
     means, size = np.full((3, len(pairs)), np.nan), np.zeros(len(pairs))
@@ -344,44 +402,64 @@ def _sizes_of(paired: Paired, study: Study, family: int) -> Iterator[_Sizes]:
         each if there else None
         for each, there in zip((found.mean / np.where(some, deviation, 1)).tolist(), some.tolist(), strict=True)
     )
-    intervals = _intervals(paired, study, family)
-    return map(_Sizes, *means.tolist(), intervals, deviation.tolist(), d_z, *won.tolist(), found.count.tolist())
+    widened = _intervals(test, study, corrected.level, some)
+    both = study.simultaneous or corrected.level == study.alpha
+    single = widened if both else _intervals(test, study, study.alpha, some)
+    return map(_Sizes, *means.tolist(), single, widened, deviation.tolist(), d_z, *won.tolist(), found.count.tolist())
 
 
-def _intervals(paired: Paired, study: Study, family: int) -> Iterable[Interval | None]:
-    """The interval of each difference."""
-    confidence = 1 - (1 - CONFIDENCE) / family if study.simultaneous else CONFIDENCE
-    if study.interval == "t":
-        return mean_intervals(paired.moments, confidence)
-    intervals = percentile_intervals if study.interval == "percentile" else bca_intervals
-    return (intervals(each[:, None], confidence, seed=study.seed)[0] for each in paired.differences())
+def _intervals(test: Significance, study: Study, level: float, spread: Booleans) -> list[Interval | None]:
+    """The interval of each difference, by the test itself if it has one; None for a pair without spread."""
+    paired = test.tested
+    if study.interval != "t":
+        intervals = percentile_intervals if study.interval == "percentile" else bca_intervals
+        found = [intervals(each[:, None], 1 - level, seed=study.seed)[0] for each in paired.differences()]
+    elif test.ranges is not None:
+        reach = _reach_of_ranges(test.ranges, level)
+        found = [*around(paired.moments.mean, reach)] if math.isfinite(reach) else [None] * len(test)
+    elif test.pooled is not None:
+        half = t_quantile(test.pooled.degrees, 1 - level / 2) * test.pooled.error
+        found = [*around(paired.moments.mean, half)]
+    else:
+        found = mean_intervals(paired.moments, 1 - level)
+    return [each if there else None for each, there in zip(found, spread.tolist(), strict=True)]
 
 
-def _needed(study: Study, deviation: float) -> int | None:
+def _reach_of_ranges(ranges: Floats, level: float) -> float:
+    """How far an interval reaches that has 0 outside if p is below the level; infinite if there are too few draws."""
+    draws = len(ranges)
+    above = math.ceil(level * (draws + 1)) - 2  # (above + 1) / (draws + 1) is the largest p below the level
+    return math.inf if above < 0 else float(ranges[draws - 1 - above])
+
+
+def _planning_level(study: Study, corrected: Correction, systems: int) -> float:
+    """The level of one t test in its family, for power; as Bonferroni leaves it, whatever the correction."""
+    family = math.comb(systems, 2) if corrected.name == TUKEY else corrected.family
+    return study.alpha if corrected.name == "none" else study.alpha / max(1, family)
+
+
+def _needed(plan: float | None, deviation: float, alpha: float) -> int | None:
     """Queries needed for the planned difference; None if impossibly many."""
-    if study.plan is None:
+    if plan is None:
         return None
     try:
-        return queries_needed(study.plan, deviation, alpha=study.alpha)
+        return queries_needed(plan, deviation, alpha=alpha)
     except AssayError:
         return None
 
 
-def _verdict(answer: _Answer, study: Study, rewards: bool) -> Verdict:
+def _verdict(answer: _Answer, difference: float, study: Study, rewards: bool) -> Verdict:
     """The verdict from corrected p values. A difference within the margin is "equivalent" even if it is significant.
 
     The direction is that of the statistic: tests of signs and ranks may favour the system with the lower mean.
     """
+    if answer.untested:
+        return "not tested"
     if answer.equal_corrected < study.alpha:
         return "equivalent"
     if not answer.corrected < study.alpha:
         return "no significant difference"
+    ahead = (difference if math.isnan(answer.statistic) else answer.statistic) > 0
     if rewards:
-        return "better" if answer.statistic > 0 else "worse"
-    return "higher" if answer.statistic > 0 else "lower"
-
-
-def _verdict_without_spread(difference: float, study: Study) -> Verdict:
-    """Differences that are all the same cannot be tested, but may be within the margin."""
-    within = study.margin is not None and abs(difference) < study.margin
-    return "equivalent" if within else "no significant difference"
+        return "better" if ahead else "worse"
+    return "higher" if ahead else "lower"

@@ -39,7 +39,7 @@ def wilcoxon(paired: Paired, options: PairedOptions) -> PairedOutcome:
     return PairedOutcome.of(rows, paired.queries)
 
 
-@paired_test("wilcoxon-exact")
+@paired_test("wilcoxon-exact", signs=True)
 def wilcoxon_exact(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are differences symmetric about zero? Wilcoxon's signed ranks, exact over all 2**n signs.
 
@@ -87,7 +87,7 @@ def _chances_of_sums(weights: Integers) -> Floats:
     return chances
 
 
-@paired_test("sign")
+@paired_test("sign", signs=True)
 def sign(paired: Paired, options: PairedOptions) -> PairedOutcome:
     """Are wins and losses equally likely? The sign test, exact by the binomial distribution.
 

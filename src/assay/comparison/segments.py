@@ -1,21 +1,24 @@
 """Segments of queries: how the systems do on each kind of query, and whether the difference is the same on all of them.
 
-Reads no files. A segment with few queries is shown but not tested: what such a test finds is mostly chance.
+Reads no files. A segment with few queries is shown but not tested: what such a test finds is mostly chance. Nor are segments
+that the compared values have formed themselves, such as difficulty.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison.corrections import DEFAULT, corrected_p
+from assay.comparison.families import TUKEY
 from assay.comparison.intervals import Interval, mean_interval
 from assay.comparison.paired import TIE
 from assay.comparison.pairs import (
+    AHEAD,
     SIGNIFICANT,
     PairResult,
     Study,
@@ -23,6 +26,7 @@ from assay.comparison.pairs import (
     chosen_pairs,
     higher_is_better,
     measure_called,
+    of_t_tests,
     pair_results,
     tests_of,
 )
@@ -42,6 +46,7 @@ class Segmentation(Struct, frozen=True):
     segment_of: Mapping[str, str]  # query -> segment
     segments: tuple[str, ...]  # in display order
     caution: str = ""  # printed wherever the segments are shown
+    by_outcome: bool = False  # formed by the values that are compared, so no test is valid within them
 
     @classmethod
     def from_labels(cls, name: str, labels: Mapping[str, str]) -> Segmentation:
@@ -61,7 +66,12 @@ class Segmentation(Struct, frozen=True):
 
     @classmethod
     def from_numbers(
-        cls, name: str, numbers: Mapping[str, float], words: Sequence[str] = (), caution: str = ""
+        cls,
+        name: str,
+        numbers: Mapping[str, float],
+        words: Sequence[str] = (),
+        caution: str = "",
+        by_outcome: bool = False,
     ) -> Segmentation:
         """Ranges of numbers with about the same number of queries; equal numbers are never split.
 
@@ -69,7 +79,7 @@ class Segmentation(Struct, frozen=True):
         ('1 to 2', '5 to 9', '20')
         """
         if not numbers:
-            return cls(name, {}, (), caution)
+            return cls(name, {}, (), caution, by_outcome)
         values = np.array(list(numbers.values()), np.float64)
         ends = np.unique(values)
         if len(ends) > PARTS:  # a value belongs to the first range whose end is not below it
@@ -78,7 +88,8 @@ class Segmentation(Struct, frozen=True):
         labels = _ranges([values[part == number] for number in range(len(ends))])
         if len(words) == len(labels):
             labels = [f"{word} ({label})" for word, label in zip(words, labels, strict=True)]
-        return cls(name, {query: labels[at] for query, at in zip(numbers, part, strict=True)}, tuple(labels), caution)
+        segment_of = {query: labels[at] for query, at in zip(numbers, part, strict=True)}
+        return cls(name, segment_of, tuple(labels), caution, by_outcome)
 
 
 def by_length(texts: Mapping[str, str]) -> Segmentation:
@@ -94,7 +105,7 @@ def by_relevant(counts: Mapping[str, int]) -> Segmentation:
 
 
 def by_difficulty(scores: SystemScores, baseline: str) -> Segmentation:
-    """Queries by how well the baseline does on them, by the first measure."""
+    """Queries by how well the baseline does on them, by the first measure; nothing is tested within them."""
     column = scores.column(0, scores.systems.index(baseline))
     known = {
         query: value for query, value in zip(scores.queries, column.tolist(), strict=True) if not math.isnan(value)
@@ -103,7 +114,8 @@ def by_difficulty(scores: SystemScores, baseline: str) -> Segmentation:
         f"difficulty for {baseline}",
         known,
         ("hard", "middling", "easy"),
-        "Difficulty is the baseline's own value, which is partly luck: an equally good system looks better on the baseline's hard queries and worse on its easy ones (regression to the mean).",
+        "Not tested: difficulty is the baseline's own value, which is partly luck, so an equally good system looks better on the baseline's hard queries and worse on its easy ones (regression to the mean).",
+        by_outcome=True,
     )
 
 
@@ -144,16 +156,19 @@ class Interaction(Struct, frozen=True):
     p_corrected: float
 
 
-class Paradox(Struct, frozen=True):
-    """Simpson's paradox: a system that is better overall but worse in most segments, or the reverse."""
+class Reversal(Struct, frozen=True):
+    """A segment where the difference is significant and has the opposite sign to that over all queries of the segments.
+
+    The difference over all of them is the mean over the segments, weighted by their queries, so it cannot contradict them all.
+    """
 
     measure: str
     baseline: str
     system: str
     difference: float  # over all queries of the segments
-    against: tuple[str, ...]  # segments with the opposite sign
-    segments: int
-    sure: bool  # the difference is significant in one of those
+    segment: str
+    within: float  # the difference in this segment
+    p_corrected: float  # of the difference in this segment
 
 
 class SegmentComparison(Struct, frozen=True):
@@ -162,21 +177,24 @@ class SegmentComparison(Struct, frozen=True):
     segmentation: Segmentation
     segments: tuple[SegmentResult, ...]
     interactions: tuple[Interaction, ...]
-    paradoxes: tuple[Paradox, ...]
+    reversals: tuple[Reversal, ...]
     minimum: int
     correction: str
     unsegmented: int  # queries that are in no segment
 
     @property
     def family(self) -> int:
-        """The number of comparisons that p values are corrected for."""
-        return sum(len(segment.pairs) for segment in self.segments if segment.tested)
+        """The number of comparisons by the first measure that p values are corrected for; other measures are apart."""
+        return next((segment.pairs[0].family for segment in self.segments if segment.tested), 0)
 
 
 def compare_segments(
     scores: SystemScores, study: Study, segmentation: Segmentation, *, minimum: int = MINIMUM
 ) -> SegmentComparison:
-    """Repeat the study in every segment; p values are corrected over all segments, pairs and measures together."""
+    """Repeat the study in every segment; p values are corrected over all segments and pairs together.
+
+    The first measure is a family of its own, and the others are a second one.
+    """
     if minimum < 2:
         raise AssayError(f"minimum cannot be {minimum!r}; a segment needs at least two queries to be tested.")
     members = {
@@ -191,25 +209,32 @@ def compare_segments(
             f"no query of the runs is in a segment of {show_id(segmentation.name)!r}; does the file use the same query ids?"
         )
     parts = {name: scores.select(chosen) for name, chosen in members.items() if counts[name]}
-    tested = [name for name in parts if counts[name] >= minimum]
-    correction = study.correction or DEFAULT
+    tested = [] if segmentation.by_outcome else [name for name in parts if counts[name] >= minimum]
+    correction = TUKEY if study.test == TUKEY else study.correction or DEFAULT
     within = dict(zip(tested, _tested([parts[name] for name in tested], study, correction), strict=True))
     segments = tuple(
-        SegmentResult(name, counts[name], name in within, _means(part), within.get(name) or _untested(part, study))
+        SegmentResult(
+            name,
+            counts[name],
+            name in within,
+            _means(part, None if segmentation.by_outcome else study.confidence),
+            within.get(name) or _untested(part, study, segmentation),
+        )
         for name, part in parts.items()
     )
     return SegmentComparison(
         segmentation,
         segments,
-        _interactions(scores, study, [members[name] for name in tested], correction),
-        _paradoxes(scores, study, members, segments),
+        _interactions(scores, study, [members[name] for name in tested], of_t_tests(correction)),
+        tuple(_reversals(scores, study, members, segments)),
         minimum,
         correction,
         len(scores.queries) - sum(counts.values()),
     )
 
 
-def _means(scores: SystemScores) -> tuple[SystemMean, ...]:
+def _means(scores: SystemScores, confidence: float | None) -> tuple[SystemMean, ...]:
+    """The means of a segment, with intervals of this confidence or none."""
     found = []
     for number, measure in enumerate(scores.measures):
         known_measure = measure_called(measure)
@@ -218,7 +243,8 @@ def _means(scores: SystemScores) -> tuple[SystemMean, ...]:
             values = scores.column(number, column)
             known = values[~np.isnan(values)]
             mean = float(known.mean()) if len(known) else math.nan
-            found.append(SystemMean(measure, system, mean, within(mean_interval(known), bounds)))
+            interval = None if confidence is None else within(mean_interval(known, confidence), bounds)
+            found.append(SystemMean(measure, system, mean, interval))
     return tuple(found)
 
 
@@ -228,13 +254,23 @@ def _tested(parts: Sequence[SystemScores], study: Study, correction: str) -> lis
 
 def _differences(scores: SystemScores, study: Study) -> tuple[PairResult, ...]:
     """The differences only, with the fastest test."""
-    (pairs,) = _tested([scores], replace(study, test="t", draws=None), "none")
+    (pairs,) = _tested([scores], replace(study, test="t", correction=None, draws=None), "none")
     return pairs
 
 
-def _untested(scores: SystemScores, study: Study) -> tuple[PairResult, ...]:
+def _untested(scores: SystemScores, study: Study, segmentation: Segmentation) -> tuple[PairResult, ...]:
+    """The differences of a segment that is not tested, with intervals unless the values formed it."""
+    none = {"interval": None, "interval_corrected": None, "detectable": None, "needed": None}
     return tuple(
-        replace(pair, p=1.0, p_corrected=1.0, p_equivalence=None, p_equivalence_corrected=None, verdict="not tested")
+        replace(
+            pair,
+            p=1.0,
+            p_corrected=1.0,
+            p_equivalence=None,
+            p_equivalence_corrected=None,
+            verdict="not tested",
+            **(none if segmentation.by_outcome else {}),
+        )
         for pair in _differences(scores, study)
     )
 
@@ -252,10 +288,14 @@ def _interactions(
             keys.append((measure, scores.systems[baseline], scores.systems[system]))
             size = np.nanmax(np.abs(scores.values[number][:, [baseline, system]]), initial=0)
             found.append(differing_means([difference[chosen & known] for chosen in members], float(size)))
-    corrected = corrected_p(np.array([p for _, p in found]), correction)
+    p = np.array([p for _, p in found])
+    first = np.array([measure == scores.measures[0] for measure, *_ in keys])
+    corrected = np.empty(len(p))
+    for family in (first, ~first):
+        corrected[family] = corrected_p(p[family], correction)
     return tuple(
-        Interaction(*key, statistic, p, float(better))
-        for key, (statistic, p), better in zip(keys, found, corrected, strict=True)
+        Interaction(*key, statistic, p, better)
+        for key, (statistic, p), better in zip(keys, found, corrected.tolist(), strict=True)
     )
 
 
@@ -288,20 +328,25 @@ def differing_means(groups: Sequence[Floats], size: float = 0.0) -> tuple[float,
     return statistic, float(fdtrc(numerator, denominator, statistic))
 
 
-def _paradoxes(
+def _reversals(
     scores: SystemScores, study: Study, members: Mapping[str, np.ndarray], segments: Sequence[SegmentResult]
-) -> tuple[Paradox, ...]:
-    """Overall differences with the opposite sign in most segments."""
+) -> Iterator[Reversal]:
+    """Segments that contradict the difference over all of them by more than chance."""
     inside = np.any(list(members.values()), axis=0)
-    found = []
     for number, pair in enumerate(_differences(scores.select(inside), study)):
-        within = {segment.name: segment.pairs[number] for segment in segments}
-        against = [name for name, part in within.items() if _opposed(part.difference, pair.difference)]
-        if 2 * len(against) > len(segments) > 1:
-            sure = any(within[name].verdict in SIGNIFICANT for name in against)
-            names = pair.measure, pair.baseline, pair.system
-            found.append(Paradox(*names, pair.difference, tuple(against), len(segments), sure))
-    return tuple(found)
+        for segment in segments:
+            within = segment.pairs[number]
+            sure = within.difference > 0 if within.verdict in AHEAD else within.difference < 0
+            if within.verdict in SIGNIFICANT and sure and _opposed(within.difference, pair.difference):
+                yield Reversal(
+                    pair.measure,
+                    pair.baseline,
+                    pair.system,
+                    pair.difference,
+                    segment.name,
+                    within.difference,
+                    within.p_corrected,
+                )
 
 
 def _opposed(first: float, second: float) -> bool:

@@ -10,7 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.comparison import formulas, ranks, resampling  # noqa: F401  (import registers their tests)
-from assay.comparison.paired import REGISTRY, Pair, Paired, PairedOptions, PairedTest, Significance
+from assay.comparison.paired import (
+    REGISTRY,
+    Alternative,
+    Pair,
+    Paired,
+    PairedOptions,
+    PairedTest,
+    Significance,
+    p_values,
+)
 from assay.errors import AssayError, did_you_mean
 from assay.tables import Floats
 
@@ -23,8 +32,9 @@ def significance_of(
     """Test each pair of systems, given as columns of a table with a row per query.
 
     The difference is first minus second. A query missing (NaN) from either system is left out for this pair only;
-    `tukey` and `anova`, which test all systems at once, leave out queries missing from any system. p is 1 for a system
-    compared with itself, without queries, and if all differences are the same: without spread nothing can be tested.
+    `tukey` and `anova`, which test all systems at once, leave out queries missing from any system. p is 1 if the two
+    do not differ on any query, and with fewer queries than the test needs. If all queries differ by the same amount, tests
+    that need a spread (t, and anova if nothing varies) give the p of the sign test.
 
     >>> values = np.array([[0.9, 0.4], [0.5, 0.3], [0.8, 0.5], [0.6, 0.2]])
     >>> found = significance_of(values, [(0, 1)], "permutation")
@@ -33,22 +43,35 @@ def significance_of(
     """
     known = definition_of(test)
     paired = Paired(np.asarray(values, np.float64), tuple((first, second) for first, second in pairs))
+    if known.together:
+        paired = paired.complete()
     outcome = known.kernel(paired, options)
-    constant = paired.constant
-    same = np.array([first == second for first, second in paired.pairs], np.bool_)
+    untested = paired.queries < known.fewest
+    signs = np.isnan(outcome.statistic) & paired.constant
+    p = np.where(signs, _p_of_signs(paired, options.alternative), outcome.p)
     return Significance(
         test=known.name,
         alternative=options.alternative,
-        statistic=np.where(same, 0.0, outcome.statistic),
-        p=np.where(constant | same, 1.0, outcome.p),
-        queries=outcome.queries,
-        constant=constant,
+        statistic=np.where(paired.same, 0.0, outcome.statistic),
+        p=np.where(paired.same | untested, 1.0, p),
+        queries=paired.queries,
+        constant=paired.constant,
+        untested=untested,
         exact=outcome.exact,
         draws=outcome.draws,
         seed=options.seed if known.draws and not outcome.exact.all() else None,
         tested=paired,
         overall=outcome.overall,
+        pooled=outcome.pooled,
+        ranges=outcome.ranges,
     )
+
+
+def _p_of_signs(paired: Paired, alternative: Alternative) -> Floats:
+    """The p of each pair if all its queries have the sign of the mean: one of the 2**n outcomes of the sign test."""
+    one = 0.5**paired.queries
+    above = paired.moments.mean > 0
+    return p_values(np.where(above, 1.0, one), np.where(above, one, 1.0), alternative)
 
 
 def names_of_tests() -> list[str]:

@@ -49,11 +49,12 @@ def _moments(table: Floats) -> tuple[Floats, Floats]:
 def pair_p(tables: Sequence[Floats]) -> Floats:
     """The two-sided p of each pair of systems, uncorrected: (systems, systems), symmetric, 1 on the diagonal.
 
-    A pair that differs by the same amount on all queries has no spread to test with; its p is 1.
+    A pair that differs by the same amount on all queries has no spread for t; its p is that of the sign test, as in `compare`.
     """
     from scipy.special import stdtr  # imports five times as fast as scipy.stats
 
     systems = tables[0].shape[1]
+    queries = sum(map(len, tables))
     sizes = [np.abs(table).max(axis=0, initial=0) for table in tables]
     p = np.ones((systems, systems))
     for first in range(systems - 1):  # a row at a time: memory for one table more, not for all pairs
@@ -65,23 +66,34 @@ def pair_p(tables: Sequence[Floats]) -> Floats:
         found = estimate(differences)
         with np.errstate(invalid="ignore", divide="ignore"):
             row = 2 * stdtr(found.degrees, -np.abs(found.mean) / found.error)
-        p[first, rest] = p[rest, first] = np.where(found.error > 0, row, 1.0)
+        sides = np.array([np.sign(table[:1]) for table in differences]).sum(axis=(0, 1))
+        signs = 0.5 ** (queries - 1) if queries > len(tables) else 1.0
+        flat = np.where(np.abs(sides) == len(tables), signs, 1.0)
+        p[first, rest] = p[rest, first] = np.where(found.error > 0, row, flat)
     return p
 
 
 def _without_rounding(differences: Floats, sizes: Floats) -> Floats:
     """Differences that vary no more than rounding does, made equal."""
     flat = np.ptp(differences, axis=0) <= TIE * sizes
-    return np.where(flat, differences[:1], differences) if flat.any() else differences
+    same = flat & (np.abs(differences[:1]) <= TIE * sizes)[0]
+    level = np.where(same, 0.0, differences[:1])
+    return np.where(flat, level, differences) if flat.any() else differences
 
 
 def significantly_different(tables: Sequence[Floats], alpha: float) -> Booleans:
-    """Which pairs of systems differ significantly, corrected over all pairs by Holm: (systems, systems)."""
-    p = pair_p(tables)
+    """Which pairs of systems differ significantly, corrected over all pairs by Holm: (systems, systems).
+
+    Systems with the same values count as one.
+    """
+    values = np.concatenate(tables) + 0.0
+    _, kept, place = np.unique(values, axis=1, return_index=True, return_inverse=True)
+    p = pair_p([table[:, kept] for table in tables])
     pairs = np.triu_indices(len(p), 1)
     found = np.zeros(p.shape, np.bool_)
     found[pairs] = holm(p[pairs]) < alpha
-    return found | found.T
+    different: Booleans = (found | found.T)[np.ix_(place.ravel(), place.ravel())]
+    return different
 
 
 def tiers_of(means: Floats, different: Booleans) -> Integers:

@@ -7,51 +7,92 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from assay.comparison.corrections import corrected_p
-from assay.comparison.intervals import CONFIDENCE
-from assay.comparison.paired import Alternative, p_value
-from assay.comparison.pairs import PairResult, Study, SystemScores, Verdict, WeightedPair, higher_is_better
+from assay.comparison.families import families_of
+from assay.comparison.paired import Alternative, Significance, p_value
+from assay.comparison.pairs import (
+    PairResult,
+    Study,
+    SystemScores,
+    Verdict,
+    WeightedPair,
+    higher_is_better,
+    of_t_tests,
+)
+from assay.comparison.significance import definition_of
+from assay.tables import Floats
 from assay.weighting.estimating import WeightedMean, weighted_mean
 from assay.weighting.weights import QueryWeights
 
 
 def with_weights(
-    scores: SystemScores, study: Study, pairs: Sequence[PairResult], weights: QueryWeights, correction: str
+    scores: SystemScores,
+    study: Study,
+    tests: Sequence[Significance],
+    pairs: Sequence[PairResult],
+    weights: QueryWeights,
+    correction: str,
 ) -> tuple[PairResult, ...]:
-    """The pairs with their weighted differences. Their p values are a family of their own, corrected in the same way."""
+    """The pairs with their weighted differences. Their p values are families of their own, corrected in the same way."""
     weights.refuse_lacking(scores.queries, "query")
-    confidence = _confidence(study, len(pairs))
-    found = [_weighted(scores, study, pair, weights, confidence) for pair in pairs]
-    corrected = corrected_p(np.array([each.p for each in found]), correction)
+    compared = _Weighing(scores, study, weights)
+    p = np.array([compared.p(pair) for pair in pairs])
+    families, by = families_of([tests]), of_t_tests(correction)
+    widened = "bonferroni" if study.simultaneous and by == "none" else by
+    levels, corrected = np.full(len(pairs), study.alpha), np.ones(len(pairs))
+    for family in families:
+        corrected[family.members] = family.corrected(p, by, parts=1)
+        levels[family.members] = family.level(p, widened, study.alpha, parts=1)
     return tuple(
-        replace(pair, weighted=replace(each, p_corrected=float(p), verdict=_verdict(pair, each, float(p), study)))
-        for pair, each, p in zip(pairs, found, corrected, strict=True)
+        replace(pair, weighted=compared.result(pair, *of))
+        for pair, *of in zip(pairs, p.tolist(), corrected.tolist(), levels.tolist(), strict=True)
     )
 
 
-def _confidence(study: Study, family: int) -> float:
-    return 1 - (1 - CONFIDENCE) / family if study.simultaneous else CONFIDENCE
+class _Weighing:
+    """Weighted means and differences of systems, over the queries that the test compares."""
 
+    def __init__(self, scores: SystemScores, study: Study, weights: QueryWeights) -> None:
+        self._scores, self._study, self._weights = scores, study, weights
+        self._together = definition_of(study.test).together
 
-def _weighted(
-    scores: SystemScores, study: Study, pair: PairResult, weights: QueryWeights, confidence: float
-) -> WeightedPair:
-    measure = scores.measures.index(pair.measure)
-    system, baseline = (scores.column(measure, scores.systems.index(name)) for name in (pair.system, pair.baseline))
-    both = np.where(np.isnan(system) | np.isnan(baseline), np.nan, 0.0)
-    difference = weighted_mean(weights, scores.queries, system - baseline, confidence)
-    return WeightedPair(
-        baseline_mean=weighted_mean(weights, scores.queries, baseline + both).mean,
-        system_mean=weighted_mean(weights, scores.queries, system + both).mean,
-        difference=difference.mean,
-        interval=difference.interval,
-        error=difference.error,
-        degrees=difference.degrees,
-        p=1.0 if pair.constant else weighted_p(difference, study.alternative),
-        p_corrected=1.0,
-        effective=difference.effective,
-        verdict="not tested",
-    )
+    def p(self, pair: PairResult) -> float:
+        """The p of the weighted difference; without spread, that of the plain one."""
+        return pair.p if pair.constant else weighted_p(self._difference(pair), self._study.alternative)
+
+    def result(self, pair: PairResult, p: float, corrected: float, level: float) -> WeightedPair:
+        """The weighted pair, given its p values and the level of the interval beside the corrected one."""
+        found, widened = self._difference(pair), self._difference(pair, level)
+        system, baseline = self._columns(pair)
+        single = widened if self._study.simultaneous else found
+        return WeightedPair(
+            baseline_mean=self._mean(baseline).mean,
+            system_mean=self._mean(system).mean,
+            difference=found.mean,
+            interval=None if pair.constant else single.interval,
+            error=found.error,
+            degrees=found.degrees,
+            p=p,
+            p_corrected=corrected,
+            effective=found.effective,
+            verdict=_verdict(pair, found, corrected, self._study),
+            interval_corrected=None if pair.constant else widened.interval,
+        )
+
+    def _difference(self, pair: PairResult, level: float | None = None) -> WeightedMean:
+        system, baseline = self._columns(pair)
+        return self._mean(system - baseline, 1 - (level or self._study.alpha))
+
+    def _mean(self, values: Floats, confidence: float = 0.5) -> WeightedMean:
+        return weighted_mean(self._weights, self._scores.queries, values, confidence)
+
+    def _columns(self, pair: PairResult) -> tuple[Floats, Floats]:
+        """The values of system and baseline; NaN for queries that are left out."""
+        measure = self._scores.measures.index(pair.measure)
+        table = self._scores.values[measure]
+        own = [self._scores.systems.index(name) for name in (pair.system, pair.baseline)]
+        missing = np.isnan(table if self._together else table[:, own]).any(axis=1)
+        system, baseline = (np.where(missing, np.nan, table[:, column]) for column in own)
+        return system, baseline
 
 
 def weighted_p(difference: WeightedMean, alternative: Alternative) -> float:
@@ -71,11 +112,11 @@ def weighted_p(difference: WeightedMean, alternative: Alternative) -> float:
     return p_value(lower, upper, alternative)
 
 
-def _verdict(pair: PairResult, found: WeightedPair, corrected: float, study: Study) -> Verdict:
+def _verdict(pair: PairResult, found: WeightedMean, corrected: float, study: Study) -> Verdict:
     if found.error is None:
         return "not tested"
     if not corrected < study.alpha:
         return "no significant difference"
     if higher_is_better(pair.measure):
-        return "better" if found.difference > 0 else "worse"
-    return "higher" if found.difference > 0 else "lower"
+        return "better" if found.mean > 0 else "worse"
+    return "higher" if found.mean > 0 else "lower"

@@ -11,7 +11,7 @@ from msgspec.structs import astuple
 from assay.diagnosis.labelled import LabelledRuns
 from assay.diagnosis.material import Material, relevant_grade
 from assay.diagnosis.model import Column, Evidence, Severity, Table
-from assay.diagnosis.registry import CannotLook, LookResult, look
+from assay.diagnosis.registry import ONLY_RELEVANT, CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.measures import Measure
 from assay.tables import Booleans, Floats
@@ -51,6 +51,8 @@ def bounds_of_figures(material: Material) -> LookResult | CannotLook:
     runs, k = material.runs, material.settings.k
     if not material.asked:
         return CannotLook("none of the requested measures rewards a good ranking")
+    if runs.only_relevant:
+        return ONLY_RELEVANT
     holes = int(material.holes.sum())
     if not holes:
         words = f"No run has an unjudged document in its first {k}."

@@ -114,7 +114,9 @@ def _trades(material: Material) -> Trades:
     witnesses = [material.beside[name] for name in WITNESSES if name in material.beside]
     columns = list(dict.fromkeys([*material.asked, *witnesses]))
     names = [*(runs.labels[column] for column in columns), f"judged@{material.settings.k}"]
-    tables = [*(material.values[:, :, column] for column in columns), material.judged_share]
+    # Of qrels that list relevant documents only, the judged share is another precision.
+    judged_share = np.full_like(material.judged_share, np.nan) if runs.only_relevant else material.judged_share
+    tables = [*(material.values[:, :, column] for column in columns), judged_share]
     skipping = [_skips_unjudged(runs.plans[column].measure) for column in columns]
     pairs = [(system, material.baseline) for system in material.others]
     p = corrected_p(np.array([significance_of(table.T, pairs, "t").p for table in tables]))  # (measures, pairs)

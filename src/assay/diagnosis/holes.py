@@ -11,7 +11,7 @@ from msgspec.structs import astuple
 from assay.diagnosis.figures import mean_of, paired_p
 from assay.diagnosis.material import Material, relevant_grade
 from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
-from assay.diagnosis.registry import CannotLook, LookResult, look
+from assay.diagnosis.registry import ONLY_RELEVANT, CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Floats
 from assay.words import plural
@@ -42,6 +42,8 @@ def comparisons_that_holes_decide(material: Material) -> LookResult | CannotLook
     runs, k = material.runs, material.settings.k
     if len(runs.systems) < 2:
         return CannotLook("needs at least two RUNs")
+    if runs.only_relevant:
+        return ONLY_RELEVANT
     if not material.asked:
         return CannotLook("none of the requested measures rewards a good ranking")
     if not material.holes.any():

@@ -81,7 +81,7 @@ class LabelledRuns(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def only_relevant(self) -> bool:
-        """Whether all judged documents are relevant, so that only relevant ones were listed."""
+        """Whether all judged documents are relevant, so that only relevant ones were listed (`ONLY_RELEVANT`)."""
         return bool((self.pairs.grade[self.judged] > 0).all())
 
     def within(self, depth: int) -> Booleans:

@@ -13,7 +13,7 @@ from assay.comparison.significance import significance_of
 from assay.diagnosis.figures import mean_of
 from assay.diagnosis.material import Material
 from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
-from assay.diagnosis.registry import CannotLook, LookResult, look
+from assay.diagnosis.registry import ONLY_RELEVANT, CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Floats
 from assay.words import plural, show_p
@@ -49,7 +49,7 @@ def unjudged_at_the_top(material: Material) -> LookResult | CannotLook:
     if np.isnan(material.judged_share).all():
         return CannotLook("no run has a document for a judged query")
     if material.runs.only_relevant:
-        return CannotLook("the qrels list relevant documents only, so whether a document is judged says nothing")
+        return ONLY_RELEVANT
     rows = _judged_rows(material)
     spread, p = rows[-1].share - rows[0].share, _all_alike(material.judged_share)
     evidence = [Evidence(f"judged@{k} of {show_id(row.run)}", row.share, row.interval, n=row.queries) for row in rows]
@@ -148,6 +148,8 @@ def measures_for_incomplete_labels(material: Material) -> LookResult | CannotLoo
     without them it adds nothing.
     """
     runs = material.runs
+    if runs.only_relevant:
+        return ONLY_RELEVANT
     lacking = [name for name in FORGIVING if name not in material.beside]
     if lacking:
         return CannotLook(

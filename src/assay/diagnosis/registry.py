@@ -36,6 +36,9 @@ class CannotLook(Struct, frozen=True):
     reason: str
 
 
+ONLY_RELEVANT = CannotLook("the qrels list relevant documents only, so whether a document is judged says nothing")
+
+
 class Look(Struct, frozen=True):
     """One check."""
 

@@ -98,7 +98,7 @@ class PairRecord(Record, frozen=True, kw_only=True):
     baseline_mean: float | None
     system_mean: float | None
     difference: float | None  # system - baseline
-    interval: tuple[float, float] | None  # of the difference
+    interval: tuple[float, float] | None  # of the difference, as wide as the corrected p asks; null without spread
     p: float | None
     p_corrected: float | None
     effect_size: float | None  # the difference in its own standard deviations (Cohen's d_z)
@@ -116,7 +116,7 @@ class ComparisonRecord(Record, frozen=True, kw_only=True):
     test: str
     correction: str
     alpha: float
-    comparisons: int  # number of comparisons that p values were corrected for
+    comparisons: int  # by the first measure, that its p values were corrected for; other measures are corrected apart
     seed: int
     pairs: tuple[PairRecord, ...]
     notes: tuple[str, ...]

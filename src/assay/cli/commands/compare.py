@@ -102,7 +102,11 @@ FEW_RUNS = 5  # up to which a page always shows agreement; the work grows with t
     show_default=True,
     help="Method for the intervals of the differences.",
 )
-@click.option("--simultaneous", is_flag=True, help="Widen the intervals so that all of them hold together.")
+@click.option(
+    "--simultaneous",
+    is_flag=True,
+    help="Widen the intervals so that all of them hold together, even if p is not corrected.",
+)
 @click.option("--margin", type=float, help="Largest difference that does not matter; also tests for equivalence.")
 @click.option(
     "--plan", type=float, help="Difference you want to be able to detect: reports how many queries that takes."

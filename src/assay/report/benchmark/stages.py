@@ -270,14 +270,15 @@ def named_query(moved: MovedQuery) -> str:
 
 def stage_legend(report: BenchmarkReport) -> Iterator[str]:
     """What the marks and columns mean."""
-    tested = sum(pair.p is not None for stage in report.stages for pair in stage.differences)
+    changed = [pair for stage in report.stages for pair in stage.differences if pair.wins or pair.losses]
+    tested = sum(pair.p is not None for pair in changed)
     over = f", Holm correction over {tested} comparisons" if tested > 1 else ""
     yield (
         f"{MATTERS} the measure matters at this stage. {MARKS['better']} {MARKS['worse']} significantly better or worse "
         f"than the stage before (t test{over}, alpha 0.05); of several, the best by that measure."
     )
     if tested > 1:
-        yield "Each 95% interval is for one comparison only; they are not corrected for the number of comparisons."
+        yield "The 95% intervals are Bonferroni's: all of them hold together."
     yield f"ms, p95: median and 95th percentile per query, with the stages below; own ms: without them.{_work_in_words(report)}"
     if any(stage.ceiling for stage in report.stages):
         yield (

@@ -233,7 +233,7 @@ def legend_of_marks(report: BenchmarkReport) -> Iterator[str]:
     comparison = report.comparison
     if comparison is not None:
         corrected = "" if comparison.correction == "none" else f", {comparison.correction.capitalize()} correction"
-        over = f" over {comparison.comparisons} comparisons" if comparison.comparisons > 1 else ""
+        over = f" over {number_of(comparison.comparisons, 'comparison')} by the first measure" if corrected else ""
         yield (
             f"{MARKS['better']} {MARKS['worse']} significantly better or worse than {show_id(comparison.baseline)} "
             f"({comparison.test} test{corrected}{over}, alpha {comparison.alpha:g}); unmarked differences are not "

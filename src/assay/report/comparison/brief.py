@@ -63,7 +63,8 @@ def _tests(comparison: Comparison, pairs: Sequence[PairResult]) -> Iterator[Colu
     """The difference, its interval, its p value and the verdict."""
     corrected = comparison.correction != "none"
     yield Column("difference", tuple(words.signed(pair.difference) for pair in pairs))
-    yield Column("95% interval", tuple(words.interval_of(pair.interval) for pair in pairs), rank=1)
+    intervals = tuple(words.interval_of(pair.interval_corrected) for pair in pairs)
+    yield Column(words.interval_name(comparison.study), intervals, rank=1)
     yield Column("p", tuple(words.p_of(pair.p_corrected if corrected else pair.p) for pair in pairs))
     if comparison.study.margin is not None:
         yield Column("p equivalent", tuple(words.p_of(pair.p_equivalence_corrected) for pair in pairs))
@@ -85,7 +86,10 @@ def weighted_pairs(comparison: Comparison, measure: str | None, width: int) -> I
             name, cells, left=name in words.NAMES, least=NAME if name in words.NAMES - {"verdict"} else None, rank=rank
         )
         for name, rank, cells in zip(
-            words.WEIGHTED_HEAD, (0, 0, 0, 2, 0, 1, 3, 0, 0), zip(*rows, strict=True), strict=True
+            words.head_with(words.WEIGHTED_HEAD, comparison.study),
+            (0, 0, 0, 2, 0, 1, 3, 0, 0),
+            zip(*rows, strict=True),
+            strict=True,
         )
         if name not in same
     ]

@@ -100,10 +100,10 @@ def _by_difference(pairs: Sequence[PairResult], comparison: Comparison) -> list[
 def _differences(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
     shown, note = _readable(comparison, pairs)
     name = _namer(shown)
-    rows = [ForestRow(name(pair), pair.difference, pair.interval, *_look(pair.verdict)) for pair in shown]
+    rows = [ForestRow(name(pair), pair.difference, pair.interval_corrected, *_look(pair.verdict)) for pair in shown]
     sure = [pair for pair in pairs if pair.verdict in TONES]
     said = "; ".join(
-        f"{name(pair)} {words.signed(pair.difference)} ({from_to(pair.interval)})"
+        f"{name(pair)} {words.signed(pair.difference)} ({from_to(pair.interval_corrected)})"
         for pair in _by_difference(sure or pairs, comparison)[:4]
     )
     surely = (
@@ -112,7 +112,7 @@ def _differences(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
         else "No comparison is significantly better or worse after correction: "
     )
     text = f"{surely}{said}. Green triangles: better; orange triangles: worse; blue dots: neither.{note}"
-    return Chart("differences", "Differences and their 95% intervals", text, forest(rows))
+    return Chart("differences", f"Differences and their {words.interval_name(comparison.study)}s", text, forest(rows))
 
 
 def _won_and_lost(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
@@ -144,21 +144,22 @@ def _query_by_query(comparison: Comparison, pair: PairResult, number: int) -> Ch
 def _segments(comparison: Comparison, found: SegmentComparison, number: int) -> Chart:
     measure = comparison.scores.measures[0]
     several = len([pair for pair in found.segments[0].pairs if pair.measure == measure]) > 1
-    paradoxes = [paradox for paradox in words.sure_paradoxes(found) if paradox.measure == measure]
+    reversals = [each for each in found.reversals if each.measure == measure]
     rows = [
         ForestRow(
             f"{show_id(segment.name, 24)}{f', {show_id(pair.system, 16)}' if several else ''}",
             pair.difference,
-            pair.interval,
+            pair.interval_corrected,
             *(_look(pair.verdict) if segment.tested else (MUTED, "circle")),
         )
         for segment in found.segments
         for pair in segment.pairs
         if pair.measure == measure and not math.isnan(pair.difference)
     ]
+    untested = "are not tested" if found.segmentation.by_outcome else "have too few queries to be tested"
     text = (
-        f"Difference in {show_id(measure, 30)} per segment with its interval; grey segments have too few queries to be "
-        f"tested.{_drawn(rows)}{''.join(f' {words.paradox_of(paradox)}' for paradox in paradoxes)}"
+        f"Difference in {show_id(measure, 30)} per segment with its interval; grey segments {untested}.{_drawn(rows)}"
+        f"{''.join(f' {words.reversal_of(each)}' for each in reversals)}"
     )
     return Chart(f"segments-{number}", words.title_of(found), text, forest(rows[:MOST_ROWS]))
 

@@ -9,7 +9,9 @@ from assay.comparison.pairs import PairResult, WeightedPair
 from assay.formats.spreadsheets import as_text
 from assay.report.drawing.delimited import Columns, Value, columns_as_csv
 
-_ENDS = ("low", "high")  # of the interval of the difference
+_ENDS = {"low": ("interval", 0), "high": ("interval", 1)}  # of the interval of the difference
+_CORRECTED_ENDS = {"low_corrected": ("interval_corrected", 0), "high_corrected": ("interval_corrected", 1)}
+_PLACES = _ENDS | _CORRECTED_ENDS
 _OF_OPTIONS = {"needed": "plan", "p_equivalence": "margin", "p_equivalence_corrected": "margin"}  # by field of a pair
 
 
@@ -43,8 +45,8 @@ def columns_of(comparison: Comparison) -> Columns:
 
 
 def _names(fields: Sequence[str]) -> list[str]:
-    """The fields of a pair; both ends of its interval are fields, and its weighted values have columns of their own."""
-    apart = {"interval": _ENDS, "weighted": ()}
+    """The fields of a pair; both ends of its intervals are fields, and its weighted values have columns of their own."""
+    apart = {"interval": tuple(_ENDS), "interval_corrected": tuple(_CORRECTED_ENDS), "weighted": ()}
     return [name for field in fields for name in apart.get(field, (field,))]
 
 
@@ -59,7 +61,9 @@ def _places(comparison: Comparison) -> Iterator[tuple[str | None, str | None, Pa
 def _value(of: PairResult | WeightedPair | None, name: str) -> Value:
     if of is None:
         return None
-    if name in _ENDS:
-        return None if of.interval is None else of.interval[_ENDS.index(name)]
+    if name in _PLACES:
+        field, end = _PLACES[name]
+        interval: tuple[float, float] | None = getattr(of, field)
+        return None if interval is None else interval[end]
     value: Value = getattr(of, name)
     return value

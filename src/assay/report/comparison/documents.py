@@ -31,7 +31,12 @@ def render_json(comparison: Comparison) -> str:
         "queries": len(comparison.scores.queries),
         "rules": None if first is None else to_builtins(first.rules),
         "like": None if first is None else first.like,
-        "study": {**to_builtins(comparison.study), "correction": comparison.correction, "family": comparison.family},
+        "study": {
+            **to_builtins(comparison.study),
+            "correction": comparison.correction,
+            "family": comparison.family,
+            "families": list(comparison.families),
+        },
         "tests": [
             {
                 "measure": measure,
@@ -88,7 +93,7 @@ def _segments(found: SegmentComparison, comparison: Comparison) -> dict[str, Any
             for segment in found.segments
         ],
         "interactions": [to_builtins(each) for each in found.interactions],
-        "paradoxes": [to_builtins(each) for each in found.paradoxes],
+        "reversals": [to_builtins(each) for each in found.reversals],
     }
 
 
@@ -125,14 +130,18 @@ def _pairs(comparison: Comparison) -> list[str]:
     rows = [list(map(markdown.escape, words.cells_of(pair, comparison))) for pair in comparison.pairs]
     weighted = [list(map(markdown.escape, words.weighted_cells_of(pair))) for pair in comparison.pairs if pair.weighted]
     tables = [_table(words.head_of(comparison), rows)]
-    return [*tables, "### Weighted", _table(words.WEIGHTED_HEAD, weighted)] if weighted else tables
+    head = words.head_with(words.WEIGHTED_HEAD, comparison.study)
+    return [*tables, "### Weighted", _table(head, weighted)] if weighted else tables
 
 
 def _segment_tables(found: SegmentComparison, comparison: Comparison) -> list[str]:
     notes = words.segment_notes(found, comparison.study)
     return [
         f"### {markdown.escape(words.title_of(found))}",
-        _table(words.SEGMENT_HEAD, [list(map(markdown.escape, row)) for row in words.segment_rows(found, comparison)]),
+        _table(
+            words.head_with(words.SEGMENT_HEAD, comparison.study),
+            [list(map(markdown.escape, row)) for row in words.segment_rows(found, comparison)],
+        ),
         "\n".join(f"{markdown.escape(note)}  " for note in notes),
     ]
 
@@ -209,13 +218,14 @@ def _latex_weighted(comparison: Comparison) -> list[str]:
     rows = [words.weighted_cells_of(pair) for pair in comparison.pairs if pair.weighted]
     if not rows:
         return []
-    columns = "".join("l" if name in words.NAMES else "r" for name in words.WEIGHTED_HEAD)
+    head = words.head_with(words.WEIGHTED_HEAD, comparison.study)
+    columns = "".join("l" if name in words.NAMES else "r" for name in head)
     return [
         "",
         "% Weighted means and differences",
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
-        " & ".join(latex.escape(name.capitalize()) for name in words.WEIGHTED_HEAD) + r" \\",
+        " & ".join(latex.escape(name.capitalize()) for name in head) + r" \\",
         r"\midrule",
         *(" & ".join(map(latex.escape, row)) + r" \\" for row in rows),
         r"\bottomrule",

@@ -104,9 +104,7 @@ def page_of(comparison: Comparison, queries: tables.Queries) -> ComparisonPage:
     return ComparisonPage(
         title=_title(comparison),
         lede=lede_of(comparison),
-        warnings=tuple(
-            words.paradox_of(paradox) for found in comparison.segments for paradox in words.sure_paradoxes(found)
-        ),
+        warnings=tuple(words.reversal_of(each) for found in comparison.segments for each in found.reversals),
         systems=tables.systems_table(comparison),
         meaning=tables.meaning_of_marks(comparison),
         differences="Differences" if baseline is None else f"Differences from {show_id(baseline)}",
@@ -145,10 +143,12 @@ def lede_of(comparison: Comparison) -> str:
     pairs = comparison.of(comparison.scores.measures[0])
     if len(pairs) == 1:
         (pair,) = pairs
+        interval = words.interval_name(comparison.study)
+        shown = "".join(f" {sentence}" for sentence in words.could_have_shown(pairs))
         return (
-            f"{_outcome(pair)} by {show_id(pair.measure)}: {signed(pair.difference)} (95% interval "
-            f"{from_to(pair.interval)}, corrected p {words.p_of(pair.p_corrected)}) over "
-            f"{number_of(pair.queries, 'query')}.{_weighted_lede(pair)}"
+            f"{_outcome(pair)} by {show_id(pair.measure)}: {signed(pair.difference)} ({interval} "
+            f"{from_to(pair.interval_corrected)}, corrected p {words.p_of(pair.p_corrected)}) over "
+            f"{number_of(pair.queries, 'query')}.{shown}{_weighted_lede(pair, interval)}"
         )
     over = f"{show_id(pairs[0].measure)} over {number_of(max(pair.queries for pair in pairs), 'query')}"
     counts = Counter(pair.verdict for pair in pairs)
@@ -180,12 +180,12 @@ def _outcome(pair: PairResult) -> str:
     return f"{sentence(pair.verdict)} between {system} and {baseline}"
 
 
-def _weighted_lede(pair: PairResult) -> str:
+def _weighted_lede(pair: PairResult, interval: str) -> str:
     found = pair.weighted
     if found is None:
         return ""
     return (
-        f" Weighted: {found.verdict} ({signed(found.difference)}, 95% interval {from_to(found.interval)}, "
+        f" Weighted: {found.verdict} ({signed(found.difference)}, {interval} {from_to(found.interval_corrected)}, "
         f"corrected p {words.p_of(found.p_corrected)})."
     )
 

@@ -135,7 +135,7 @@ def pairs_table(comparison: Comparison) -> Table:
         *_names(several, baseline),
         Column("Mean"),
         Column("Difference"),
-        Column("95% interval"),
+        Column(words.interval_name(comparison.study)),
         Column("Corrected p"),
         *([Column("p equivalent")] if equal else []),
         Column("Change", hint="Of the baseline's mean"),
@@ -161,7 +161,8 @@ def weighted_table(comparison: Comparison) -> Table | None:
     if not pairs:
         return None
     several, baseline = len(comparison.scores.measures) > 1, only_baseline(comparison)
-    values = [Column(name) for name in ("Mean", "Difference", "95% interval", "p", "Corrected p")]
+    interval = words.interval_name(comparison.study)
+    values = [Column(name) for name in ("Mean", "Difference", interval, "p", "Corrected p")]
     return Table(
         columns=(*_names(several, baseline), *values),
         rows=tuple(_weighted_row(pair, several, baseline) for pair in pairs[:MOST_PAIRS]),
@@ -186,7 +187,7 @@ def _pair_row(pair: PairResult, several: bool, baseline: str | None, equal: bool
         *_named(pair, pair.verdict, several, baseline),
         unsigned(pair.system_mean),
         signed(pair.difference),
-        from_to(pair.interval),
+        from_to(pair.interval_corrected),
         show_p(pair.p_corrected),
         *([_p(pair.p_equivalence_corrected)] if equal else []),
         NONE if pair.relative is None or math.isnan(pair.relative) else f"{pair.relative:+.1%}",
@@ -204,7 +205,7 @@ def _weighted_row(pair: PairResult, several: bool, baseline: str | None) -> Cell
         *_named(pair, found.verdict, several, baseline),
         unsigned(found.system_mean),
         signed(found.difference),
-        from_to(found.interval),
+        from_to(found.interval_corrected),
         show_p(found.p),
         show_p(found.p_corrected),
     )
@@ -392,7 +393,7 @@ def segment_table(found: SegmentComparison, comparison: Comparison) -> Table:
         *(["Measure"] if several else []),
         *(["Baseline"] if baseline is None else []),
     ]
-    values = ["Queries", "Baseline mean", "Mean", "Difference", "95% interval", "Corrected p"]
+    values = ["Queries", "Baseline mean", "Mean", "Difference", words.interval_name(comparison.study), "Corrected p"]
     rows = [
         (
             show_id(segment.name),
@@ -401,7 +402,7 @@ def segment_table(found: SegmentComparison, comparison: Comparison) -> Table:
             unsigned(pair.baseline_mean),
             unsigned(pair.system_mean),
             signed(pair.difference),
-            from_to(pair.interval),
+            from_to(pair.interval_corrected),
             show_p(pair.p_corrected) if segment.tested else NONE,
             ", ".join(map(show_id, segment.best(measure)[:3])),
         )

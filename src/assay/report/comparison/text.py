@@ -23,7 +23,7 @@ _STYLES = {"better": "green", "worse": "red"}
 _BREAKABLE = {"system", "segment", "best"}
 _NAME = 16  # characters of a name before it wraps
 _BETWEEN = 3  # spaces between columns
-_DISPENSABLE = ("change", "d_z", "p", "baseline", "mean", "w/t/l", "95% interval", "corrected")  # dropped in this order
+_DISPENSABLE = ("change", "d_z", "p", "baseline", "mean", "w/t/l", "interval", "corrected")  # dropped in this order
 
 
 def render_text(comparison: Comparison, detail: Detail = Detail()) -> str:
@@ -123,7 +123,8 @@ def _pairs(comparison: Comparison, width: int) -> Iterator[str]:
         if weighted is not None:
             title = f"{measure} against {show_id(baseline)}, weighted ({words.value_of(weighted.baseline_mean)})"
             rows = [words.weighted_cells_of(pair)[2:] for pair in pairs]
-            yield _title(title, width) + _fitting(words.WEIGHTED_HEAD[2:], rows, width) + "\n"
+            head = words.head_with(words.WEIGHTED_HEAD[2:], comparison.study)
+            yield _title(title, width) + _fitting(head, rows, width) + "\n"
 
 
 def _segments(found: SegmentComparison, comparison: Comparison, width: int) -> Iterator[str]:
@@ -132,7 +133,7 @@ def _segments(found: SegmentComparison, comparison: Comparison, width: int) -> I
     parts: dict[tuple[str, str], list[list[str]]] = {}
     for measure, segment, queries, baseline, *cells in words.segment_rows(found, comparison):
         parts.setdefault((measure, baseline), []).append([segment, queries, *cells])
-    head = ["segment", "queries", "baseline", *words.SEGMENT_HEAD[5:]]
+    head = ["segment", "queries", "baseline", *words.head_with(words.SEGMENT_HEAD[5:], comparison.study)]
     for (measure, baseline), rows in parts.items():
         yield _title(f"{measure} against {baseline}", width) + _fitting(head, rows, width) + "\n"
     yield from _paragraphs(words.segment_notes(found, comparison.study), width)
@@ -145,7 +146,7 @@ def _fitting(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
     for name in _DISPENSABLE:
         if sum(_needed(head[column], [row[column] for row in rows]) for column in kept) <= width + _BETWEEN:
             break
-        kept = [column for column in kept if head[column] != name]
+        kept = [column for column in kept if head[column].rpartition("% ")[2] != name]
     table = _table([head[column] for column in kept])
     for row in rows:
         table.add_row(*(_verdict(row[column]) if head[column] == "verdict" else _plain(row[column]) for column in kept))

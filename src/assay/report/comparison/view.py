@@ -20,7 +20,7 @@ HEAD = (
     "baseline",
     "verdict",
     "difference",
-    "95% interval",
+    "interval",
     "corrected p",
     "mean",
     "baseline mean",
@@ -40,9 +40,10 @@ def _sheet(comparison: Comparison) -> Sheet:
             f"The {len(pairs)} largest differences by {first}, of {number_of(len(comparison.pairs), 'comparison')}; "
             "`to_pandas()` has all."
         )
-    tables = [SheetTable(HEAD, tuple(map(_row, pairs)), numbered(HEAD, _NUMBERS), note=note)]
+    head = words.head_with(HEAD, comparison.study)
+    tables = [SheetTable(head, tuple(map(_row, pairs)), numbered(HEAD, _NUMBERS), note=note)]
     if comparison.query_weights is not None:
-        tables.append(_weighted(pairs))
+        tables.append(_weighted(comparison, pairs))
     title = f"{systems:,} systems, {number_of(queries, 'query')}"
     notes = tuple(note for note in words.notes_of(comparison) if note not in comparison.notes)
     return Sheet("Comparison", title, tuple(tables), comparison.notes, notes)
@@ -56,15 +57,15 @@ def _row(pair: PairResult) -> tuple[Cell, ...]:
         show_id(pair.baseline),
         Strong(verdict) if pair.verdict in SIGNIFICANT else verdict,
         words.signed(pair.difference),
-        words.interval_of(pair.interval),
+        words.interval_of(pair.interval_corrected),
         words.p_of(pair.p_corrected),
         words.value_of(pair.system_mean),
         words.value_of(pair.baseline_mean),
     )
 
 
-def _weighted(pairs: Sequence[PairResult]) -> SheetTable:
-    head = words.WEIGHTED_HEAD
+def _weighted(comparison: Comparison, pairs: Sequence[PairResult]) -> SheetTable:
+    head = words.head_with(words.WEIGHTED_HEAD, comparison.study)
     rows = tuple(tuple(words.weighted_cells_of(pair)) for pair in pairs if pair.weighted is not None)
     return SheetTable(head, rows, numbered(head, set(head) - words.NAMES), WEIGHTED)
 

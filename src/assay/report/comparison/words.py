@@ -13,8 +13,8 @@ from assay.comparison.comparing import Comparison
 from assay.comparison.intervals import DRAWS
 from assay.comparison.moves import Move, Moves, Place
 from assay.comparison.paired import Significance
-from assay.comparison.pairs import PairResult, Study, higher_is_better
-from assay.comparison.segments import Interaction, Paradox, SegmentComparison
+from assay.comparison.pairs import PairResult, Study, higher_is_better, of_t_tests
+from assay.comparison.segments import Interaction, Reversal, SegmentComparison
 from assay.describing import (
     agreement_in_words,
     anomalies_in_words,
@@ -23,8 +23,8 @@ from assay.describing import (
     weight_doubts_in_words,
     weights_in_words,
 )
-from assay.errors import show_id, some_of
-from assay.words import noun_for, plural, sentence, show_p
+from assay.errors import show_id
+from assay.words import number_of, plural, sentence, show_p
 
 HEAD = (
     "measure",
@@ -33,7 +33,7 @@ HEAD = (
     "mean",
     "difference",
     "change",
-    "95% interval",
+    "interval",
     "p",
     "corrected",
     "d_z",
@@ -43,7 +43,16 @@ HEAD = (
 NAMES = {"measure", "baseline", "system", "verdict", "segment", "best"}
 TONES = {"better": "good", "worse": "bad"}
 DASH = "-"
-MOST_BOOTSTRAPPED = 25  # simultaneous intervals; with more, fewer than ten resamples lie beyond each end
+MOST_BOOTSTRAPPED = 25  # comparisons; for the intervals of more, fewer than ten resamples lie beyond each end
+INTERVALS = {
+    "none": "are each for one comparison and not corrected for their number",
+    "holm": "are Bonferroni's, so all of one family hold together; Holm may find a difference whose interval contains 0",
+    "bonferroni": "are Bonferroni's, so all of one family hold together",
+    "sidak": "are Sidak's, so all of one family hold together",
+    "benjamini-hochberg": "are as wide as the correction asks: of those of significant differences, few are expected to miss",
+    "benjamini-yekutieli": "are as wide as the correction asks: of those of significant differences, few are expected to miss",
+    "tukey": "are Tukey's own, so those of all pairs hold together",
+}  # beside p values, by their correction
 MOST_LINES = 12  # of each kind, with one line per pair and measure
 COLUMNS = (
     "w/t/l: queries won, tied and lost. d_z: mean difference over the standard deviation of the differences (Cohen)."
@@ -58,9 +67,19 @@ MEASURES_ALIKE = (
 )
 
 
+def interval_name(study: Study) -> str:
+    """What intervals are called: those of alpha 0.05 are 95% intervals."""
+    return f"{100 * study.confidence:g}% interval"
+
+
+def head_with(names: Sequence[str], study: Study) -> tuple[str, ...]:
+    """Column names with the confidence of the interval."""
+    return tuple(interval_name(study) if name == "interval" else name for name in names)
+
+
 def head_of(comparison: Comparison) -> list[str]:
     """Column names of the table of pairs."""
-    names = list(HEAD)
+    names = list(head_with(HEAD, comparison.study))
     return names if comparison.study.margin is None else [*names[:-1], "p equivalent", names[-1]]
 
 
@@ -74,7 +93,7 @@ def cells_of(pair: PairResult, comparison: Comparison) -> list[str]:
         value_of(pair.system_mean),
         signed(pair.difference),
         share_of(pair.relative),
-        interval_of(pair.interval),
+        interval_of(pair.interval_corrected),
         p_of(pair.p),
         p_of(pair.p_corrected),
         DASH if pair.effect_size is None else f"{pair.effect_size:+.2f}",
@@ -84,7 +103,7 @@ def cells_of(pair: PairResult, comparison: Comparison) -> list[str]:
     ]
 
 
-WEIGHTED_HEAD = ("measure", "baseline", "system", "mean", "difference", "95% interval", "p", "corrected", "verdict")
+WEIGHTED_HEAD = ("measure", "baseline", "system", "mean", "difference", "interval", "p", "corrected", "verdict")
 
 
 def weighted_cells_of(pair: PairResult) -> list[str]:
@@ -98,7 +117,7 @@ def weighted_cells_of(pair: PairResult) -> list[str]:
         show_id(pair.system),
         value_of(found.system_mean),
         signed(found.difference),
-        interval_of(found.interval),
+        interval_of(found.interval_corrected),
         p_of(found.p),
         p_of(found.p_corrected),
         _short(found.verdict),
@@ -218,20 +237,52 @@ def letters_in_words(comparison: Comparison) -> str:
 
 def method_in_brief(comparison: Comparison) -> str:
     """The test and the correction in a few words."""
-    study = comparison.study
-    corrected = "p not corrected" if comparison.correction == "none" else f"p corrected by {comparison.correction}"
-    simultaneous = "; simultaneous intervals" if study.simultaneous else ""
-    drawn = _drawn(comparison.tests)
-    return f"Test: {study.test}, {study.alternative}{drawn}; {corrected}{simultaneous}; alpha {study.alpha:g}"
+    study, correction = comparison.study, comparison.correction
+    widened = "bonferroni" if correction == "holm" or (study.simultaneous and correction == "none") else correction
+    if correction == "none":
+        corrected = "p not corrected" + (f", intervals by {widened}" if study.simultaneous else "")
+    elif correction == widened:
+        corrected = f"p and intervals corrected by {correction}"
+    else:
+        corrected = f"p corrected by {correction}, intervals by {widened}"
+    apart = f", {show_id(comparison.scores.measures[0])} by itself" if _apart(comparison) else ""
+    return (
+        f"Test: {study.test}, {study.alternative}{_drawn(comparison.tests)}; {corrected}{apart}; alpha {study.alpha:g}"
+    )
+
+
+def _apart(comparison: Comparison) -> bool:
+    """Whether the first measure is corrected apart from others."""
+    return len(comparison.scores.measures) > 1 and comparison.correction not in ("none", "tukey")
+
+
+def _correction(comparison: Comparison) -> str:
+    """How p values are corrected, and over how many comparisons."""
+    if comparison.correction == "none":
+        return "not corrected"
+    if comparison.correction == "tukey":
+        return "corrected by the test itself, for all pairs of systems by one measure"
+    first, *others = comparison.families
+    corrected = f"corrected by {comparison.correction} over {number_of(first, 'comparison')}"
+    if not others:
+        return corrected
+    return f"{corrected} by {show_id(comparison.scores.measures[0])}, and over {others[0]:,} by the other measures"
 
 
 def power_in_brief(comparison: Comparison) -> Iterator[str]:
     """What the queries could have shown, if a difference is not significant; and what a plan takes."""
-    unsure = any(pair.verdict.startswith("no ") for pair in comparison.pairs)
-    smallest = [pair.detectable for pair in comparison.pairs if pair.detectable is not None]
-    if unsure and smallest:
-        yield f"Smallest difference these queries can detect with 80% power: {_range(smallest, '.4f')}."
+    yield from could_have_shown(comparison.pairs)
     yield from _planned(comparison)
+
+
+def could_have_shown(pairs: Sequence[PairResult]) -> Iterator[str]:
+    """What the queries could have shown of the differences that are not significant."""
+    smallest = [pair.detectable for pair in pairs if pair.verdict.startswith("no ") and pair.detectable is not None]
+    if smallest:
+        yield (
+            f"Not significant is not equal: these queries could have shown a difference of {_range(smallest, '.4f')} "
+            "(80% power)."
+        )
 
 
 def anomalies_of(comparison: Comparison) -> Iterator[str]:
@@ -260,39 +311,39 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
 def remarks_of(comparison: Comparison) -> Iterator[str]:
     """The method and the caveats, one sentence or two each."""
     study = comparison.study
-    drawn = _drawn(comparison.tests)
-    correction = "not corrected" if comparison.correction == "none" else f"corrected by {comparison.correction}"
+    drawn, correction = _drawn(comparison.tests), _correction(comparison)
     yield (
-        f"Difference = system - baseline. Test: {study.test}, {study.alternative}{drawn}; p {correction} "
-        f"({comparison.family} {noun_for(comparison.family, 'comparison')}: pairs x measures); alpha {study.alpha:g}."
+        f"Difference = system - baseline. Test: {study.test}, {study.alternative}{drawn}; p {correction}; alpha "
+        f"{study.alpha:g}."
     )
     yield from overall(comparison)
     yield COLUMNS
-    yield f"The 95% intervals ({study.interval}) {_hold(study)}."
+    yield f"The {interval_name(study)}s ({study.interval}) {_hold(study, comparison.correction)}."
     yield from _too_extreme(comparison)
     if study.margin is not None:
         yield (
             f"Equivalent: two one-sided t tests show that the difference is less than {study.margin:g} in either direction; "
-            f"their p values are {correction} too."
+            f"their p values are {_of_t_tests(comparison.correction)}."
         )
     smallest = [pair.detectable for pair in comparison.pairs if pair.detectable is not None]
     if smallest:
         yield (
-            "Smallest difference these queries can detect with 80% power (one two-sided t test): "
-            f"{_range(smallest, '.4f')}."
+            "Smallest difference these queries can detect with 80% power (two-sided t test"
+            f"{'' if comparison.correction == 'none' else ', after correction'}): {_range(smallest, '.4f')}."
         )
     yield from _planned(comparison)
     yield from comparison.notes
-    yield from _weights(comparison, correction)
+    yield from _weights(comparison, _of_t_tests(comparison.correction))
     yield from _conditions(comparison)
 
 
 def _too_extreme(comparison: Comparison) -> Iterator[str]:
     """What resampled intervals cannot do."""
-    study = comparison.study
-    if study.simultaneous and study.interval != "t" and comparison.family > MOST_BOOTSTRAPPED:
+    study, family = comparison.study, max(comparison.families)
+    widened = study.simultaneous or comparison.correction != "none"
+    if widened and study.interval != "t" and family > MOST_BOOTSTRAPPED:
         yield (
-            f"Simultaneous intervals of {comparison.family:,} comparisons need more extreme quantiles than {DRAWS:,} resamples "
+            f"Corrected intervals of {family:,} comparisons need more extreme quantiles than {DRAWS:,} resamples "
             f"can estimate well; use --interval t."
         )
 
@@ -351,12 +402,15 @@ def _drawn(tests: Sequence[Significance]) -> str:
     return ", exact" if all(test.exact.all() for test in tests) else ""
 
 
-def _hold(study: Study) -> str:
-    return (
-        "are simultaneous (95% for all of them together)"
-        if study.simultaneous
-        else "are not corrected for the number of comparisons"
-    )
+def _hold(study: Study, correction: str) -> str:
+    """How far intervals can be read together."""
+    return INTERVALS["bonferroni" if study.simultaneous and correction == "none" else correction]
+
+
+def _of_t_tests(correction: str) -> str:
+    """How the p values of t tests beside the test are corrected."""
+    by = of_t_tests(correction)
+    return "not corrected" if by == "none" else f"corrected by {by}"
 
 
 def _conditions(comparison: Comparison) -> Iterator[str]:
@@ -397,24 +451,20 @@ def interaction_of(found: Interaction, alpha: float) -> str:
     )
 
 
-def sure_paradoxes(segments: SegmentComparison) -> list[Paradox]:
-    """Paradoxes worth a warning: significant, and from a segmentation without a caution."""
-    return [] if segments.segmentation.caution else [found for found in segments.paradoxes if found.sure]
-
-
-def paradox_of(found: Paradox) -> str:
-    """An overall difference that most segments contradict."""
+def reversal_of(found: Reversal) -> str:
+    """A segment that contradicts the difference over all of them."""
     more, less = ("better", "worse") if higher_is_better(found.measure) else ("higher", "lower")
-    here, there = (more, less) if found.difference > 0 else (less, more)
+    within = more if found.within > 0 else less
+    over = "higher" if found.difference > 0 else "lower"
     return (
-        f"Simpson's paradox: by {found.measure} {show_id(found.system)} is {here} than {show_id(found.baseline)} overall "
-        f"({signed(found.difference)}) but {there} in {len(found.against)} of {found.segments} segments "
-        f"({some_of(found.against, 5)}){'' if found.sure else ', not significantly in any of them'}."
+        f"By {show_id(found.measure)} {show_id(found.system)} is significantly {within} than {show_id(found.baseline)} on "
+        f"{show_id(found.segment)} ({signed(found.within)}, corrected p {p_of(found.p_corrected)}), though its mean over all "
+        f"segments is {over} ({signed(found.difference)})."
     )
 
 
 SEGMENT_HEAD = (
-    *("measure", "segment", "queries", "baseline", "mean", "system", "mean", "difference", "95% interval"),
+    *("measure", "segment", "queries", "baseline", "mean", "system", "mean", "difference", "interval"),
     *("corrected", "verdict", "best"),
 )
 
@@ -434,7 +484,7 @@ def segment_rows(segments: SegmentComparison, comparison: Comparison) -> Iterato
                         show_id(pair.system),
                         value_of(pair.system_mean),
                         signed(pair.difference),
-                        interval_of(pair.interval),
+                        interval_of(pair.interval_corrected),
                         p_of(pair.p_corrected) if segment.tested else DASH,
                         verdict_of(pair),
                         ", ".join(map(show_id, segment.best(measure))),
@@ -443,12 +493,16 @@ def segment_rows(segments: SegmentComparison, comparison: Comparison) -> Iterato
 
 def segment_notes(segments: SegmentComparison, study: Study) -> Iterator[str]:
     """Method and caveats of a segmentation."""
-    yield from _first([paradox_of(found) for found in segments.paradoxes], "paradoxes")
+    yield from _first([reversal_of(found) for found in segments.reversals], "reversed segments")
     yield from _first([interaction_of(found, study.alpha) for found in segments.interactions], "tests between segments")
-    correction = "not corrected" if segments.correction == "none" else f"corrected by {segments.correction}"
-    if segments.family:
-        yield f"p {correction} ({segments.family} comparisons: segments x pairs x measures); the intervals {_hold(study)}."
-    if any(not segment.tested for segment in segments.segments):
+    if segments.correction == "none" and segments.family:
+        yield f"p not corrected; the intervals {_hold(study, 'none')}."
+    elif segments.family:
+        yield (
+            f"p corrected by {segments.correction} over {number_of(segments.family, 'comparison')} (segments x pairs; the first "
+            f"measure apart from others); the intervals {_hold(study, segments.correction)}."
+        )
+    if not segments.segmentation.by_outcome and any(not segment.tested for segment in segments.segments):
         yield f"Segments with fewer than {segments.minimum} queries are not tested."
     if segments.unsegmented:
         yield plural("{count} {query is|queries are} in no segment.", segments.unsegmented)
