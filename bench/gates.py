@@ -2,7 +2,7 @@
 
 usage: python gates.py [--draws 10000] [--data ../shared/data/statistics/urbano2019]
 
-Writes bench/results/gates.json and .md, the tables in docs/gate.md and the chart docs/gate-calibration.svg. A change
+Writes bench/results/gates.json and .md, the tables in docs/statistics.md and the chart docs/gate-calibration.svg. A change
 touches a share of all queries: the others have a difference of exactly 0. Differences of touched queries are those of real
 TREC systems (shifted so that their mean is what a case asks for), normal, or rare total losses among small gains.
 """
@@ -32,9 +32,9 @@ from assay.tables import Floats
 
 PROJECT = Path(__file__).parents[1]
 RESULTS = PROJECT / "bench" / "results"
-PAGE = PROJECT / "docs" / "gate.md"
+PAGE = PROJECT / "docs" / "statistics.md"
 PICTURE = PROJECT / "docs" / "gate-calibration.svg"
-BEGIN, END = "<!-- calibration begins -->\n", "<!-- calibration ends -->\n"
+BEGIN, END = "<!-- calibration of the gate begins -->\n", "<!-- calibration of the gate ends -->\n"
 SEED = 2026
 ALPHA, MARGIN = 0.05, -0.01
 HIGHEST = 0.055  # rate of false passes
