@@ -179,7 +179,7 @@ def test_a_gate_names_the_touched_queries_and_settles_once_they_are_judged(files
 
     assert 0 == second.returncode, second.stdout
     assert "the change touches 40 of 2,000 unlabelled queries (2.00%, at most " in " ".join(second.stdout.split())
-    assert "30 judged ones differ by +0.5000" in " ".join(second.stdout.split())
+    assert "the 30 judged so far differ by +0.5000" in " ".join(second.stdout.split())
     assert "missing" not in second.stdout  # judged queries that are only in the unlabelled runs are not missing
 
 

@@ -394,7 +394,7 @@ def _traffic_words(evidence: _Evidence) -> str:
     if not judged:
         return words
     low, high = traffic.among_touched
-    which = f"{judged:,} judged ones differ" if judged > 1 else "one judged one differs"
+    which = f"the {judged:,} judged so far differ" if judged > 1 else "the one judged so far differs"
     return f"{words}, and {which} by {np.mean(touched.differences):+.{_DECIMALS}f} ({low:+.{_DECIMALS}f} to {high:+.{_DECIMALS}f})"
 
 
