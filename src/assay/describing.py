@@ -19,7 +19,8 @@ def conventions_in_words(rules: Rules, like: str = "assay") -> str:
     """The rules in force, as one sentence."""
     words = [texts.choices[getattr(rules, name)] for name, texts in RULES_IN_WORDS.items()]
     if rules.depth is not None:
-        words.append(plural("only the first {document|{count} documents} of each query", rules.depth))
+        first = "document" if rules.depth == 1 else f"{rules.depth} documents"
+        words.append(f"only the first {first} of each query")
     settings = ", ".join(f"{name}={value}" for name, value in to_builtins(rules).items() if value is not None)
     if like != "assay":
         words.insert(0, f"as in {like} (`assay conventions` shows what that changes)")

@@ -164,7 +164,7 @@ def test_options_of_evaluation_reach_it(files):
     )
 
     assert (0, "") == (lenient.returncode, lenient.stderr)
-    assert "only the first 1 documents of each query" in lenient.stdout
+    assert "only the first document of each query" in lenient.stdout
     assert "Each bound is one-sided at 80%" in lenient.stdout
 
 
