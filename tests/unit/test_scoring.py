@@ -329,7 +329,7 @@ def test_scores_may_come_for_each_question():
 def test_lists_of_different_length_are_refused():
     with pytest.raises(InputError, match="2 rankings but 1 judgment: pass one of each per question"):
         score_many([["a"], ["b"]], [["a"]])
-    with pytest.raises(InputError, match="1 rankings but 2 lists of scores: pass one of each per question"):
+    with pytest.raises(InputError, match="1 ranking but 2 lists of scores: pass one of each per question"):
         score_many([["a"]], [["a"]], scores=[[1], [2]])
     with pytest.raises(InputError, match="no questions to score"):
         score_many([], [])
