@@ -51,6 +51,7 @@ DEFAULT_CUTOFF = 10  # for coverage, if no measure has a cutoff
 MOST_THREADS = 64
 MOST_SHOWN = 6  # runs or measures in the short form of a value
 Unmatched = Literal["error", "zero"]  # what to do with a run that has no document in common with the judgments
+ABOVE_ZERO = math.nextafter(0, 1)
 GEOMETRIC_FLOOR = 0.00001  # as in trec_eval: a single 0 would make the mean 0
 
 
@@ -669,9 +670,14 @@ def _refuse_ties(measure: Measure, judged: JudgedRanking | JudgedTopics) -> None
 
 
 def has_relevant(judged: JudgedRanking, measure: Measure | None = None) -> Any:
-    """Which queries have a relevant document: at least the measure's `rel`, else above 0; 1 for binary gain."""
+    """Which queries have a relevant document."""
+    return judged.num_rel(least_relevant(measure)) > 0
+
+
+def least_relevant(measure: Measure | None = None) -> float:
+    """The lowest grade of relevant documents: the measure's `rel`, else just above 0; 1 for binary gain."""
     rel = None if measure is None else 1 if measure.param("gain") == "binary" else measure.param("rel")
-    return judged.num_rel(np.nextafter(0, 1) if rel is None else rel) > 0
+    return ABOVE_ZERO if rel is None else float(rel)
 
 
 def coverage_of(judgments: Judgments, judged: JudgedRanking, cutoffs: tuple[int, ...]) -> Coverage:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
-from typing import Protocol, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Given = ParamSpec("Given")
 
 
 class Tell(Protocol):
@@ -35,14 +36,14 @@ def told(items: Iterable[Item], tell: Tell | None, step: str, total: int) -> Ite
     tell(step, total, total)
 
 
-def telling(function: Callable[[Item], Result], tell: Tell | None, step: str, total: int) -> Callable[[Item], Result]:
+def telling(function: Callable[Given, Result], tell: Tell | None, step: str, total: int) -> Callable[Given, Result]:
     """The function, which reports after each call how many of `total` calls are finished."""
     if tell is None:
         return function
     done = count(1)
 
-    def call(given: Item) -> Result:
-        result = function(given)
+    def call(*given: Given.args, **named: Given.kwargs) -> Result:
+        result = function(*given, **named)
         tell(step, next(done), total)
         return result
 

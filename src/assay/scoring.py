@@ -21,7 +21,7 @@ from assay.formats.numbers import real
 from assay.measures import Measure
 from assay.rules import Rules
 from assay.tables import Floats, Integers, Qrels, Run, as_ids, in_byte_order
-from assay.words import plural
+from assay.words import number_of, plural
 
 DocId: TypeAlias = str | int
 Ranking: TypeAlias = Iterable[DocId] | Mapping[DocId, float] | Mapping[str, float]  # ids, best first, or their scores
@@ -179,7 +179,9 @@ class _Question(Struct, frozen=True, eq=False):
         word = f"{self.place}scores"
         numbers = _numbers(_as_list(self.scores, word), f"{word}: score")
         if len(numbers) != documents:
-            raise InputError(f"{word}: {len(numbers)} scores for {documents} documents; pass one score per document.")
+            raise InputError(
+                f"{word}: {number_of(len(numbers), 'score')} for {number_of(documents, 'document')}; pass one score per document."
+            )
         return numbers
 
 
@@ -240,8 +242,8 @@ def _codes(parts: list[tuple[list[str], Floats]]) -> Integers:
 
 def _check_lengths(rankings: int, judgments: int, scores: int) -> None:
     if rankings != judgments or rankings != scores:
-        others = f"{judgments} judgments" if rankings != judgments else f"{scores} lists of scores"
-        raise InputError(f"{rankings} rankings but {others}: pass one of each per question.")
+        others = number_of(judgments, "judgment") if rankings != judgments else f"{number_of(scores, 'list')} of scores"
+        raise InputError(f"{number_of(rankings, 'ranking')} but {others}: pass one of each per question.")
     if not rankings:
         raise InputError("no questions to score.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 
 def plural(message: str, count: int) -> str:
@@ -38,6 +39,16 @@ def number_of(count: int, noun: str) -> str:
     ('1 query', '6,980 queries')
     """
     return f"{count:,} {noun_for(count, noun)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def show_p(value: float) -> str:

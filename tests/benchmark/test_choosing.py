@@ -155,3 +155,11 @@ def test_of_equal_modes_under_a_limit_the_fastest_is_chosen():
         "Within 10 ms per query, vector and approximate tie for the highest AP (0.6000); approximate has the lowest median time."
         == found.words
     )
+
+
+def test_several_modes_that_are_not_worse_are_listed_as_in_a_sentence():
+    uneven = [0.48 + 0.3 * (-1) ** (number // 2) for number in range(20)]
+    given = scores(one=uneven, two=uneven, three=uneven, top=around(0.5))
+    found = best_overall(given, {"AP": ("top",)}, compare_scores(given))
+
+    assert "top has the highest AP (0.5000), but one, two and three are not significantly worse." == found.words

@@ -27,7 +27,8 @@ def plain_pages():
     with pytest.MonkeyPatch.context() as patch:
         for files in ("evaluation_files", "benchmark_files"):
             patch.setattr(
-                f"assay.benchmark.running.{files}", lambda report: {"page.html": f"<p>{report.experiment}</p>"}
+                f"assay.benchmark.running.{files}",
+                lambda report, details=None: {"page.html": f"<p>{report.experiment}</p>"},
             )
         yield
 

@@ -69,7 +69,7 @@ def shortest(monkeypatch):
 @pytest.fixture(autouse=True)
 def plain_pages(monkeypatch):
     for files in ("evaluation_files", "benchmark_files"):
-        monkeypatch.setattr(f"assay.benchmark.running.{files}", lambda report: {})
+        monkeypatch.setattr(f"assay.benchmark.running.{files}", lambda report, details=None: {})
 
 
 STAGES = """\

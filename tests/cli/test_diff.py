@@ -36,12 +36,14 @@ def test_the_answer_comes_first(files):
 
     assert (0, "") == (done.returncode, done.stderr)
     assert done.stdout.startswith(
-        "2 of 20 queries changed in the first 10 documents: 1 with other documents, 1 with the same in another order. "
-        "Worst: q0\n(overlap 0.83), q1 (overlap 1.00).\n"
+        "2 of 20 queries changed in the first 10 documents: documents entered or left in 1; 1 has the same documents in another\n"
+        "order. Worst: q0 (overlap 0.83), q1 (overlap 1.00).\n"
     )
     assert "overlap@10          0.9917   0.9742 to 1.0000   1.0000     0.9917\n" in done.stdout
     assert "    entered     >100 → 1  x\n    left        1 → >100  a\n" in done.stdout
-    assert "First 10 documents: 18 of 20 queries unchanged, 1 in another order, 1 with other" in done.stdout
+    assert (
+        "First 10 documents: 18 of 20 queries unchanged, 1 has the same documents in another order, and" in done.stdout
+    )
 
 
 def test_identical_runs_are_one_sentence_and_no_failure(files):
@@ -66,7 +68,7 @@ def test_a_change_below_the_first_cutoff(files):
     done = assay("runs", "diff", "before.run", "after.run", "-k", "1,6", cwd=files)
     deep = assay("runs", "diff", "deep=before.run", "other.run", "-k", "2,6", "-v", cwd=files, env=WIDE)
 
-    assert done.stdout.startswith("2 of 20 queries changed in the first document, with other documents.")
+    assert done.stdout.startswith("2 of 20 queries changed in the first document. Worst: q0")
     assert 2 == deep.returncode
     (files / "other.run").write_text("".join(lines(f"q{n}", "abcdfe" if n == 3 else "abcdef") for n in range(20)))
     deep = assay("runs", "diff", "before.run", "other.run", "-k", "2,6", "-v", cwd=files, env=WIDE)

@@ -304,7 +304,7 @@ def test_measures_that_are_no_means_are_compared_by_means_and_that_is_said() -> 
     found = compare(QRELS, {"a": JUDGED, "b": STRANGE}, ["GMAP", "NumRet", "RR"])
 
     assert (
-        "GMAP, NumRet: means, differences and tests use the per-query values; elsewhere these measures are combined "
+        "GMAP and NumRet: means, differences and tests use the per-query values; elsewhere these measures are combined "
         "over queries as a geometric mean or a sum."
     ) in found.notes
 

@@ -706,7 +706,7 @@ def test_options_that_cannot_be(options, message):
         (np.zeros(3), [(0, 1)], "values must have 2 dimensions (queries, systems), not 1."),
         (np.zeros((3, 2)), [(0, 2)], "no pair (0, 2); the 2 systems are numbered from 0 to 1."),
         (np.zeros((3, 2)), [(-1, 0)], "no pair (-1, 0); the 2 systems are numbered from 0 to 1."),
-        (np.array([[1.0, math.inf]]), [(0, 1)], "1 values are infinite and cannot be tested."),
+        (np.array([[1.0, math.inf]]), [(0, 1)], "1 value is infinite and cannot be tested."),
     ],
 )
 def test_tables_that_cannot_be(values, pairs, message):

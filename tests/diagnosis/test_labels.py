@@ -90,7 +90,7 @@ def test_bpref_and_ap_in_opposite_order_are_found():
     assert ("old", "new") == (row["first"], row["second"])
     np.testing.assert_allclose(multipletests(p, method="holm")[1], [row["p of AP"], row["p of bpref"]], rtol=1e-9)
     assert ("warning", True) == (found.severity, row["AP"] * row["bpref"] < 0)
-    assert "AP and bpref put 1 of 1 pairs of runs in opposite order (Kendall's tau -1.00)" in found.measured
+    assert "AP and bpref put 1 of 1 pair of runs in opposite order (Kendall's tau -1.00)" in found.measured
 
 
 def test_tau_is_kendalls():

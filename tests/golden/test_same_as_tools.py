@@ -352,7 +352,7 @@ NO_NUMBER = {
     "Accuracy@1": (
         {"1": {"b": 1}},
         {"1": {"b": 2.0}},
-        "ir_measures gives no number for Accuracy: 1 of 1 queries has only relevant documents (1), and it divides by 0. "
+        "ir_measures gives no number for Accuracy: 1 of 1 query has only relevant documents (1), and it divides by 0. "
         "Use another measure or convention.",
     ),
     "ERR@5": (

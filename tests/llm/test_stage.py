@@ -51,7 +51,7 @@ def cache(tmp_path, monkeypatch):
 @pytest.fixture
 def plain_pages(monkeypatch):
     for files in ("evaluation_files", "benchmark_files"):
-        monkeypatch.setattr(f"assay.benchmark.running.{files}", lambda report: {})
+        monkeypatch.setattr(f"assay.benchmark.running.{files}", lambda report, details=None: {})
 
 
 def by_length(prompt: str, before: int) -> Reply:

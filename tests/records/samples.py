@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.evaluation import Evaluator
 from assay.formats.unread import open_run
+from assay.records.details import NO_DETAILS, Details
 from assay.records.model import EvaluationReport
 from assay.records.recording import Experiment, Outcome, begin_experiment
 from assay.records.storing import MANIFEST_FILE
@@ -28,7 +29,7 @@ def write_files(folder: Path) -> Path:
     return folder
 
 
-def render(report: EvaluationReport) -> dict[str, str]:
+def render(report: EvaluationReport, details: Details = NO_DETAILS) -> dict[str, str]:
     """Placeholders for the page and the charts, with the run and a number in them."""
     mean = report.measures[0].mean
     return {

@@ -486,7 +486,7 @@ def test_text(report, here):
     assert "\nnumbers of plain, recomputed: 11 checks passed\n" in less
     assert less.endswith("Not verified: of 19 checks, 1 failed.\n")
     (here / "plain.run").unlink()
-    assert "\nnumbers of plain, recomputed: 0 of 1 checks passed\n  unknown  all numbers  " in verification_as_text(
+    assert "\nnumbers of plain, recomputed: 0 of 1 check passed\n  unknown  all numbers  " in verification_as_text(
         verify("report")
     )
 

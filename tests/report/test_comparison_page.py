@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -149,6 +151,11 @@ def test_a_measure_of_which_more_is_not_always_better_has_higher_and_lower_value
     found = compare_scores(scores, Study(all_pairs=all_pairs))
 
     assert lede == lede_of(found)
+    (chart,) = (chart for chart in charts_of(found) if chart.name == "differences")
+    assert f"{2 if all_pairs else 1} of {3 if all_pairs else 2} comparisons " in chart.words
+    assert " significantly higher or lower after correction: " in chart.words
+    assert "Triangles: higher or lower; dots: neither." in chart.words
+    assert not {"better", "worse", "bold"} & set(re.findall(r"\w+", page_of(found).meaning + chart.words))
     if all_pairs:
         table = page_of(found).systems
         assert ["Higher than", "Lower than"] == [column.name for column in table.columns[1:3]]

@@ -35,7 +35,7 @@ def test_the_page_says_what_changed_first():
 
     assert "A → B" == found.title
     assert found.lede.startswith(
-        "8 of 24 queries changed in the first 10 documents, with other documents. Worst: q0 (RR"
+        "8 of 24 queries changed in the first 10 documents: documents entered or left. Worst: q0 (RR"
     )
     assert found.answer[0].startswith(
         "RR: 0.3333 lost (95% interval 0.1300 to 0.5367), from 1.0000 to 0.6667; 8 queries"

@@ -234,7 +234,7 @@ REFUSED = [
     ),
     (({"a": math.inf}, ["a"]), {}, "ranking: score inf (float) is not a finite number."),
     (({"a": np.float32("nan")}, ["a"]), {}, "ranking: score nan (float32) is not a finite number."),
-    ((["a"], ["a"]), {"scores": [1, 2]}, "scores: 2 scores for 1 documents; pass one score per document."),
+    ((["a"], ["a"]), {"scores": [1, 2]}, "scores: 2 scores for 1 document; pass one score per document."),
     ((["a"], ["a"]), {"scores": [[1.0]]}, "scores: score [1.0] (list) is not a finite number."),
     ((["a"], ["a"]), {"scores": 10**400}, f"scores: expected a list of values, found 1{'0' * 36}...{'0' * 20} (int)."),
     ((["a"], ["a"]), {"scores": ["x"]}, "scores: score 'x' (str) is not a finite number."),
@@ -327,9 +327,9 @@ def test_scores_may_come_for_each_question():
 
 
 def test_lists_of_different_length_are_refused():
-    with pytest.raises(InputError, match="2 rankings but 1 judgments: pass one of each per question"):
+    with pytest.raises(InputError, match="2 rankings but 1 judgment: pass one of each per question"):
         score_many([["a"], ["b"]], [["a"]])
-    with pytest.raises(InputError, match="1 rankings but 2 lists of scores: pass one of each per question"):
+    with pytest.raises(InputError, match="1 ranking but 2 lists of scores: pass one of each per question"):
         score_many([["a"]], [["a"]], scores=[[1], [2]])
     with pytest.raises(InputError, match="no questions to score"):
         score_many([], [])

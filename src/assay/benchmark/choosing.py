@@ -14,7 +14,7 @@ from assay.comparison.segments import Segmentation
 from assay.errors import show_id
 from assay.records.benchmark import BestMode, LatencyChoice, SegmentChoice
 from assay.report.benchmark.words import milliseconds
-from assay.words import plural
+from assay.words import listed, plural
 
 FEW_QUERIES = 10  # in a segment; with fewer, the best mode is mostly chance
 
@@ -161,27 +161,24 @@ def _best_in_words(
     several = len(leading) > 1
     if several and not others:
         each = "both" if len(leading) == 2 else "all"
-        return f"{_listed(leading)} tie: {each} have {measure} {value:.4f}."
+        return f"{_modes(leading)} tie: {each} have {measure} {value:.4f}."
     said = f"{_leading_in_words(leading, measure)} ({value:.4f})"
     if not others:
         if empty:
-            return f"{said}; {_listed(empty)} found nothing."
+            return f"{said}; {_modes(empty)} found nothing."
         return f"{said}; no other mode ran." if alone else f"{said}."
     near = [mode for mode in not_worse if mode not in leading]
     if not near:
         which = {1: "the other mode", 2: "both others"}.get(others, f"all {others} others")
         return f"{said}, and {'are' if several else 'is'} significantly better than {which}."
-    names = " and ".join(map(show_id, near)) if len(near) < 3 else ", ".join(map(show_id, near))
-    return f"{said}, but {names} {plural('{is|are}', len(near))} not significantly worse."
+    return f"{said}, but {_modes(near)} {plural('{is|are}', len(near))} not significantly worse."
 
 
 def _leading_in_words(leading: Sequence[str], measure: str) -> str:
     if len(leading) == 1:
         return f"{show_id(leading[0])} has the highest {measure}"
-    return f"{_listed(leading)} tie for the highest {measure}"
+    return f"{_modes(leading)} tie for the highest {measure}"
 
 
-def _listed(modes: Sequence[str]) -> str:
-    """'a', 'a and b', 'a, b and c'."""
-    *before, last = map(show_id, modes)
-    return f"{', '.join(before)} and {last}" if before else last
+def _modes(names: Sequence[str]) -> str:
+    return listed([*map(show_id, names)])

@@ -31,6 +31,7 @@ from assay.formats.unread import open_run
 from assay.formats.writing import qrels_as_bytes
 from assay.records.benchmark import BENCHMARK_FILE, BenchmarkReport, ModeTiming, StageRecord
 from assay.records.building import as_text, build_report, queries_of_run, timestamp
+from assay.records.details import Details
 from assay.records.encoding import encode_record, read_record
 from assay.records.identity import digest_of, identity_of
 from assay.records.manifest import DeclaredSettings, Name, build_manifest, config_hash, config_of, name_experiment
@@ -97,7 +98,11 @@ def _reported(
     )
     qrels = _write_qrels(prepared, space)
     evaluator = Evaluator(str(qrels), prepared.measures, unmatched="zero")
-    measured = [measure_run(evaluator, open_run(str(space.folder / each.path), name=each.mode.name)) for each in shown]
+    texts = prepared.collection.queries
+    measured = [
+        measure_run(evaluator, open_run(str(space.folder / each.path), name=each.mode.name), texts=texts)
+        for each in shown
+    ]
     baseline = _baseline(prepared.targets, [each.mode.name for each in shown])
     config = config_of(evaluator, targets=prepared.targets, baseline=baseline)
     settings = _settings(prepared, searched)
@@ -118,7 +123,7 @@ def _reported(
             curves=each.curves,
             seconds=each.seconds,
         )
-        reports.append(_write_evaluation(space, report, name))
+        reports.append(_write_evaluation(space, report, each.details, name))
     empty = [each for each in searched if each.mode.shown and not each.path]
     stages = _stages(prepared, space, searched, qrels)
     benchmark = build_benchmark(
@@ -181,7 +186,7 @@ def _findings(space: Workspace, measured: Measured, qrels: Path) -> tuple[Findin
     return tuple(replace(finding, file=_below(space, finding.file)) for finding in found)
 
 
-def _write_evaluation(space: Workspace, report: EvaluationReport, name: Name) -> EvaluationReport:
+def _write_evaluation(space: Workspace, report: EvaluationReport, details: Details, name: Name) -> EvaluationReport:
     """Write the evaluation report of a mode, unless an identical one exists (ignoring the time taken)."""
     step = f"evaluation {report.run.name}"
     folder = evaluation_folder(report.run.name)
@@ -189,7 +194,8 @@ def _write_evaluation(space: Workspace, report: EvaluationReport, name: Name) ->
     if space.finished(step, key) is not None:
         return report
     files = {REPORT_FILE: encode_record(report)}
-    files |= {file: text.encode("utf-8", "backslashreplace") for file, text in evaluation_files(report).items()}
+    pages = evaluation_files(report, details)
+    files |= {file: text.encode("utf-8", "backslashreplace") for file, text in pages.items()}
     space.finish(step, key, space.write({f"{folder}/{file}": data for file, data in files.items()}))
     return report
 

@@ -11,6 +11,7 @@ from assay.inputs.documents import Document, read_documents
 from assay.inputs.fields import Columns
 from assay.tables import Qrels
 from assay.validation.findings import Finding
+from assay.words import number_of
 
 
 class Collection(Struct, frozen=True, eq=False):
@@ -31,7 +32,7 @@ class Collection(Struct, frozen=True, eq=False):
     letters: Mapping[str, float] = {}  # letter -> grade, if the judgments are letters
 
     def __repr__(self) -> str:
-        return f"Collection({self.name!r}, {self.split!r}, {len(self.queries)} queries, {self.size} documents)"
+        return f"Collection({self.name!r}, {self.split!r}, {number_of(len(self.queries), 'query')}, {number_of(self.size, 'document')})"
 
     def documents(self) -> Iterator[Document]:
         """The documents in file order; each call reads the files again."""

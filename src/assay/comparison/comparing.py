@@ -60,7 +60,7 @@ from assay.ranking import ranked_documents
 from assay.rules import Rules
 from assay.showing import Charted
 from assay.weighting.weights import QueryWeights
-from assay.words import number_of, show_p
+from assay.words import listed, number_of, show_p
 
 if TYPE_CHECKING:  # rarely needed: imported on demand
     from assay.inputs.query_weights import QueryWeightsLike
@@ -530,6 +530,6 @@ def notes_on_totals(scores: SystemScores) -> Iterator[str]:
     others = [label for label, measure in found.items() if measure is not None and measure.definition.total != "mean"]
     if others:
         yield (
-            f"{', '.join(others)}: means, differences and tests use the per-query values; elsewhere these measures are "
+            f"{listed(others)}: means, differences and tests use the per-query values; elsewhere these measures are "
             f"combined over queries as a geometric mean or a sum."
         )

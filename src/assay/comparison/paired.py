@@ -21,6 +21,7 @@ from msgspec import Struct
 from assay.errors import AssayError
 from assay.native.sums import exact_row_sums, exact_sum
 from assay.tables import Booleans, Floats, Integers
+from assay.words import plural
 
 Alternative = Literal["two-sided", "greater", "less"]
 Pair = tuple[int, int]  # columns: first minus second
@@ -144,7 +145,8 @@ class Paired(Struct, frozen=True, eq=False, dict=True):
         if self.values.ndim != 2:
             raise AssayError(f"values must have 2 dimensions (queries, systems), not {self.values.ndim}.")
         if np.isinf(self.values).any():
-            raise AssayError(f"{int(np.isinf(self.values).sum())} values are infinite and cannot be tested.")
+            infinite = int(np.isinf(self.values).sum())
+            raise AssayError(plural("{count} {value is|values are} infinite and cannot be tested.", infinite))
         systems = self.values.shape[1]
         for pair in self.pairs:
             if len(pair) != 2 or not all(_is_whole(column) and 0 <= column < systems for column in pair):

@@ -16,7 +16,7 @@ from assay.diagnosis.model import Cell, Column, Evidence, Severity, Table
 from assay.diagnosis.registry import ONLY_RELEVANT, CannotLook, LookResult, look
 from assay.errors import show_id
 from assay.tables import Floats
-from assay.words import plural, show_p
+from assay.words import number_of, plural, show_p
 
 HALF, MOST = (
     0.5,
@@ -165,7 +165,7 @@ def measures_for_incomplete_labels(material: Material) -> LookResult | CannotLoo
     tau = kendall_tau(means[:, 0], means[:, 1])
     pairs = len(runs.systems) * (len(runs.systems) - 1) // 2
     words = (
-        f"AP and bpref put {len(swapped)} of {pairs} pairs of runs in opposite order (Kendall's tau "
+        f"AP and bpref put {len(swapped)} of {number_of(pairs, 'pair')} of runs in opposite order (Kendall's tau "
         f"{'-' if tau is None else f'{tau:.2f}'})"
         + (f"; in {len(against)} of them both differences are significant" if swapped else "")
         + "."

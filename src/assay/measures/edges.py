@@ -48,7 +48,7 @@ def _no_number(tool: str, given: Given, queries: Booleans, why: str) -> MeasureE
     """The error for queries where a tool divides by 0; `why` says it of one query and of several."""
     names = [given.judged.queries[place] for place in np.flatnonzero(queries).tolist()]
     return MeasureError(
-        f"{tool} gives no number for {given.measure.name}: {len(names)} of {len(queries)} queries "
+        f"{tool} gives no number for {given.measure.name}: {len(names)} of {number_of(len(queries), 'query')} "
         f"{plural(why, len(names))} ({some_of(names)}), and it divides by 0. Use another measure or convention."
     )
 

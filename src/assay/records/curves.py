@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from assay.errors import MeasureError
-from assay.evaluation import Evaluator, Ranked, combined, ranking_of, values_under
+from assay.evaluation import Evaluator, Form, Ranked, combined, ranking_of, values_under
 from assay.judged import JudgedRanking
 from assay.measures import RR, IPrec, Measure, P, R, Success, nDCG
 from assay.measures.conventions import Convention
@@ -30,10 +30,10 @@ NO_CURVES = Curves(precision_at_recall=(), cutoffs=(), at_cutoff={}, first_relev
 
 def curves_of(evaluator: Evaluator, ranked: Ranked) -> Curves:
     """The curves of one run, from the same ranking as its values."""
-    ranking, rules = _main_ranking(evaluator, ranked)
+    ranking, form = main_form(evaluator, ranked)
     depth = int(ranking.retrieved.max(initial=0))
     cutoffs = tuple(range(1, min(DEEPEST, depth) + 1))
-    computed = _Computed(evaluator.like, ranking, rules)
+    computed = _Computed(evaluator.like, ranking, form.rules)
     return Curves(
         precision_at_recall=tuple(computed.means([IPrec @ recall for recall in RECALLS])),
         cutoffs=cutoffs,
@@ -42,11 +42,11 @@ def curves_of(evaluator: Evaluator, ranked: Ranked) -> Curves:
     )
 
 
-def _main_ranking(evaluator: Evaluator, ranked: Ranked) -> tuple[JudgedRanking, Rules]:
+def main_form(evaluator: Evaluator, ranked: Ranked) -> tuple[JudgedRanking, Form]:
     """The ranking under the rules that the report prints; some conventions rank differently for single measures."""
     forms = evaluator.forms
     place = next((n for n, form in enumerate(forms) if form.rules == evaluator.rules and not form.topics), 0)
-    return ranking_of(ranked.rankings[place]), forms[place].rules
+    return ranking_of(ranked.rankings[place]), forms[place]
 
 
 class _Computed:

@@ -17,6 +17,7 @@ from assay.formats.readings import Readings
 from assay.formats.sources import STDIN
 from assay.records.building import as_text, build_report, queries_of_run
 from assay.records.curves import NO_CURVES, curves_of
+from assay.records.details import NO_DETAILS, Details, details_of
 from assay.records.identity import (
     Stamp,
     file_digest,
@@ -49,7 +50,7 @@ from assay.records.model import (
     Identity,
     Targets,
 )
-from assay.records.storing import REPORT_FILE, Render, RenderIndex, checked_folder, read_report, write_reports
+from assay.records.storing import REPORT_FILE, RenderIndex, checked_folder, read_report, write_reports
 from assay.records.targets import (
     TargetOutcome,
     baseline_of,
@@ -68,8 +69,10 @@ class Measured(Struct, frozen=True):
     curves: Curves
     path: str  # as it was given; "-" for standard input, "" for a value in memory
     seconds: float  # reading, judging and computing
+    details: Details = NO_DETAILS
 
 
+RenderPages = Callable[[EvaluationReport, Details], Mapping[str, str]]  # -> {file name in the report's folder: text}
 Find = Callable[[Measured], Sequence[FindingRecord]]
 
 
@@ -95,7 +98,7 @@ class Experiment(Struct, frozen=True):
         self,
         evaluator: Evaluator,
         runs: Iterable[Any],
-        render: Render,
+        render: RenderPages,
         *,
         find: Find | None = None,
     ) -> Outcome:
@@ -103,7 +106,8 @@ class Experiment(Struct, frozen=True):
 
         `find` gives the validation findings for each run that gets a report.
         """
-        measured = [measure_run(evaluator, run, curves=self.folder is not None) for run in runs]
+        texts = None if self.folder is None else self.readings.run.queries.texts
+        measured = [measure_run(evaluator, run, curves=self.folder is not None, texts=texts) for run in runs]
         self.readings.refuse_unused()
         evaluations = tuple(each.evaluation for each in measured)
         names = [evaluation.run for evaluation in evaluations]
@@ -154,13 +158,20 @@ def begin_experiment(
     )
 
 
-def measure_run(evaluator: Evaluator, run: Any, *, curves: bool = True) -> Measured:
-    """One run, read once: its values, the bounds under ties, and its curves."""
+def measure_run(
+    evaluator: Evaluator, run: Any, *, curves: bool = True, texts: Mapping[str, str] | None = None
+) -> Measured:
+    """One run: its values, the bounds under ties, and its curves.
+
+    With `texts` of queries, even if there are none, also the details that only a page shows; they are read separately.
+    """
     start = perf_counter()
     ranked = evaluator.rank(run)
     evaluation = evaluator.evaluate(ranked, tie_bounds=True)
     shown = curves_of(evaluator, ranked) if curves else NO_CURVES
-    return Measured(evaluation, shown, path_of(ranked.run.source), perf_counter() - start)
+    seconds = perf_counter() - start
+    details = NO_DETAILS if texts is None else details_of(evaluator, ranked, evaluation, texts)
+    return Measured(evaluation, shown, path_of(ranked.run.source), seconds, details)
 
 
 def path_of(source: str) -> str:
@@ -218,7 +229,7 @@ def record_experiment(
     plan: Experiment,
     evaluator: Evaluator,
     measured: Sequence[Measured],
-    render: Render,
+    render: RenderPages,
     baseline: Baseline | None = None,
     outcomes: Mapping[str, TargetOutcome] | None = None,
     findings: Mapping[str, Sequence[FindingRecord]] | None = None,
@@ -264,7 +275,10 @@ def record_experiment(
         query_weights=as_text(secrets.hide(weights)) if weights else None,
     )
     refuse_changed(dict(plan.before))
-    return write_reports(plan.folder or "", reports, manifest, render, plan.index)
+    details = {report.run: each.details for report, each in zip(reports, measured, strict=True)}
+    return write_reports(
+        plan.folder or "", reports, manifest, lambda report: render(report, details[report.run]), plan.index
+    )
 
 
 def _learnt(plan: Experiment, metadata: Iterable[Mapping[str, Metadata]]) -> Secrets:

@@ -26,6 +26,7 @@ from assay.records.model import Baseline, Config, Digest, EvaluationReport, Expe
 from assay.records.recording import Measured, check_all, measure_run
 from assay.records.storing import MANIFEST_FILE, read_manifest, read_report, report_folders
 from assay.secrets import HIDDEN
+from assay.words import number_of
 
 Kind = Literal["manifest", "output", "input", "number"]
 
@@ -310,7 +311,7 @@ def _column(report: EvaluationReport, place: int) -> dict[str, float | None]:
 
 def _queries_check(run: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Check:
     differences = list(_differences(old, new))
-    words = _in_words(differences) if differences else f"{len(old)} queries"
+    words = _in_words(differences) if differences else number_of(len(old), "query")
     return Check("number", f"{name} by query", not differences, words, run=run)
 
 

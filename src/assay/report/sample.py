@@ -9,6 +9,7 @@ from typing import TypeAlias
 from assay.collections.sampling import Sample, Stratum
 from assay.errors import show_id
 from assay.formats.sheets import grade_text
+from assay.words import number_of
 
 SCHEMA = "assay/qrels-sample/1"
 Files: TypeAlias = Mapping[str, str | None]  # source, sampled, rest -> path
@@ -29,7 +30,9 @@ def sample_as_text(sample: Sample, files: Files) -> str:
     for part, qrels in (("sampled", sample.sampled), ("rest", sample.rest)):
         path = files.get(part)
         if path is not None:
-            lines.append(f"{show_id(path, 200)}: {len(qrels.queries):,} queries, {len(qrels):,} judgments")
+            lines.append(
+                f"{show_id(path, 200)}: {number_of(len(qrels.queries), 'query')}, {number_of(len(qrels), 'judgment')}"
+            )
     return "\n".join(lines) + "\n"
 
 

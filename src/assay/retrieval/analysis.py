@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from assay.errors import MissingExtraError, RetrievalError, did_you_mean, some_of
-from assay.words import writable_text
+from assay.words import number_of, plural, writable_text
 
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer
@@ -113,7 +113,7 @@ def lexical_notes(language: str, queries: Mapping[str, str], answered: tuple[str
     likely, count = _unspaced(queries)
     if language not in PAIRED and likely is not None:
         return (
-            f"{count} of {len(queries)} queries have no spaces between words, so language = {language!r} cannot "
+            f"{count} of {number_of(len(queries), 'query')} {plural('{has|have}', count)} no spaces between words, so language = {language!r} cannot "
             f"split them. Set language = {likely!r}, which searches by pairs of characters.",
         )
     return _lost(queries, answered, f"language = {language!r}")
@@ -124,7 +124,7 @@ def database_notes(setting: str, queries: Mapping[str, str], answered: tuple[str
     likely, count = _unspaced(queries)
     if likely is not None:
         return (
-            f"{count} of {len(queries)} queries have no spaces between words, so {setting} cannot split them. The mode "
+            f"{count} of {number_of(len(queries), 'query')} {plural('{has|have}', count)} no spaces between words, so {setting} cannot split them. The mode "
             f"lexical can, with language = {likely!r}.",
         )
     return _lost(queries, answered, setting)
@@ -151,7 +151,7 @@ def _lost(queries: Mapping[str, str], answered: tuple[str, ...], setting: str) -
     if len(lost) <= _MOST * len(queries):
         return ()
     return (
-        f"{len(lost)} of {len(queries)} queries share no word with any document ({some_of(lost)}). Check that queries "
+        f"{len(lost)} of {number_of(len(queries), 'query')} {plural('{shares|share}', len(lost))} no word with any document ({some_of(lost)}). Check that queries "
         f"and documents are in the same language, and that it is the one set ({setting}).",
     )
 

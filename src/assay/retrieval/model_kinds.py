@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from assay.errors import RetrievalError
 from assay.retrieval.onnx_graphs import Graph, Value
+from assay.words import listed
 
 ModelKind: TypeAlias = Literal["bi-encoder", "cross-encoder", "language model"]
 MODEL_KINDS: tuple[ModelKind, ...] = get_args(ModelKind)
@@ -108,4 +109,4 @@ def _shape(value: Value) -> str:
 
 def _and(names: list[str]) -> str:
     shown = names[:3] + ([f"{len(names) - 3} others"] if len(names) > 3 else [])
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+    return listed(shown)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
+from assay.words import listed
+
 _LEADING_ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 _LETTERS_BEFORE_NUMBER = re.compile(r"^[^0-9]+(?=[0-9]+$)")
 _INVISIBLE = dict.fromkeys([*range(0x200B, 0x2010), 0x2060, 0xFEFF, 0xAD])
@@ -120,4 +122,4 @@ def known_by(sets: Mapping[str, frozenset[str]]) -> tuple[tuple[str, int, tuple[
 
 
 def _together(names: tuple[str, ...]) -> str:
-    return f"{names[0]} only" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{names[0]} only" if len(names) == 1 else listed(names)

@@ -8,9 +8,10 @@ from itertools import cycle
 
 from msgspec import Struct, to_builtins
 
+from assay.comparison.pairs import SIGNIFICANT
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, ModeResult, PairRecord, StageRecord
-from assay.report.benchmark.words import listed, milliseconds, mode_name
+from assay.report.benchmark.words import milliseconds, mode_name
 from assay.report.comparison.charts import (
     LABELS,
     LOOKS,
@@ -19,6 +20,7 @@ from assay.report.comparison.charts import (
     forest,
     height_of,
     labels,
+    legend_of,
     points_on_intervals,
 )
 from assay.report.drawing.charts import Chart
@@ -44,7 +46,7 @@ from assay.report.drawing.vega import (
     span,
     width_of,
 )
-from assay.words import number_of, plural
+from assay.words import listed, number_of, plural
 
 _PLACE = {"field": "place", "type": "ordinal", "axis": None}
 
@@ -136,11 +138,11 @@ def _differences(report: BenchmarkReport) -> Chart | None:
         ForestRow(_name(pair), pair.difference or 0.0, pair.interval, *LOOKS.get(pair.verdict, (BLUE, "circle")))
         for pair in pairs
     ]
-    sure = sum(pair.verdict in LOOKS for pair in pairs)
+    sure = sum(pair.verdict in SIGNIFICANT for pair in pairs)
     many = f" Only the first {MOST_ROWS} of {len(rows)} are shown." if len(rows) > MOST_ROWS else ""
     words = (
         f"{sure} of {len(pairs)} differences from {show_id(report.comparison.baseline, 30)} are significant after "
-        f"correction. Green triangles: better; orange triangles: worse; blue dots: neither.{many}"
+        f"correction. {legend_of(pair.measure for pair in pairs)[1]}.{many}"
     )
     title = f"Differences from {show_id(report.comparison.baseline, 30)}"
     return Chart("differences", title, words, forest(rows[:MOST_ROWS]))

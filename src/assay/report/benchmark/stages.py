@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, ModeTiming, MovedQuery, PairRecord, StageRecord, StageVerdict
-from assay.report.benchmark.words import listed, milliseconds, mode_name
+from assay.report.benchmark.words import milliseconds, mode_name
 from assay.report.drawing.words import MARKS, NONE
-from assay.words import number_of, plural, show_p
+from assay.words import listed, number_of, plural, show_p
 
 MATTERS = "•"  # at a measure that matters at the stage
 UNJUDGED = "unjudged"  # the label of documents without a judgment
@@ -286,7 +286,7 @@ def stage_legend(report: BenchmarkReport) -> Iterator[str]:
             "before to that ceiling."
         )
     if any(stage.labels for stage in report.stages):
-        yield f"{', '.join(map(show_id, _label_names(report.stages)))}: shares of the documents in the first ten."
+        yield f"{listed([*map(show_id, _label_names(report.stages))])}: shares of the documents in the first ten."
     if any(stage.rescued or stage.ruined for stage in report.stages):
         yield "Rescued and ruined queries move by at least 0.2 in the measure that decides at the stage."
 

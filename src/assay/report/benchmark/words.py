@@ -9,7 +9,7 @@ from msgspec import Struct
 from assay.errors import show_id
 from assay.records.benchmark import BenchmarkReport, ModeResult, ModeTiming, SegmentChoice, StageRecord
 from assay.report.drawing.words import MARKS, NONE
-from assay.words import number_of
+from assay.words import listed, number_of
 
 REPAIRED = "order from repair"
 TIME_ROW, SLOW_ROW = "ms per query", "ms, 95th percentile"
@@ -106,12 +106,6 @@ def mode_name(mode: ModeResult | StageRecord) -> str:
     return f"{show_id(mode.name)} ({REPAIRED})" if mode.order_from_repair else show_id(mode.name)
 
 
-def listed(names: Sequence[str]) -> str:
-    """'a', 'a and b', 'a, b and c'."""
-    *before, last = names
-    return f"{', '.join(before)} and {last}" if before else last
-
-
 def milliseconds(time: float) -> str:
     """A time with a sensible number of digits.
 
@@ -142,7 +136,7 @@ def choices(report: BenchmarkReport) -> Iterator[str]:
     if latency is not None:
         yield latency.words
     ahead = [
-        f"{', '.join(map(show_id, each.best))} where {segment_in_words(each)}"
+        f"{listed([*map(show_id, each.best)])} where {segment_in_words(each)}"
         for each in report.choice.segments
         if overall and not each.few and not each.caution and not {overall.mode, *overall.equal} & set(each.best)
     ]
@@ -254,10 +248,10 @@ def _times_in_words(report: BenchmarkReport) -> Iterator[str]:
     )
     once = [name for name, each in report.timing.items() if each.once]
     if once:
-        yield f"The times of {listed(list(map(show_id, once)))} were measured once, while the run was made."
+        yield f"The times of {listed([*map(show_id, once)])} were measured once, while the run was made."
     for name, each in report.timing.items():
         if each.unknown:
-            yield f"The time of {show_id(name)} is without that of {', '.join(map(show_id, each.unknown))}, which is not known."
+            yield f"The time of {show_id(name)} is without that of {listed([*map(show_id, each.unknown)])}, which is not known."
 
 
 def _stands_on_others(mode: ModeResult) -> bool:

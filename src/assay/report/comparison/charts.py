@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from assay.comparison.comparing import Comparison
-from assay.comparison.pairs import PairResult, higher_is_better
+from assay.comparison.pairs import SIGNIFICANT, PairResult, higher_is_better
 from assay.comparison.segments import SegmentComparison
 from assay.errors import show_id
 from assay.report.comparison import words
@@ -36,13 +36,19 @@ from assay.report.drawing.vega import (
     plot_width,
     rule,
 )
-from assay.report.drawing.words import TONES, from_to
+from assay.report.drawing.words import from_to
+from assay.words import number_of, plural
 
 MOST_ROWS = 24  # of one chart
 MOST_BARS = 3  # charts of differences query by query
 LABELS = 150  # pixels for the names of rows
 _ROW = 24  # pixels
-LOOKS = {"better": (GREEN, "triangle-up"), "worse": (ORANGE, "triangle-down")}  # others: a blue dot
+LOOKS = {  # of verdicts; others: a blue dot
+    "better": (GREEN, "triangle-up"),
+    "worse": (ORANGE, "triangle-down"),
+    "higher": (BLUE, "triangle-up"),
+    "lower": (BLUE, "triangle-down"),
+}
 
 
 def charts_of(comparison: Comparison) -> tuple[Chart, ...]:
@@ -101,18 +107,32 @@ def _differences(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:
     shown, note = _readable(comparison, pairs)
     name = _namer(shown)
     rows = [ForestRow(name(pair), pair.difference, pair.interval_corrected, *_look(pair.verdict)) for pair in shown]
-    sure = [pair for pair in pairs if pair.verdict in TONES]
+    sure = [pair for pair in pairs if pair.verdict in SIGNIFICANT]
     said = "; ".join(
         f"{name(pair)} {words.signed(pair.difference)} ({from_to(pair.interval_corrected)})"
         for pair in _by_difference(sure or pairs, comparison)[:4]
     )
-    surely = (
-        f"{len(sure):,} of {len(pairs):,} comparisons are significantly better or worse after correction: "
-        if sure
-        else "No comparison is significantly better or worse after correction: "
-    )
-    text = f"{surely}{said}. Green triangles: better; orange triangles: worse; blue dots: neither.{note}"
+    found, legend = legend_of(pair.measure for pair in pairs)
+    many = f"{len(sure):,} of {number_of(len(pairs), 'comparison')} {plural('{is|are}', len(sure))}" if sure else ""
+    text = f"{many or 'No comparison is'} significantly {found} after correction: {said}. {legend}.{note}"
     return Chart("differences", f"Differences and their {words.interval_name(comparison.study)}s", text, forest(rows))
+
+
+_GOOD = "Green triangles: better; orange triangles: worse"
+_KINDS = {  # whether higher values are better by the measures -> what a significant difference is, and how it looks
+    frozenset({True}): ("better or worse", f"{_GOOD}; blue dots: neither"),
+    frozenset({False}): ("higher or lower", "Triangles: higher or lower; dots: neither"),
+    frozenset({True, False}): ("different", f"{_GOOD}; blue triangles: higher or lower; blue dots: neither"),
+}
+
+
+def legend_of(measures: Iterable[str]) -> tuple[str, str]:
+    """What a significant difference by these measures is, and how charts show it.
+
+    >>> legend_of(["NumRelRet"])
+    ('higher or lower', 'Triangles: higher or lower; dots: neither')
+    """
+    return _KINDS[frozenset(map(higher_is_better, measures))]
 
 
 def _won_and_lost(comparison: Comparison, pairs: Sequence[PairResult]) -> Chart:

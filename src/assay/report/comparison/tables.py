@@ -76,7 +76,13 @@ def _system_rows(comparison: Comparison, baseline: str | None) -> Iterator[Cells
 
 def lettered(comparison: Comparison) -> bool:
     """Whether letters say which systems a system is better and worse than."""
-    return only_baseline(comparison) is None and len(comparison.scores.systems) <= MOST_LETTERS
+    few = len(comparison.scores.systems) <= MOST_LETTERS
+    return few and only_baseline(comparison) is None and _marked(comparison)
+
+
+def _marked(comparison: Comparison) -> bool:
+    """Whether a system can be better than another by one of the measures."""
+    return any(map(higher_is_better, comparison.scores.measures))
 
 
 def _standing(comparison: Comparison, baseline: str | None) -> Callable[[str], list[str | Cell]]:
@@ -110,18 +116,19 @@ def _mean_cell(mark: words.Mark, baseline: str | None, letters: bool) -> Cell:
 
 
 def meaning_of_marks(comparison: Comparison) -> str:
-    """The legend of the table of systems."""
+    """The legend of the table of systems; empty if it has no marks."""
     baseline = only_baseline(comparison)
+    bold = "The highest mean is bold. " if _marked(comparison) else ""
     if baseline is not None:
-        return (
-            f"The highest mean is bold. {MARKS['better']} {MARKS['worse']} significantly better or worse than "
+        return bold and (
+            f"{bold}{MARKS['better']} {MARKS['worse']} significantly better or worse than "
             f"{show_id(baseline)}, after correction."
         )
     main = comparison.scores.measures[0]
     more, less = verdicts_by(main)
     counted = f"{sentence(more)} than, {less} than: from how many systems it differs significantly by {main}."
     letters = f" {words.meaning_of_marks(comparison)}" if lettered(comparison) else ""
-    return f"The highest mean is bold. {counted}{letters}"
+    return f"{bold}{counted}{letters}"
 
 
 # Pairs

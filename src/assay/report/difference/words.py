@@ -10,7 +10,7 @@ from assay.comparison.diffing import CutoffDiff, Loss, QueryDiff, RunDiff, Sprea
 from assay.comparison.moves import Place
 from assay.comparison.pairs import higher_is_better
 from assay.errors import show_id, some_of
-from assay.words import noun_for, number_of, plural, sentence
+from assay.words import number_of, plural, sentence
 
 DASH = "-"
 CHANGED = "Changed queries, worst first"
@@ -78,7 +78,7 @@ def _what_changed(diff: RunDiff) -> Iterator[str]:
     if first.unchanged == total:
         changed = next(each for each in diff.cutoffs if each.unchanged < total)
         yield (
-            f"{_identical(diff)} in the {first_documents(first.cutoff)}; {_changed(changed, total)} in the "
+            f"{_identical(diff)} in the {first_documents(first.cutoff)}; {_changed(changed, total).lower()} in the "
             f"first {changed.cutoff:,}{_worst(diff, diff.cutoffs.index(changed))}"
         )
         return
@@ -92,18 +92,24 @@ def _identical(diff: RunDiff) -> str:
 
 
 def _changed(found: CutoffDiff, total: int) -> str:
-    return f"{total - found.unchanged:,} of {number_of(total, 'query')} changed"
+    if found.unchanged:
+        return f"{total - found.unchanged:,} of {number_of(total, 'query')} changed"
+    return "The only query changed" if total == 1 else f"All {total:,} queries changed"
+
+
+_REORDERED = "{count} {has|have} the same documents in another order"
 
 
 def _kinds(found: CutoffDiff, total: int) -> str:
+    """How the queries changed; the first document alone has no order."""
     others = total - found.unchanged - found.reordered
+    if found.cutoff == 1:
+        return ""
     if not found.reordered:
-        return ", with other documents"
-    return (
-        f": {others:,} with other documents, {found.reordered:,} with the same in another order"
-        if others
-        else ", all with the same documents in another order"
-    )
+        return ": documents entered or left"
+    if not others:
+        return ": the same documents in another order"
+    return f": documents entered or left in {others:,}; {plural(_REORDERED, found.reordered)}"
 
 
 def _worst(diff: RunDiff, place: int) -> str:
@@ -268,8 +274,8 @@ def counts_of(diff: RunDiff) -> Iterator[str]:
         others = total - found.unchanged - found.reordered
         yield (
             f"{sentence(first_documents(found.cutoff))}: {found.unchanged:,} of {number_of(total, 'query')} unchanged, "
-            f"{found.reordered:,} in another order, {others:,} with other documents; {found.entered:,} "
-            f"{noun_for(found.entered, 'document')} entered, {found.left:,} left."
+            f"{plural(_REORDERED, found.reordered)}, and documents entered or left in {others:,} "
+            f"({found.entered:,} entered, {found.left:,} left)."
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from assay.errors import show_id, some_of
+from assay.records import details
 from assay.records.model import EvaluationReport, FindingRecord, Identity, MeasureResult, Status, TargetResult
 from assay.report.drawing.words import NONE, Facts, show_moment
 from assay.words import natural_key, number_of, sentence
@@ -240,9 +241,9 @@ def _fact(value: Any) -> str:
 
 
 def main_measure(report: EvaluationReport) -> int | None:
-    """The index of the first measure with values that is not a sum; else of the first with values."""
-    valued = [at for at in range(len(report.measures)) if any(row[at] is not None for row in report.queries.values())]
-    return next((at for at in valued if report.measures[at].total != "sum"), valued[0] if valued else None)
+    """The index of the measure that stands for the others; None if no query has a value."""
+    valued = [any(row[at] is not None for row in report.queries.values()) for at in range(len(report.measures))]
+    return details.main_measure([measure.total for measure in report.measures], valued)
 
 
 def lowest_first(report: EvaluationReport, at: int) -> list[str]:

@@ -24,7 +24,7 @@ from assay.judges import Agreement
 from assay.measures import Request, parse_measure
 from assay.measures.arithmetic import within
 from assay.rules import Rules
-from assay.words import natural_key, noun_for, plural, sentence
+from assay.words import listed, natural_key, noun_for, plural, sentence
 
 if TYPE_CHECKING:  # not needed at run time without targets
     from assay.records.targets import TargetOutcome
@@ -317,7 +317,7 @@ def _weight_notes(evaluation: Evaluation) -> Iterator[str]:
     yield from weights_in_words(weights, evaluation.queries, evaluation.coverage.missing)
     others = [request.label for request in evaluation.requests if request.measure.definition.total != "mean"]
     if others:
-        yield f"{', '.join(others)}: no mean over queries, so there is no weighted one."
+        yield f"{listed(others)}: no mean over queries, so there is no weighted one."
 
 
 def _weight_doubts(evaluation: Evaluation) -> Iterator[str]:

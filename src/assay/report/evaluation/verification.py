@@ -27,7 +27,7 @@ def verification_as_text(verification: Verification) -> str:
 def _block(title: str, checks: Sequence[Check]) -> Iterator[str]:
     others = [check for check in checks if not check.holds]
     total, holding = len(checks), len(checks) - len(others)
-    count = f"{holding} of {total} checks" if others else number_of(total, "check")
+    count = f"{holding} of {number_of(total, 'check')}" if others else number_of(total, "check")
     yield f"{title}: {count} passed"
     width = max((len(show_id(check.name)) for check in others), default=0)
     for check in others:

@@ -10,7 +10,7 @@ from assay.errors import show_id
 from assay.gate.averaging import Method
 from assay.gate.deciding import STATUSES, Decision, Status
 from assay.gate.gating import Gate
-from assay.words import noun_for
+from assay.words import listed, noun_for
 
 HEAD = ("rule", "baseline", "candidate", "difference", "bounds", "queries", "decision")
 TEXTS = {"rule", "decision"}
@@ -56,7 +56,7 @@ def notes_of(gate: Gate) -> Iterator[str]:
         yield from gate.weights
         if gate.weights:
             plain = [f"{_number(each.plain_difference, '+.4f')} ({each.rule.label})" for each in gate.decisions]
-            yield f"Means, differences and bounds are weighted. Without weights, the differences are {', '.join(plain)}."
+            yield f"Means, differences and bounds are weighted. Without weights, the differences are {listed(plain)}."
     yield gate.conventions
 
 

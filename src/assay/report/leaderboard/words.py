@@ -10,7 +10,7 @@ from msgspec import Struct
 from assay.comparison.leaderboard import Leaderboard, LeftOut, Standing
 from assay.describing import conventions_in_words
 from assay.errors import show_id, some_of
-from assay.words import number_of, plural
+from assay.words import listed, number_of, plural
 
 DASH = "-"
 NAME = "system"
@@ -173,7 +173,7 @@ def answer_of(board: Leaderboard) -> str:
     best = [each for each in board.standings if each.rank == 1]
     others = [each for each in board.standings if each.tier == 1 and each.rank > 1]
     names = [show_id(each.system, 40) for each in best]
-    lead = f"{_and(names)} {plural('{has|share}', len(best))} the highest mean {show_id(board.measures[0])} ({value_of(first.mean)})."
+    lead = f"{listed(names)} {plural('{has|share}', len(best))} the highest mean {show_id(board.measures[0])} ({value_of(first.mean)})."
     if len(best) == len(board.standings):
         return lead
     rest = len(board.standings) - len(best)
@@ -181,12 +181,8 @@ def answer_of(board: Leaderboard) -> str:
         return f"{lead} It is significantly better than {plural('{the other one|all others}', rest)}."
     if not others:  # the tests of the tiers compare the first of them with the others
         return f"{lead} {plural('{The other one is|All others are}', rest)} significantly worse than {names[0]}."
-    named = "" if len(others) > 3 else f" ({_and([show_id(each.system, 40) for each in others])})"
+    named = "" if len(others) > 3 else f" ({listed([show_id(each.system, 40) for each in others])})"
     if len(others) == rest:
         none = "The other one is not" if rest == 1 else f"None of the other {rest:,} is"
         return f"{lead} {none} significantly worse{named}."
     return f"{lead} {len(others):,} of the other {rest:,} {plural('{is|are}', len(others))} not significantly worse{named}."
-
-
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -231,6 +231,7 @@
     const copy = made("div", {}, ...(part.content ?? part).cloneNode(true).childNodes);
     about.set(part.dataset.of, [...(about.get(part.dataset.of) ?? []), copy]);
   }
+  document.querySelectorAll(".unscripted").forEach((part) => part.remove()); // for readers whose rows do not open
 
   // A table of all systems for one query; the values have four decimals already.
   function valuesOf({ systems, measures, values }, query) {
