@@ -160,6 +160,8 @@ class _Evidence(Struct, frozen=True):
     changed: int  # queries
     margin: float | None  # in the measure's unit; None for a relative margin without queries
     slack: Floats  # of each query
+    weights: Floats | None  # of each query, as shares of the largest; None if all count the same
+    mean: float  # of the slack; 0 without queries
     limits: Interval | None  # of the slack of any query; None if the measure has none
     bounds: Bounds | None  # of the mean slack; None if there are none
     spread: Moments | None  # of the slack; None if it is the same on all queries
@@ -190,7 +192,12 @@ class _Evidence(Struct, frozen=True):
     @property
     def tends_to(self) -> Status:
         """The status that more queries would give if the difference stays the same."""
-        return "pass" if len(self.slack) and float(np.mean(self.slack)) > 0 else "fail"
+        return "pass" if self.mean > 0 else "fail"
+
+    @property
+    def uneven(self) -> bool:
+        """Whether enough queries changed for Student's t, and differently, but a few of them have most of the weight."""
+        return self.changed >= FEWEST_CHANGED and self.spread is not None
 
     @property
     def unseen(self) -> float | None:
@@ -231,11 +238,13 @@ def _evidence(
         changed=int(np.count_nonzero(changed)),
         margin=averaging.mean(margins) if rule.relative else rule.margin,
         slack=slack,
+        weights=averaging.shares(),
+        mean=averaging.mean(slack) or 0.0,
         limits=limits,
         bounds=bounds,
         spread=averaging.spread(slack, spread),
         identical=identical,
-        empty=not before.any() or not after.any(),
+        empty=len(before) > 0 and (not before.any() or not after.any()),
         rounding=rounding,
         touched=touched,
         traffic=traffic,
@@ -299,12 +308,12 @@ def _outcome(evidence: _Evidence) -> _Outcome:
 def _without_bounds(evidence: _Evidence) -> str:
     if evidence.queries < 2 and evidence.traffic is None:
         return _TOO_FEW[evidence.queries]
-    if evidence.limits is None:
-        return (
-            f"only {evidence.changed} of {number_of(evidence.queries, 'query')} changed, and {evidence.rule.label} has no "
-            f"upper limit: a bound needs {FEWEST_CHANGED} that changed"
-        )
-    return _NO_ERROR
+    if evidence.limits is not None:
+        return _NO_ERROR
+    words = f"{_few_words(evidence)}, and {evidence.rule.label} has no upper limit"
+    if evidence.changed >= FEWEST_CHANGED:
+        return words
+    return f"{words}: a bound needs {FEWEST_CHANGED} that changed"
 
 
 def _outcome_of_identical(evidence: _Evidence, holds: bool) -> _Outcome:
@@ -343,22 +352,30 @@ def _unsettled(evidence: _Evidence) -> _Outcome:
 
 def _unsettled_by_few(evidence: _Evidence, between: str) -> _Outcome:
     """Too few queries changed for Student's t."""
-    queries = number_of(evidence.queries, "query")
-    few = (
-        f"only {evidence.changed} of {queries} changed"
-        if evidence.changed < evidence.queries
-        else f"there are only {queries}"
-    )
-    few = f"{between}, which are wide, since {few}"
+    few = f"{between}, which are wide, since {_few_words(evidence)}"
     low, high = evidence.limits or (0.0, 0.0)
     passes = evidence.tends_to == "pass"
     towards = (evidence.slack, (low, high)) if passes else (-evidence.slack, (-high, -low))
-    needed = bets_to_settle(*towards, evidence.alpha)
+    needed = bets_to_settle(*towards, evidence.alpha, weights=evidence.weights)
     if needed is None:
         return _Outcome("inconclusive", few)
     needed = max(needed, evidence.queries + 1)
     return _Outcome(
         "inconclusive", f"{few}; about {_needed_words(evidence, needed)}{_least_words(evidence, needed)}", needed
+    )
+
+
+def _few_words(evidence: _Evidence) -> str:
+    """Why Student's t does not apply."""
+    queries = number_of(evidence.queries, "query")
+    if evidence.uneven:
+        return "a few queries have most of the weight"
+    if evidence.changed < evidence.queries:
+        return f"only {evidence.changed} of {queries} changed"
+    return (
+        f"there are only {queries}"
+        if evidence.queries < FEWEST_CHANGED
+        else f"all {queries} changed by the same amount"
     )
 
 
@@ -388,7 +405,7 @@ def _traffic_words(evidence: _Evidence) -> str:
         return ""
     words = (
         f"the change touches {touched.touched:,} of {number_of(touched.queries, 'unlabelled query')} "
-        f"({100 * touched.share:.2f}%, at most {100 * traffic.share[1]:.2f}%)"
+        f"({_percent(touched.share)}, at most {_percent(traffic.share[1])})"
     )
     judged = len(touched.differences)
     if not judged:
@@ -396,6 +413,11 @@ def _traffic_words(evidence: _Evidence) -> str:
     low, high = traffic.among_touched
     which = f"the {judged:,} judged so far differ" if judged > 1 else "the one judged so far differs"
     return f"{words}, and {which} by {np.mean(touched.differences):+.{_DECIMALS}f} ({low:+.{_DECIMALS}f} to {high:+.{_DECIMALS}f})"
+
+
+def _percent(share: float) -> str:
+    """A share with two decimals, or as many as a small one needs."""
+    return f"{100 * share:.2f}%" if share >= 0.0001 or not share else f"{100 * share:.1g}%"
 
 
 def _bound_words(evidence: _Evidence, side: Literal["lower", "upper"], at_least: str, at_most: str) -> str:

@@ -109,8 +109,8 @@ def traffic_of(before: OpenedRun, after: OpenedRun, measures: Sequence[Measure],
 
 
 def depth_of(measure: Measure) -> int:
-    """How many documents a measure looks at: its cutoff, or all."""
-    cutoff = measure.param("cutoff")
+    """How many documents a measure looks at: its cutoff, or all. Without unjudged ones, any may be among the first."""
+    cutoff = None if measure.param("judged_only") else measure.param("cutoff")
     return cutoff if isinstance(cutoff, int) else DEEPEST
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.errors import AssayError
+from assay.errors import AssayError, InputError, some_of
 from assay.evaluation import Evaluator
 from assay.gate.baselines import Side, side_of
 from assay.gate.pairing import Pair
@@ -77,9 +77,19 @@ def read_unlabelled(
         return traffic_of(*pair, measures, rules, evaluator.threads)
 
     found = traffic(runs)
+    _refuse_strangers(found)
     judged = not set(found.queries).isdisjoint(evaluator.judgments.queries)
     before, after = (side_of(evaluator.evaluate(run), "") for run in runs) if judged else (None, None)
     return Unlabelled(found, None if own is None else traffic(own), before, after)
+
+
+def _refuse_strangers(found: Traffic) -> None:
+    before, after = found.before.queries, found.after.queries
+    if not set(before) & set(after):
+        raise InputError(
+            f"the unlabelled runs have no query in common (baseline: {some_of(before) or 'none'}; candidate: "
+            f"{some_of(after) or 'none'}). Were they made for the same queries?"
+        )
 
 
 def without(side: Side, queries: Collection[str]) -> Side:

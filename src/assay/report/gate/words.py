@@ -10,7 +10,7 @@ from assay.errors import show_id
 from assay.gate.averaging import Method
 from assay.gate.deciding import STATUSES, Decision, Status
 from assay.gate.gating import Gate
-from assay.words import listed, noun_for
+from assay.words import listed, number_of
 
 HEAD = ("rule", "baseline", "candidate", "difference", "bounds", "queries", "decision")
 TEXTS = {"rule", "decision"}
@@ -36,7 +36,7 @@ def headline(gate: Gate) -> str:
     words = ", ".join(f"{count} {_VERBS[status][count > 1]}" for count, status in counts)
     numbers = {decision.queries for decision in gate.decisions}
     queries = max(numbers, default=0)
-    over = f", {queries} {noun_for(queries, 'query')}" if len(numbers) == 1 else ""
+    over = f", {number_of(queries, 'query')}" if len(numbers) == 1 and queries else ""
     over += ", weighted" if gate.weights else ""
     return f"Gate: {gate.status} ({words}): {show_id(gate.candidate.name)} against {show_id(gate.baseline.name)}{over}"
 
@@ -61,8 +61,9 @@ def notes_of(gate: Gate) -> Iterator[str]:
 
 
 def percent_of(gate: Gate) -> str:
-    """The confidence of each bound."""
-    return f"{100 * (1 - gate.alpha):.4g}%"
+    """The confidence of each bound, never rounded to certainty."""
+    percent = next(words for digits in range(4, 18) if (words := f"{100 * (1 - gate.alpha):.{digits}g}") != "100")
+    return f"{percent}%"
 
 
 def attempt_of(gate: Gate) -> str:
