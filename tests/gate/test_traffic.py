@@ -240,6 +240,29 @@ def test_unlabelled_runs_of_other_queries_are_refused():
         decide({"q0": {"a": 1}}, run, run, "RR >= -0.01", unlabelled=({"u0": ["a"]}, {"v0": ["a"]}))
 
 
+@pytest.mark.parametrize(("rule", "kind", "limit"), [("RR >= 0", "loss", 0.0015), ("Unjudged@2 <= 0", "rise", 0.0015)])
+def test_what_touches_no_query_at_all_is_unchanged(rule, kind, limit):
+    log = {f"u{n}": ["a", "b"] for n in range(2000)}
+    runs = {f"q{n}": ["a", "b"] for n in range(20)}
+    qrels = {query: {"a": 1} for query in runs}
+    found = decide(qrels, runs, runs, rule, unlabelled=(log, log))
+    strict = decide(qrels, runs, runs, rule, unlabelled=(log, log), population="strict")
+
+    assert ("unchanged", 0, 3) == (found.status, found.exit_code, strict.exit_code)
+    assert limit == pytest.approx(found.decisions[0].unseen, abs=1e-5)
+    assert (
+        "the change touches 0 of 2,000 unlabelled queries (0.00%, at most 0.15%), and no judged one; "
+        f"on other queries a {kind} of up to 0.001 remains possible"
+    ) == found.decisions[0].words
+
+
+def test_the_difference_over_all_traffic_is_said_to_be_that(files):
+    """The means are those of the judged queries; the difference between them is another one."""
+    assert "Difference = candidate - baseline over all unlabelled queries; bounds" in gate().stdout
+    annotation = gate("--format", "github").stdout
+    assert "difference +0.0000 over all unlabelled queries (1.0000 to 1.0000 on judged ones), " in annotation
+
+
 def test_a_change_that_touches_nothing_loses_at_most_what_could_be_unseen():
     """3 / 2,000: the rule of three."""
     log = {f"u{n}": ["a", "b"] for n in range(2000)}

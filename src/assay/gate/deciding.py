@@ -8,6 +8,7 @@ on how many queries changed: `bounds.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Literal
 
@@ -195,6 +196,11 @@ class _Evidence(Struct, frozen=True):
         return "pass" if self.mean > 0 else "fail"
 
     @property
+    def untouched(self) -> bool:
+        """Whether there are unlabelled queries, and the change touches none of them and no judged one."""
+        return self.touched is not None and not (self.touched.touched or len(self.touched.differences) or self.changed)
+
+    @property
     def uneven(self) -> bool:
         """Whether enough queries changed for Student's t, and differently, but a few of them have most of the weight."""
         return self.changed >= FEWEST_CHANGED and self.spread is not None
@@ -202,6 +208,8 @@ class _Evidence(Struct, frozen=True):
     @property
     def unseen(self) -> float | None:
         """The largest loss over all queries of which these could show nothing; None if the measure has no limits."""
+        if self.traffic is not None:
+            return -self.traffic.ends[0] if self.rule.at_least else self.traffic.ends[1]
         span = _span(self.rule)
         return None if span is None else span * most_unseen(self.queries, self.alpha)
 
@@ -322,9 +330,14 @@ def _outcome_of_identical(evidence: _Evidence, holds: bool) -> _Outcome:
     same = "both runs have the same value on every query"
     if not holds:
         return _Outcome("fail", f"{same}, so the difference is 0; the rule requires more")
+    return _Outcome("unchanged", f"{same}; {_possible_words(evidence)}")
+
+
+def _possible_words(evidence: _Evidence) -> str:
+    """What queries may show that none has shown."""
     kind = "loss" if evidence.rule.at_least else "rise"
-    possible = "" if evidence.unseen is None else f" of up to {evidence.unseen:.3f}"
-    return _Outcome("unchanged", f"{same}; on other queries a {kind}{possible} remains possible")
+    possible = "" if evidence.unseen is None else f" of up to {_visible(evidence.unseen, 3)}"
+    return f"on other queries a {kind}{possible} remains possible"
 
 
 def _why(evidence: _Evidence, words: str) -> str:
@@ -335,6 +348,8 @@ def _why(evidence: _Evidence, words: str) -> str:
 def _unsettled(evidence: _Evidence) -> _Outcome:
     ends = f"{_apart(evidence.lower, evidence.margin)} and {_apart(evidence.upper, evidence.margin)}"
     between = f"the margin {_margin_words(evidence)} is between the bounds {ends}"
+    if evidence.untouched and (evidence.rule.margin <= 0 if evidence.rule.at_least else evidence.rule.margin >= 0):
+        return _Outcome("unchanged", f"{_traffic_words(evidence)}, and no judged one; {_possible_words(evidence)}")
     if evidence.touched is not None:
         more = "judge more of the touched queries" if evidence.touched.to_judge else "ask more unlabelled queries"
         return _Outcome("inconclusive", f"{_why(evidence, between)}; {more}")
@@ -416,8 +431,16 @@ def _traffic_words(evidence: _Evidence) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share with two decimals, or as many as a small one needs."""
-    return f"{100 * share:.2f}%" if share >= 0.0001 or not share else f"{100 * share:.1g}%"
+    return f"{_visible(100 * share, 2)}%"
+
+
+def _visible(value: float, decimals: int) -> str:
+    """A positive number with these decimals, or as many as it takes to see it.
+
+    >>> _visible(0.058, 3), _visible(0.000003, 3)
+    ('0.058', '0.000003')
+    """
+    return f"{value:.{max(decimals, -math.floor(math.log10(value))) if value else decimals}f}"
 
 
 def _bound_words(evidence: _Evidence, side: Literal["lower", "upper"], at_least: str, at_most: str) -> str:

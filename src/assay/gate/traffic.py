@@ -8,6 +8,7 @@ The share comes from any number of unlabelled queries, the mean from the touched
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
@@ -74,16 +75,16 @@ def traffic_bounds(found: Touched, limits: Interval | None, alpha: float) -> Tra
 # Which queries a change touches
 
 
-class Traffic(Struct, frozen=True, eq=False):
+class Traffic(Struct, frozen=True, eq=False, dict=True):
     """Two runs of the same queries, before and after a change, with their first documents."""
 
     before: Heads
     after: Heads
 
-    @property
+    @cached_property
     def queries(self) -> tuple[str, ...]:
-        """The queries of either run, in byte order."""
-        return tuple(sorted({*self.before.queries, *self.after.queries}, key=str.encode))
+        """The queries of either run."""
+        return tuple(dict.fromkeys((*self.before.queries, *self.after.queries)))
 
     def touched(self, depth: int) -> list[str]:
         """The queries whose first documents differ, in an order that is random but always the same."""

@@ -45,7 +45,7 @@ def notes_of(gate: Gate) -> Iterator[str]:
     """The method and conventions."""
     if gate.decisions:
         yield (
-            f"Difference = candidate - baseline, query by query. Each bound is one-sided at {percent_of(gate)}, not corrected "
+            f"{difference_of(gate)}, query by query. Each bound is one-sided at {percent_of(gate)}, not corrected "
             f"for the number of rules; all rules must pass."
         )
         used = {decision.method for decision in gate.decisions}
@@ -66,17 +66,23 @@ def percent_of(gate: Gate) -> str:
     return f"{percent}%"
 
 
+def difference_of(gate: Gate) -> str:
+    """What a difference is."""
+    over = any(decision.touched is not None for decision in gate.decisions)
+    return f"Difference = candidate - baseline{' over all unlabelled queries' if over else ''}"
+
+
 def attempt_of(gate: Gate) -> str:
     """Which attempt of the change it is, and what that means; empty without a ledger."""
     if gate.attempt is None:
         return ""
     if gate.attempt.attempt == 1:
         return (
-            f"first attempt of {show_id(gate.attempt.change)!r}. Its bounds are at {percent_of(gate)}, which leaves half of the "
+            f"first attempt of '{show_id(gate.attempt.change)}'. Its bounds are at {percent_of(gate)}, which leaves half of the "
             "error for later attempts."
         )
     return (
-        f"attempt {gate.attempt.attempt} of {show_id(gate.attempt.change)!r}. Its bounds are at {percent_of(gate)}, since all "
+        f"attempt {gate.attempt.attempt} of '{show_id(gate.attempt.change)}'. Its bounds are at {percent_of(gate)}, since all "
         "attempts of a change share one error."
     )
 
@@ -122,7 +128,10 @@ def _name_of(decision: Decision) -> str:
 def _figures(decision: Decision) -> str:
     if decision.difference is None or decision.baseline_mean is None:
         return ""
-    return f"difference {decision.difference:+.4f} ({decision.baseline_mean:.4f} to {decision.candidate_mean:.4f}), "
+    where = "" if decision.touched is None else " over all unlabelled queries"
+    judged = "" if decision.touched is None else " on judged ones"
+    means = f"{decision.baseline_mean:.4f} to {decision.candidate_mean:.4f}{judged}"
+    return f"difference {decision.difference:+.4f}{where} ({means}), "
 
 
 def cells_of(decision: Decision) -> list[str]:
