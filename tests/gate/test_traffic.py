@@ -211,6 +211,32 @@ def test_without_unjudged_documents_any_document_may_be_among_the_first():
     assert ("inconclusive", 2000) == (found.status, found.decisions[0].touched)
 
 
+@pytest.mark.parametrize(
+    ("measure", "like"),
+    [("nDCG(ideal='retrieved')@2", "assay"), ("R(among='retrieved')@2", "assay"), ("nDCG@2", "ir_measures")],
+)
+def test_what_is_retrieved_deeper_touches_measures_that_depend_on_it(measure, like):
+    judged = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(20)}
+    before = {f"u{n}": {"b": 3.0, "c": 2.0, "a": 1.0} for n in range(2000)}
+    after = {query: {"b": 3.0, "c": 2.0, "d": 1.0} for query in before}
+    qrels = {query: {"a": 1, "b": 0} for query in judged}
+    found = decide(qrels, judged, judged, f"{measure} >= -0.01", unlabelled=(before, after), like=like)
+
+    assert ("inconclusive", 2000) == (found.status, found.decisions[0].touched)
+
+
+def test_a_measure_without_limits_needs_judged_touched_queries():
+    judged = {f"q{n}": ["a", "b"] for n in range(60)}
+    after = {query: ["b", "a"] if n < 9 else ["a", "b"] for n, query in enumerate(judged)}
+    log = {f"u{n}": ["a"] for n in range(100)}
+    found = decide({query: {"a": 1} for query in judged}, judged, after, "DCG@5 >= -0.01", unlabelled=(log, log))
+
+    assert (
+        "so far 9 touched queries are judged, and DCG@5 has no upper limit: a bound needs 7 that differ, and not all by the "
+        "same amount"
+    ) == found.decisions[0].words
+
+
 def test_runs_may_be_the_unlabelled_ones_too():
     """All judged queries are then among the unlabelled ones, so none is left for the ordinary sample."""
     before = {f"q{n}": ["a", "b"] for n in range(5000)}

@@ -55,7 +55,7 @@ class Averaging(Struct, frozen=True):
     def bounds(self, values: Floats, changed: Booleans, limits: Interval | None, alpha: float) -> Bounds | None:
         """One-sided bounds of the mean, by whichever method suits the sample; None if there are none."""
         varies = bool(np.ptp(values) > TIE * max(1.0, np.abs(values).max()))
-        enough = varies and self._worth(changed) >= FEWEST_CHANGED
+        enough = varies and self.worth(changed) >= FEWEST_CHANGED
         if self.weights is not None and self.weights.probability is not None:
             found = self._estimate(values, 1 - 2 * alpha)
             if enough or found.error == 0:  # 0: all queries there are
@@ -64,7 +64,7 @@ class Averaging(Struct, frozen=True):
             return Bounds(self._t_bounds(values, changed, alpha), "t")
         return None if limits is None else Bounds(betting_bounds(values, limits, alpha, self.shares()), "betting")
 
-    def _worth(self, changed: Booleans) -> float:
+    def worth(self, changed: Booleans) -> float:
         """How many queries the changed ones are worth; with weights no more than all queries are."""
         heavy = self.shares()
         if heavy is None or not changed.any():

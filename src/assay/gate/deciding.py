@@ -162,6 +162,7 @@ class _Evidence(Struct, frozen=True):
     margin: float | None  # in the measure's unit; None for a relative margin without queries
     slack: Floats  # of each query
     weights: Floats | None  # of each query, as shares of the largest; None if all count the same
+    worth: float  # how many queries the changed ones are worth
     mean: float  # of the slack; 0 without queries
     limits: Interval | None  # of the slack of any query; None if the measure has none
     bounds: Bounds | None  # of the mean slack; None if there are none
@@ -247,6 +248,7 @@ def _evidence(
         margin=averaging.mean(margins) if rule.relative else rule.margin,
         slack=slack,
         weights=averaging.shares(),
+        worth=averaging.worth(changed),
         mean=averaging.mean(slack) or 0.0,
         limits=limits,
         bounds=bounds,
@@ -318,6 +320,12 @@ def _without_bounds(evidence: _Evidence) -> str:
         return _TOO_FEW[evidence.queries]
     if evidence.limits is not None:
         return _NO_ERROR
+    if evidence.touched is not None:
+        judged = number_of(len(evidence.touched.differences), "touched query")
+        return (
+            f"so far {judged} {'is' if judged.startswith('1 ') else 'are'} judged, and {evidence.rule.label} has no upper "
+            f"limit: a bound needs {FEWEST_CHANGED} that differ, and not all by the same amount"
+        )
     words = f"{_few_words(evidence)}, and {evidence.rule.label} has no upper limit"
     if evidence.changed >= FEWEST_CHANGED:
         return words
@@ -355,19 +363,27 @@ def _unsettled(evidence: _Evidence) -> _Outcome:
         return _Outcome("inconclusive", f"{_why(evidence, between)}; {more}")
     if evidence.bounds is not None and evidence.bounds.method == "betting":
         return _unsettled_by_few(evidence, between)
+    return _unsettled_by_t(evidence, between)
+
+
+def _unsettled_by_t(evidence: _Evidence, between: str) -> _Outcome:
+    """The bounds are Student's t, or would be with more queries like these."""
     spread = evidence.spread
     in_deviations = 0.0 if spread is None else abs(spread.mean) / spread.deviation
     if in_deviations < SMALLEST_EFFECT:
         return _Outcome(
             "inconclusive", f"{between}, and the difference is on the margin: no number of queries would settle it"
         )
-    needed = max(queries_to_settle(in_deviations, evidence.alpha), evidence.queries + 1)
+    enough = math.ceil(evidence.queries * FEWEST_CHANGED / evidence.worth)  # queries for Student's t
+    needed = max(queries_to_settle(in_deviations, evidence.alpha), enough, evidence.queries + 1)
     return _Outcome("inconclusive", f"{between}; {_needed_words(evidence, needed)}", needed)
 
 
 def _unsettled_by_few(evidence: _Evidence, between: str) -> _Outcome:
     """Too few queries changed for Student's t."""
     few = f"{between}, which are wide, since {_few_words(evidence)}"
+    if evidence.uneven:
+        return _unsettled_by_t(evidence, few)
     low, high = evidence.limits or (0.0, 0.0)
     passes = evidence.tends_to == "pass"
     towards = (evidence.slack, (low, high)) if passes else (-evidence.slack, (-high, -low))

@@ -29,6 +29,10 @@ _PART_OF_SHARE = (
 )
 
 
+# With these, documents beyond the cutoff count; the conventions of other tools may set them.
+_DEEPER = (("judged_only", True), ("ideal", "retrieved"), ("among", "retrieved"))
+
+
 class Touched(Struct, frozen=True, eq=False):
     """What unlabelled queries show of a change, as seen by one measure."""
 
@@ -97,22 +101,25 @@ class Traffic(Struct, frozen=True, eq=False, dict=True):
         )
 
 
-def traffic_of(before: OpenedRun, after: OpenedRun, measures: Sequence[Measure], rules: Rules, threads: int) -> Traffic:
+def traffic_of(
+    before: OpenedRun, after: OpenedRun, measures: Sequence[Measure], rules: Rules, threads: int, like: str = "assay"
+) -> Traffic:
     """The first documents of both runs, as many as the measures look at."""
     if rules.ties in ("expected", "error"):
         raise AssayError(
             f"unlabelled queries do not go with `Rules(ties='{rules.ties}')`: which queries a change touches depends on the "
             "order of ties. Use another rule for ties, such as doc-desc."
         )
-    depth = max((depth_of(measure) for measure in measures), default=1)
+    depth = max((depth_of(measure, like) for measure in measures), default=1)
     one, other = (heads_of(run, depth, rules, threads=threads) for run in (before, after))
     return Traffic(one, other)
 
 
-def depth_of(measure: Measure) -> int:
-    """How many documents a measure looks at: its cutoff, or all. Without unjudged ones, any may be among the first."""
-    cutoff = None if measure.param("judged_only") else measure.param("cutoff")
-    return cutoff if isinstance(cutoff, int) else DEEPEST
+def depth_of(measure: Measure, like: str = "assay") -> int:
+    """How many documents a measure looks at: its cutoff, or all."""
+    cutoff = measure.param("cutoff")
+    deeper = like != "assay" or any(measure.param(name) == value for name, value in _DEEPER)
+    return cutoff if isinstance(cutoff, int) and not deeper else DEEPEST
 
 
 def _same_heads(one: Heads, other: Heads, depth: int) -> Booleans:
