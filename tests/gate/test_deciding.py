@@ -270,6 +270,13 @@ def test_an_empty_baseline_does_not_make_a_candidate_look_good():
     )
 
 
+def test_the_same_loss_of_a_measure_without_limits_has_no_bound():
+    found = decide_rule(parse_rule("DCG@5 >= -0.1"), np.full(60, 0.9), np.full(60, 0.5))
+
+    assert "inconclusive" == found.status
+    assert "all 60 queries changed by the same amount, and DCG@5 has no upper limit" == found.words
+
+
 def test_the_same_loss_on_every_query_fails():
     found = decided("AP >= -0.1", [0.9, 0.8, 0.7] * 10, [0.4, 0.3, 0.2] * 10)
 

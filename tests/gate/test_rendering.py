@@ -67,6 +67,13 @@ def test_a_column_of_queries_stands_only_where_they_differ(folder):
     assert re.search(r"^RR\(rel=3\) >= 0 +- +- +- +- +0  inconclusive$", text, re.MULTILINE)
 
 
+@pytest.mark.parametrize(("alpha", "shown"), [(0.05, "95%"), (0.025, "97.5%"), (1e-6, "99.9999%")])
+def test_confidence_is_never_certainty(folder, alpha, shown):
+    found = decide("qrels.txt", "main.run", "better.run", "RR >= -0.01", alpha=alpha)
+
+    assert f"bounds one-sided at {shown}." in RENDERERS["table"](found)
+
+
 def test_a_question_ends_with_its_own_mark():
     judgments = {"q1": {"a": 1}, "q2": {"a": 1}}
     nothing = {"q1": {"x": 1.0}, "q2": {"x": 1.0}}

@@ -200,6 +200,95 @@ def test_people_are_told_what_to_judge(files):
     assert "judge next" in short
 
 
+def test_without_unjudged_documents_any_document_may_be_among_the_first():
+    """The third document of every query of the log is another one, and may be the first that is judged."""
+    judged = {f"q{n}": ["a", "b"] for n in range(20)}
+    before = {f"u{n}": ["b", "c", "a"] for n in range(2000)}
+    after = {query: ["b", "c", "d"] for query in before}
+    qrels = {query: {"a": 1} for query in judged}
+    found = decide(qrels, judged, judged, "P(judged_only=True)@1 >= -0.01", unlabelled=(before, after))
+
+    assert ("inconclusive", 2000) == (found.status, found.decisions[0].touched)
+
+
+@pytest.mark.parametrize(
+    ("measure", "like"),
+    [("nDCG(ideal='retrieved')@2", "assay"), ("R(among='retrieved')@2", "assay"), ("nDCG@2", "ir_measures")],
+)
+def test_what_is_retrieved_deeper_touches_measures_that_depend_on_it(measure, like):
+    judged = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(20)}
+    before = {f"u{n}": {"b": 3.0, "c": 2.0, "a": 1.0} for n in range(2000)}
+    after = {query: {"b": 3.0, "c": 2.0, "d": 1.0} for query in before}
+    qrels = {query: {"a": 1, "b": 0} for query in judged}
+    found = decide(qrels, judged, judged, f"{measure} >= -0.01", unlabelled=(before, after), like=like)
+
+    assert ("inconclusive", 2000) == (found.status, found.decisions[0].touched)
+
+
+def test_a_measure_without_limits_needs_judged_touched_queries():
+    judged = {f"q{n}": ["a", "b"] for n in range(60)}
+    after = {query: ["b", "a"] if n < 9 else ["a", "b"] for n, query in enumerate(judged)}
+    log = {f"u{n}": ["a"] for n in range(100)}
+    found = decide({query: {"a": 1} for query in judged}, judged, after, "DCG@5 >= -0.01", unlabelled=(log, log))
+
+    assert (
+        "so far 9 touched queries are judged, and DCG@5 has no upper limit: a bound needs 7 that differ, and not all by the "
+        "same amount"
+    ) == found.decisions[0].words
+
+
+def test_runs_may_be_the_unlabelled_ones_too():
+    """All judged queries are then among the unlabelled ones, so none is left for the ordinary sample."""
+    before = {f"q{n}": ["a", "b"] for n in range(5000)}
+    after = {query: ["b", "a"] if n % 500 == 0 else ["a", "b"] for n, query in enumerate(before)}
+    qrels = {f"q{n}": {"a": 1} for n in range(50)}
+    found = decide(qrels, before, after, "RR >= -0.01", unlabelled=(before, after))
+
+    assert ("pass", 1, 10, ()) == (found.status, found.decisions[0].judged, found.decisions[0].touched, found.cautions)
+    assert "Gate: pass (1 passes): run against run\n" in RENDERERS["table"](found)
+
+
+def test_small_shares_have_enough_digits():
+    """10 of 200,000, and so at most 17.8 (Clopper and Pearson) or 0.009%."""
+    judged = {f"q{n}": ["a", "b"] for n in range(20)}
+    before = {f"u{n}": ["a"] for n in range(200_000)}
+    after = {query: ["b"] if n % 20_000 == 0 else ["a"] for n, query in enumerate(before)}
+    found = decide({query: {"a": 1} for query in judged}, judged, judged, "RR >= -0.01", unlabelled=(before, after))
+
+    assert "10 of 200,000 unlabelled queries (0.005%, at most 0.008%)" in found.decisions[0].words
+
+
+def test_unlabelled_runs_of_other_queries_are_refused():
+    run = {"q0": ["a"]}
+    with pytest.raises(
+        InputError, match=r"the unlabelled runs have no query in common \(baseline: u0; candidate: v0\)"
+    ):
+        decide({"q0": {"a": 1}}, run, run, "RR >= -0.01", unlabelled=({"u0": ["a"]}, {"v0": ["a"]}))
+
+
+@pytest.mark.parametrize(("rule", "kind", "limit"), [("RR >= 0", "loss", 0.0015), ("Unjudged@2 <= 0", "rise", 0.0015)])
+def test_what_touches_no_query_at_all_is_unchanged(rule, kind, limit):
+    log = {f"u{n}": ["a", "b"] for n in range(2000)}
+    runs = {f"q{n}": ["a", "b"] for n in range(20)}
+    qrels = {query: {"a": 1} for query in runs}
+    found = decide(qrels, runs, runs, rule, unlabelled=(log, log))
+    strict = decide(qrels, runs, runs, rule, unlabelled=(log, log), population="strict")
+
+    assert ("unchanged", 0, 3) == (found.status, found.exit_code, strict.exit_code)
+    assert limit == pytest.approx(found.decisions[0].unseen, abs=1e-5)
+    assert (
+        "the change touches 0 of 2,000 unlabelled queries (0.00%, at most 0.15%), and no judged one; "
+        f"on other queries a {kind} of up to 0.001 remains possible"
+    ) == found.decisions[0].words
+
+
+def test_the_difference_over_all_traffic_is_said_to_be_that(files):
+    """The means are those of the judged queries; the difference between them is another one."""
+    assert "Difference = candidate - baseline over all unlabelled queries; bounds" in gate().stdout
+    annotation = gate("--format", "github").stdout
+    assert "difference +0.0000 over all unlabelled queries (1.0000 to 1.0000 on judged ones), " in annotation
+
+
 def test_a_change_that_touches_nothing_loses_at_most_what_could_be_unseen():
     """3 / 2,000: the rule of three."""
     log = {f"u{n}": ["a", "b"] for n in range(2000)}

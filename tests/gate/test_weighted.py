@@ -72,6 +72,33 @@ def test_equal_weights_decide_as_none(pairs, rule):
         assert (before_ is None and after_ is None) or before_ == pytest.approx(after_, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("heaviest", [1e6, 1e300])
+@pytest.mark.parametrize("query", ["q0", "q59"])
+def test_one_query_with_nearly_all_of_the_weight_settles_nothing(query, heaviest):
+    """Eight of sixty changed, but one query counts, whether it changed or not."""
+    old = dict.fromkeys(QRELS, BEST)
+    new = {each: SECOND if n < 8 else BEST for n, each in enumerate(QRELS)}
+    weights = {**dict.fromkeys(QRELS, 1.0), query: heaviest}
+    (decision,) = decide(QRELS, old, new, "RR >= -0.01", query_weights=weights).decisions
+    (unlimited,) = decide(QRELS, old, new, "DCG@5 >= -0.01", query_weights=weights).decisions
+
+    assert ("inconclusive", "betting") == (decision.status, decision.method)
+    assert -1 <= decision.lower < -0.9 < 0.9 < decision.upper <= 1
+    assert "which are wide, since a few queries have most of the weight; " in decision.words
+    assert "a few queries have most of the weight, and DCG@5 has no upper limit" == unlimited.words
+
+
+def test_what_more_queries_would_say_follows_the_weighted_difference():
+    """Four light queries lose, two heavy ones gain more."""
+    old = {query: SECOND if n >= 58 else BEST for n, query in enumerate(QRELS)}
+    new = {query: SECOND if n < 4 else BEST for n, query in enumerate(QRELS)}
+    weights = {query: 8 if n >= 58 else 1 for n, query in enumerate(QRELS)}
+    (decision,) = decide(QRELS, old, new, "RR >= -0.01", query_weights=weights).decisions
+
+    assert decision.plain_difference < -0.01 < decision.difference
+    assert ("betting", "inconclusive", "pass") == (decision.method, decision.status, decision.needed_for)
+
+
 def test_a_log_that_is_known_entirely_settles_every_rule():
     import pandas as pd
 

@@ -55,17 +55,24 @@ class Averaging(Struct, frozen=True):
     def bounds(self, values: Floats, changed: Booleans, limits: Interval | None, alpha: float) -> Bounds | None:
         """One-sided bounds of the mean, by whichever method suits the sample; None if there are none."""
         varies = bool(np.ptp(values) > TIE * max(1.0, np.abs(values).max()))
-        enough = varies and np.count_nonzero(changed) >= FEWEST_CHANGED
+        enough = varies and self.worth(changed) >= FEWEST_CHANGED
         if self.weights is not None and self.weights.probability is not None:
             found = self._estimate(values, 1 - 2 * alpha)
             if enough or found.error == 0:  # 0: all queries there are
                 return None if found.interval is None else Bounds(found.interval, "t")
         if enough:
             return Bounds(self._t_bounds(values, changed, alpha), "t")
-        return None if limits is None else Bounds(betting_bounds(values, limits, alpha, self._heavy()), "betting")
+        return None if limits is None else Bounds(betting_bounds(values, limits, alpha, self.shares()), "betting")
+
+    def worth(self, changed: Booleans) -> float:
+        """How many queries the changed ones are worth; with weights no more than all queries are."""
+        heavy = self.shares()
+        if heavy is None or not changed.any():
+            return float(np.count_nonzero(changed))
+        return min(_effective(heavy[changed]), _effective(heavy))
 
     def _t_bounds(self, values: Floats, changed: Booleans, alpha: float) -> Interval:
-        heavy = self._heavy()
+        heavy = self.shares()
         if heavy is None:
             return t_bounds(values, int(np.count_nonzero(changed)), alpha)
         mean = self._estimate(values, 0.5).mean
@@ -74,7 +81,7 @@ class Averaging(Struct, frozen=True):
         )  # its plain mean and error are those of the weighted mean
         return t_bounds(linear, _effective(heavy[changed]), alpha, _effective(heavy))
 
-    def _heavy(self) -> Floats | None:
+    def shares(self) -> Floats | None:
         """The weights of the values, as shares of the largest."""
         if self.weights is None:
             return None
@@ -103,4 +110,5 @@ class Averaging(Struct, frozen=True):
 
 def _effective(weights: Floats) -> float:
     """How many queries with equal weights would say as much as these (Kish 1965)."""
-    return float(weights.sum() ** 2 / (weights**2).sum())
+    shares = weights / weights.max()  # squares of tiny numbers are 0
+    return round(float(shares.sum() ** 2 / (shares**2).sum()), 9)

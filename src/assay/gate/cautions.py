@@ -60,8 +60,8 @@ def left_out_cautions(pairs: Sequence[Pair]) -> Iterator[Caution]:
 
 
 def few_cautions(decisions: Sequence[Decision]) -> Iterator[Caution]:
-    """A caution about few queries."""
-    least = min((decision.queries for decision in decisions), default=FEW_QUERIES)
+    """A caution about few queries, unless the bounds come from unlabelled ones."""
+    least = min((decision.queries for decision in decisions if decision.touched is None), default=FEW_QUERIES)
     if least < FEW_QUERIES:
         yield Caution("few", f"{number_of(least, 'query')}, fewer than {FEW_QUERIES}: the bounds are rough.")
 

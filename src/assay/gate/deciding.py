@@ -8,6 +8,7 @@ on how many queries changed: `bounds.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Literal
 
@@ -160,6 +161,9 @@ class _Evidence(Struct, frozen=True):
     changed: int  # queries
     margin: float | None  # in the measure's unit; None for a relative margin without queries
     slack: Floats  # of each query
+    weights: Floats | None  # of each query, as shares of the largest; None if all count the same
+    worth: float  # how many queries the changed ones are worth
+    mean: float  # of the slack; 0 without queries
     limits: Interval | None  # of the slack of any query; None if the measure has none
     bounds: Bounds | None  # of the mean slack; None if there are none
     spread: Moments | None  # of the slack; None if it is the same on all queries
@@ -190,11 +194,23 @@ class _Evidence(Struct, frozen=True):
     @property
     def tends_to(self) -> Status:
         """The status that more queries would give if the difference stays the same."""
-        return "pass" if len(self.slack) and float(np.mean(self.slack)) > 0 else "fail"
+        return "pass" if self.mean > 0 else "fail"
+
+    @property
+    def untouched(self) -> bool:
+        """Whether there are unlabelled queries, and the change touches none of them and no judged one."""
+        return self.touched is not None and not (self.touched.touched or len(self.touched.differences) or self.changed)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether enough queries changed for Student's t, and differently, but a few of them have most of the weight."""
+        return self.changed >= FEWEST_CHANGED and self.spread is not None
 
     @property
     def unseen(self) -> float | None:
         """The largest loss over all queries of which these could show nothing; None if the measure has no limits."""
+        if self.traffic is not None:
+            return -self.traffic.ends[0] if self.rule.at_least else self.traffic.ends[1]
         span = _span(self.rule)
         return None if span is None else span * most_unseen(self.queries, self.alpha)
 
@@ -231,11 +247,14 @@ def _evidence(
         changed=int(np.count_nonzero(changed)),
         margin=averaging.mean(margins) if rule.relative else rule.margin,
         slack=slack,
+        weights=averaging.shares(),
+        worth=averaging.worth(changed),
+        mean=averaging.mean(slack) or 0.0,
         limits=limits,
         bounds=bounds,
         spread=averaging.spread(slack, spread),
         identical=identical,
-        empty=not before.any() or not after.any(),
+        empty=len(before) > 0 and (not before.any() or not after.any()),
         rounding=rounding,
         touched=touched,
         traffic=traffic,
@@ -299,12 +318,18 @@ def _outcome(evidence: _Evidence) -> _Outcome:
 def _without_bounds(evidence: _Evidence) -> str:
     if evidence.queries < 2 and evidence.traffic is None:
         return _TOO_FEW[evidence.queries]
-    if evidence.limits is None:
+    if evidence.limits is not None:
+        return _NO_ERROR
+    if evidence.touched is not None:
+        judged = number_of(len(evidence.touched.differences), "touched query")
         return (
-            f"only {evidence.changed} of {number_of(evidence.queries, 'query')} changed, and {evidence.rule.label} has no "
-            f"upper limit: a bound needs {FEWEST_CHANGED} that changed"
+            f"so far {judged} {'is' if judged.startswith('1 ') else 'are'} judged, and {evidence.rule.label} has no upper "
+            f"limit: a bound needs {FEWEST_CHANGED} that differ, and not all by the same amount"
         )
-    return _NO_ERROR
+    words = f"{_few_words(evidence)}, and {evidence.rule.label} has no upper limit"
+    if evidence.changed >= FEWEST_CHANGED:
+        return words
+    return f"{words}: a bound needs {FEWEST_CHANGED} that changed"
 
 
 def _outcome_of_identical(evidence: _Evidence, holds: bool) -> _Outcome:
@@ -313,9 +338,14 @@ def _outcome_of_identical(evidence: _Evidence, holds: bool) -> _Outcome:
     same = "both runs have the same value on every query"
     if not holds:
         return _Outcome("fail", f"{same}, so the difference is 0; the rule requires more")
+    return _Outcome("unchanged", f"{same}; {_possible_words(evidence)}")
+
+
+def _possible_words(evidence: _Evidence) -> str:
+    """What queries may show that none has shown."""
     kind = "loss" if evidence.rule.at_least else "rise"
-    possible = "" if evidence.unseen is None else f" of up to {evidence.unseen:.3f}"
-    return _Outcome("unchanged", f"{same}; on other queries a {kind}{possible} remains possible")
+    possible = "" if evidence.unseen is None else f" of up to {_visible(evidence.unseen, 3)}"
+    return f"on other queries a {kind}{possible} remains possible"
 
 
 def _why(evidence: _Evidence, words: str) -> str:
@@ -326,39 +356,57 @@ def _why(evidence: _Evidence, words: str) -> str:
 def _unsettled(evidence: _Evidence) -> _Outcome:
     ends = f"{_apart(evidence.lower, evidence.margin)} and {_apart(evidence.upper, evidence.margin)}"
     between = f"the margin {_margin_words(evidence)} is between the bounds {ends}"
+    if evidence.untouched and (evidence.rule.margin <= 0 if evidence.rule.at_least else evidence.rule.margin >= 0):
+        return _Outcome("unchanged", f"{_traffic_words(evidence)}, and no judged one; {_possible_words(evidence)}")
     if evidence.touched is not None:
         more = "judge more of the touched queries" if evidence.touched.to_judge else "ask more unlabelled queries"
         return _Outcome("inconclusive", f"{_why(evidence, between)}; {more}")
     if evidence.bounds is not None and evidence.bounds.method == "betting":
         return _unsettled_by_few(evidence, between)
+    return _unsettled_by_t(evidence, between)
+
+
+def _unsettled_by_t(evidence: _Evidence, between: str) -> _Outcome:
+    """The bounds are Student's t, or would be with more queries like these."""
     spread = evidence.spread
     in_deviations = 0.0 if spread is None else abs(spread.mean) / spread.deviation
     if in_deviations < SMALLEST_EFFECT:
         return _Outcome(
             "inconclusive", f"{between}, and the difference is on the margin: no number of queries would settle it"
         )
-    needed = max(queries_to_settle(in_deviations, evidence.alpha), evidence.queries + 1)
+    enough = math.ceil(evidence.queries * FEWEST_CHANGED / evidence.worth)  # queries for Student's t
+    needed = max(queries_to_settle(in_deviations, evidence.alpha), enough, evidence.queries + 1)
     return _Outcome("inconclusive", f"{between}; {_needed_words(evidence, needed)}", needed)
 
 
 def _unsettled_by_few(evidence: _Evidence, between: str) -> _Outcome:
     """Too few queries changed for Student's t."""
-    queries = number_of(evidence.queries, "query")
-    few = (
-        f"only {evidence.changed} of {queries} changed"
-        if evidence.changed < evidence.queries
-        else f"there are only {queries}"
-    )
-    few = f"{between}, which are wide, since {few}"
+    few = f"{between}, which are wide, since {_few_words(evidence)}"
+    if evidence.uneven:
+        return _unsettled_by_t(evidence, few)
     low, high = evidence.limits or (0.0, 0.0)
     passes = evidence.tends_to == "pass"
     towards = (evidence.slack, (low, high)) if passes else (-evidence.slack, (-high, -low))
-    needed = bets_to_settle(*towards, evidence.alpha)
+    needed = bets_to_settle(*towards, evidence.alpha, weights=evidence.weights)
     if needed is None:
         return _Outcome("inconclusive", few)
     needed = max(needed, evidence.queries + 1)
     return _Outcome(
         "inconclusive", f"{few}; about {_needed_words(evidence, needed)}{_least_words(evidence, needed)}", needed
+    )
+
+
+def _few_words(evidence: _Evidence) -> str:
+    """Why Student's t does not apply."""
+    queries = number_of(evidence.queries, "query")
+    if evidence.uneven:
+        return "a few queries have most of the weight"
+    if evidence.changed < evidence.queries:
+        return f"only {evidence.changed} of {queries} changed"
+    return (
+        f"there are only {queries}"
+        if evidence.queries < FEWEST_CHANGED
+        else f"all {queries} changed by the same amount"
     )
 
 
@@ -388,7 +436,7 @@ def _traffic_words(evidence: _Evidence) -> str:
         return ""
     words = (
         f"the change touches {touched.touched:,} of {number_of(touched.queries, 'unlabelled query')} "
-        f"({100 * touched.share:.2f}%, at most {100 * traffic.share[1]:.2f}%)"
+        f"({_percent(touched.share)}, at most {_percent(traffic.share[1])})"
     )
     judged = len(touched.differences)
     if not judged:
@@ -396,6 +444,19 @@ def _traffic_words(evidence: _Evidence) -> str:
     low, high = traffic.among_touched
     which = f"the {judged:,} judged so far differ" if judged > 1 else "the one judged so far differs"
     return f"{words}, and {which} by {np.mean(touched.differences):+.{_DECIMALS}f} ({low:+.{_DECIMALS}f} to {high:+.{_DECIMALS}f})"
+
+
+def _percent(share: float) -> str:
+    return f"{_visible(100 * share, 2)}%"
+
+
+def _visible(value: float, decimals: int) -> str:
+    """A positive number with these decimals, or as many as it takes to see it.
+
+    >>> _visible(0.058, 3), _visible(0.000003, 3)
+    ('0.058', '0.000003')
+    """
+    return f"{value:.{max(decimals, -math.floor(math.log10(value))) if value else decimals}f}"
 
 
 def _bound_words(evidence: _Evidence, side: Literal["lower", "upper"], at_least: str, at_most: str) -> str:

@@ -46,7 +46,9 @@ def _power(effect: float, queries: int, alpha: float) -> float:
     return 1 - missed
 
 
-def bets_to_settle(slack: Floats, limits: Interval, alpha: float, power: float = POWER) -> int | None:
+def bets_to_settle(
+    slack: Floats, limits: Interval, alpha: float, power: float = POWER, weights: Floats | None = None
+) -> int | None:
     """About how many queries like these it takes until bets show that the mean slack is above 0; None if none would do.
 
     A fortune grows by the mean logarithm of what a bet returns; the normal distribution says how much bad luck to expect.
@@ -57,8 +59,9 @@ def bets_to_settle(slack: Floats, limits: Interval, alpha: float, power: float =
     from scipy.special import ndtri
 
     low, luck = limits[0], float(ndtri(power))
+    stakes = STAKES[:, None] if weights is None else STAKES[:, None] * weights
     with np.errstate(divide="ignore", invalid="ignore"):  # whoever stakes everything can lose everything
-        growth = np.log1p(STAKES[:, None] * (np.maximum(slack - low, 0) / -low - 1))
+        growth = np.log1p(stakes * (np.maximum(slack - low, 0) / -low - 1))
         means, deviations = growth.mean(axis=1), growth.std(axis=1)
     needed = [
         ((luck * deviation + math.sqrt((luck * deviation) ** 2 + 4 * mean * wanted)) / (2 * mean)) ** 2

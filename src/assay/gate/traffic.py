@@ -8,6 +8,7 @@ The share comes from any number of unlabelled queries, the mean from the touched
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
@@ -26,6 +27,10 @@ TO_JUDGE = 30  # touched queries that are named
 _PART_OF_SHARE = (
     0.2  # of the error goes to the bound of the share: there are many unlabelled queries, but few judged ones
 )
+
+
+# With these, documents beyond the cutoff count; the conventions of other tools may set them.
+_DEEPER = (("judged_only", True), ("ideal", "retrieved"), ("among", "retrieved"))
 
 
 class Touched(Struct, frozen=True, eq=False):
@@ -74,16 +79,16 @@ def traffic_bounds(found: Touched, limits: Interval | None, alpha: float) -> Tra
 # Which queries a change touches
 
 
-class Traffic(Struct, frozen=True, eq=False):
+class Traffic(Struct, frozen=True, eq=False, dict=True):
     """Two runs of the same queries, before and after a change, with their first documents."""
 
     before: Heads
     after: Heads
 
-    @property
+    @cached_property
     def queries(self) -> tuple[str, ...]:
-        """The queries of either run, in byte order."""
-        return tuple(sorted({*self.before.queries, *self.after.queries}, key=str.encode))
+        """The queries of either run."""
+        return tuple(dict.fromkeys((*self.before.queries, *self.after.queries)))
 
     def touched(self, depth: int) -> list[str]:
         """The queries whose first documents differ, in an order that is random but always the same."""
@@ -96,22 +101,25 @@ class Traffic(Struct, frozen=True, eq=False):
         )
 
 
-def traffic_of(before: OpenedRun, after: OpenedRun, measures: Sequence[Measure], rules: Rules, threads: int) -> Traffic:
+def traffic_of(
+    before: OpenedRun, after: OpenedRun, measures: Sequence[Measure], rules: Rules, threads: int, like: str = "assay"
+) -> Traffic:
     """The first documents of both runs, as many as the measures look at."""
     if rules.ties in ("expected", "error"):
         raise AssayError(
             f"unlabelled queries do not go with `Rules(ties='{rules.ties}')`: which queries a change touches depends on the "
             "order of ties. Use another rule for ties, such as doc-desc."
         )
-    depth = max((depth_of(measure) for measure in measures), default=1)
+    depth = max((depth_of(measure, like) for measure in measures), default=1)
     one, other = (heads_of(run, depth, rules, threads=threads) for run in (before, after))
     return Traffic(one, other)
 
 
-def depth_of(measure: Measure) -> int:
+def depth_of(measure: Measure, like: str = "assay") -> int:
     """How many documents a measure looks at: its cutoff, or all."""
     cutoff = measure.param("cutoff")
-    return cutoff if isinstance(cutoff, int) else DEEPEST
+    deeper = like != "assay" or any(measure.param(name) == value for name, value in _DEEPER)
+    return cutoff if isinstance(cutoff, int) and not deeper else DEEPEST
 
 
 def _same_heads(one: Heads, other: Heads, depth: int) -> Booleans:

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.errors import AssayError
+from assay.errors import AssayError, InputError, some_of
 from assay.evaluation import Evaluator
 from assay.gate.baselines import Side, side_of
 from assay.gate.pairing import Pair
@@ -24,6 +24,7 @@ class Unlabelled(Struct, frozen=True, eq=False):
     own: Traffic | None  # of the runs that are compared; None if one of them is a report
     before: Side | None  # with the queries that are judged after all; None if none is
     after: Side | None
+    like: str = "assay"  # whose conventions are followed
 
     def touched(self, pair: Pair) -> Touched:
         """What they say about the change by the measure of a rule.
@@ -31,10 +32,11 @@ class Unlabelled(Struct, frozen=True, eq=False):
         Judged touched queries come from these runs and from those that are compared: both are drawn from the same traffic.
         """
         measure = pair.rule.measure
-        touched = self.traffic.touched(depth_of(measure))
+        depth = depth_of(measure, self.like)
+        touched = self.traffic.touched(depth)
         known = self._differences(measure)
         own = _differences_of(pair)
-        also = [] if self.own is None else [query for query in self.own.touched(depth_of(measure)) if query in own]
+        also = [] if self.own is None else [query for query in self.own.touched(depth) if query in own]
         found = [known[query] for query in touched if query in known] + [own[query] for query in also]
         return Touched(
             queries=len(self.traffic.queries),
@@ -74,12 +76,22 @@ def read_unlabelled(
         )
 
     def traffic(pair: tuple[OpenedRun, OpenedRun]) -> Traffic:
-        return traffic_of(*pair, measures, rules, evaluator.threads)
+        return traffic_of(*pair, measures, rules, evaluator.threads, evaluator.like.name)
 
     found = traffic(runs)
+    _refuse_strangers(found)
     judged = not set(found.queries).isdisjoint(evaluator.judgments.queries)
     before, after = (side_of(evaluator.evaluate(run), "") for run in runs) if judged else (None, None)
-    return Unlabelled(found, None if own is None else traffic(own), before, after)
+    return Unlabelled(found, None if own is None else traffic(own), before, after, evaluator.like.name)
+
+
+def _refuse_strangers(found: Traffic) -> None:
+    before, after = found.before.queries, found.after.queries
+    if not set(before) & set(after):
+        raise InputError(
+            f"the unlabelled runs have no query in common (baseline: {some_of(before) or 'none'}; candidate: "
+            f"{some_of(after) or 'none'}). Were they made for the same queries?"
+        )
 
 
 def without(side: Side, queries: Collection[str]) -> Side:

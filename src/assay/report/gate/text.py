@@ -11,6 +11,7 @@ from assay.report.gate.words import (
     TEXTS,
     attempt_of,
     cells_of,
+    difference_of,
     headline,
     notes_of,
     percent_of,
@@ -49,7 +50,7 @@ def render_text(gate: Gate, detail: Detail = Detail()) -> str:
     if detail.verbose:
         parts += ["\n", *(wrapped(shown(note), width) for note in notes_of(gate))]
     elif gate.decisions:
-        method = f"Difference = candidate - baseline; bounds one-sided at {percent_of(gate)}{detail.more()}."
+        method = f"{difference_of(gate)}; bounds one-sided at {percent_of(gate)}{detail.more()}."
         parts += ["\n", wrapped(method, width)]
     return Drawn("".join(parts))
 

@@ -10,7 +10,7 @@ from assay.errors import show_id
 from assay.gate.averaging import Method
 from assay.gate.deciding import STATUSES, Decision, Status
 from assay.gate.gating import Gate
-from assay.words import listed, noun_for
+from assay.words import listed, number_of
 
 HEAD = ("rule", "baseline", "candidate", "difference", "bounds", "queries", "decision")
 TEXTS = {"rule", "decision"}
@@ -36,7 +36,7 @@ def headline(gate: Gate) -> str:
     words = ", ".join(f"{count} {_VERBS[status][count > 1]}" for count, status in counts)
     numbers = {decision.queries for decision in gate.decisions}
     queries = max(numbers, default=0)
-    over = f", {queries} {noun_for(queries, 'query')}" if len(numbers) == 1 else ""
+    over = f", {number_of(queries, 'query')}" if len(numbers) == 1 and queries else ""
     over += ", weighted" if gate.weights else ""
     return f"Gate: {gate.status} ({words}): {show_id(gate.candidate.name)} against {show_id(gate.baseline.name)}{over}"
 
@@ -45,7 +45,7 @@ def notes_of(gate: Gate) -> Iterator[str]:
     """The method and conventions."""
     if gate.decisions:
         yield (
-            f"Difference = candidate - baseline, query by query. Each bound is one-sided at {percent_of(gate)}, not corrected "
+            f"{difference_of(gate)}, query by query. Each bound is one-sided at {percent_of(gate)}, not corrected "
             f"for the number of rules; all rules must pass."
         )
         used = {decision.method for decision in gate.decisions}
@@ -61,8 +61,15 @@ def notes_of(gate: Gate) -> Iterator[str]:
 
 
 def percent_of(gate: Gate) -> str:
-    """The confidence of each bound."""
-    return f"{100 * (1 - gate.alpha):.4g}%"
+    """The confidence of each bound, never rounded to certainty."""
+    percent = next(words for digits in range(4, 18) if (words := f"{100 * (1 - gate.alpha):.{digits}g}") != "100")
+    return f"{percent}%"
+
+
+def difference_of(gate: Gate) -> str:
+    """What a difference is."""
+    over = any(decision.touched is not None for decision in gate.decisions)
+    return f"Difference = candidate - baseline{' over all unlabelled queries' if over else ''}"
 
 
 def attempt_of(gate: Gate) -> str:
@@ -71,11 +78,11 @@ def attempt_of(gate: Gate) -> str:
         return ""
     if gate.attempt.attempt == 1:
         return (
-            f"first attempt of {show_id(gate.attempt.change)!r}. Its bounds are at {percent_of(gate)}, which leaves half of the "
+            f"first attempt of '{show_id(gate.attempt.change)}'. Its bounds are at {percent_of(gate)}, which leaves half of the "
             "error for later attempts."
         )
     return (
-        f"attempt {gate.attempt.attempt} of {show_id(gate.attempt.change)!r}. Its bounds are at {percent_of(gate)}, since all "
+        f"attempt {gate.attempt.attempt} of '{show_id(gate.attempt.change)}'. Its bounds are at {percent_of(gate)}, since all "
         "attempts of a change share one error."
     )
 
@@ -121,7 +128,10 @@ def _name_of(decision: Decision) -> str:
 def _figures(decision: Decision) -> str:
     if decision.difference is None or decision.baseline_mean is None:
         return ""
-    return f"difference {decision.difference:+.4f} ({decision.baseline_mean:.4f} to {decision.candidate_mean:.4f}), "
+    where = "" if decision.touched is None else " over all unlabelled queries"
+    judged = "" if decision.touched is None else " on judged ones"
+    means = f"{decision.baseline_mean:.4f} to {decision.candidate_mean:.4f}{judged}"
+    return f"difference {decision.difference:+.4f}{where} ({means}), "
 
 
 def cells_of(decision: Decision) -> list[str]:
