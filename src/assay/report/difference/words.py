@@ -109,7 +109,7 @@ def _kinds(found: CutoffDiff, total: int) -> str:
         return ": documents entered or left"
     if not others:
         return ": the same documents in another order"
-    return f": documents entered or left in {others:,}; {plural(_REORDERED, found.reordered)}"
+    return f": other documents in {others:,}, another order in {found.reordered:,}"
 
 
 def _worst(diff: RunDiff, place: int) -> str:
