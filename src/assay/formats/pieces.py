@@ -22,7 +22,7 @@ from assay.limits import refuse_endless
 from assay.tables import Run
 
 _LAYOUTS = {"trec": TREC_RUN, "beir": BEIR_RUN}
-_ROWS = 1 << 15  # of whole queries at once: enough for NumPy, and few enough for the processor's cache
+_ROWS = 1 << 12  # of whole queries at once: enough for NumPy, and few enough for the processor's cache
 
 
 class NotPlainError(Exception):

@@ -36,7 +36,7 @@ def collapse(run: RunLike, documents: Chunks, *, by: str = "max", columns: Colum
         hint = did_you_mean(str(by), WAYS)
         raise FusionError(f"by cannot be {by!r}{hint or '.'} It takes {', '.join(WAYS)}.")
     run = as_run(run, Reading(columns=columns or {}))
-    code, docs = numbered([as_ids(_documents_of(run, documents)).tolist()])
+    code, docs = numbered([_documents_of(run, documents)])
     pairs, pair = np.unique(run.query * max(len(docs), 1) + code, return_inverse=True)
     score = WAYS[by](run.score, pair, len(pairs))
     if not np.isfinite(score).all():
@@ -79,6 +79,8 @@ def _documents_of(run: Run, documents: Any) -> list[str]:
             f"{len(without):,} of {len(set(chunks)):,} chunks of {run.source} have no document in {rule} "
             f"(first: {some_of(without)})."
         )
+    if isinstance(documents, Mapping):
+        as_ids(docs)  # type: ignore[arg-type]  # refuses what is not text
     return docs  # type: ignore[return-value]
 
 
