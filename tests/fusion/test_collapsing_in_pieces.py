@@ -26,6 +26,7 @@ from reading.test_pieces import large, small_pieces
 pytestmark = NEEDS_KERNEL
 
 TOP = b"# made by hand\n"
+FORMATS = ["trec", "trec", "csv", "tsv", "jsonl", "beir", *OUTPUT_FORMATS]
 
 
 def in_pieces(
@@ -60,7 +61,7 @@ def test_many_queries_in_no_order(tmp_path: Path, by: str, to: str, tag: str | N
 
 
 @settings(max_examples=200)
-@given(st.data(), cases(), st.sampled_from([*WAYS]), st.sampled_from(OUTPUT_FORMATS), st.sampled_from([7, 60, 1 << 18]))
+@given(st.data(), cases(), st.sampled_from([*WAYS]), st.sampled_from(FORMATS), st.sampled_from([7, 60, 1 << 18]))
 def test_any_text(data: st.DataObject, case: Case, by: str, to: str, size: int) -> None:
     chunks = sorted({text(row.doc) for row in case.rows})
     of_chunks = st.fixed_dictionaries({chunk: st.sampled_from([*chunks[:4], "one\nline", "=1"]) for chunk in chunks})
