@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import click
@@ -81,25 +80,27 @@ def stream_derived_run(
 ) -> bool:
     """Write the run that a method makes of one file, some queries at a time; False, with no effect, if it needs the table.
 
-    `how` gives the method and its description. All errors are left to the table, which has them in the usual order.
+    `how` gives the method and its description. Errors in what is read are left to the table, which has them in the usual order.
     """
     if STDIO in (output, path):
         return False
-    with suppress(AssayError):
+    try:
         refuse_overwrite(output, [path])
         before, target = stamps([path]), output_format(output, to)
         derive, method = how()
-        inputs = Inputs((), (input_identity(path),), {}, output, target)
+    except AssayError:
+        return False
+    inputs = Inputs((), (input_identity(path),), {}, output, target)
 
-        def opening(run: Run) -> bytes:
-            refuse_changed(before)
-            return _header(run, method, inputs, tag) if metadata and target == "trec" else b""
+    def opening(run: Run) -> bytes:
+        refuse_changed(before)
+        return _header(run, method, inputs, tag) if metadata and target == "trec" else b""
 
-        notes = stream_derived(path, output, target, reading, derive, opening, tag=tag)
-        if notes is not None:
-            _print_notes(notes, target, metadata=metadata)
-            return True
-    return False
+    notes = stream_derived(path, output, target, reading, derive, opening, tag=tag)
+    if notes is None:
+        return False
+    _print_notes(notes, target, metadata=metadata)
+    return True
 
 
 def input_identity(path: str) -> dict[str, str]:

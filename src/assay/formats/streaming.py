@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 import numpy as np
 
 from assay.arrays import starts
-from assay.errors import InputError
+from assay.errors import AssayError, InputError
 from assay.files import write_blocks
 from assay.formats.pieces import NotPlainError, can_reread, plain_pieces, whole_queries
 from assay.formats.reading import format_name
@@ -56,16 +56,24 @@ def stream_derived(
         return None
     with suppress(NotPlainError), open_source(source) as content:
         lines = _Lines(to, tag)
-        derived = map(derive, whole_queries(content, format_name(content, reading, "run"), reading))
-        write_blocks(output, _by_query(derived, lines, opening, os.path.dirname(os.path.realpath(output))))
+        derived = _or_not_plain(map(derive, whole_queries(content, format_name(content, reading, "run"), reading)))
+        write_blocks(output, _by_query(derived, lines, opening))
         return lines.notes
     return None
 
 
-def _by_query(runs: Iterable[Run], lines: _Lines, opening: Callable[[Run], bytes], folder: str) -> Iterator[bytes]:
-    """The output, query by query in byte order. Until all queries are there, a file without a name keeps their lines."""
+def _or_not_plain(runs: Iterator[Run]) -> Iterator[Run]:
+    """The runs; what is wrong with them is left to the table, which counts it in all queries."""
+    try:
+        yield from runs
+    except AssayError:
+        raise NotPlainError from None
+
+
+def _by_query(runs: Iterable[Run], lines: _Lines, opening: Callable[[Run], bytes]) -> Iterator[bytes]:
+    """The output, query by query in byte order. Until all queries are there, a temporary file keeps their lines."""
     places: dict[str, tuple[int, int]] = {}  # where the lines of each query begin, and their size
-    with TemporaryFile(dir=folder) as kept:
+    with TemporaryFile() as kept:
         for run in runs:
             rows = lines.of(run)
             ends = np.flatnonzero(np.frombuffer(rows, np.uint8) == ord("\n")) + 1
