@@ -10,11 +10,13 @@ import pyarrow
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import assay
 from assay.errors import MissingExtraError
 from assay.formats import parse_qrels, parse_run, read_qrels, read_run
-from assay.formats.sheets import BLOCK
+from assay.formats.sheets import BLOCK, score_texts
 from assay.formats.sources import COMPRESSION_SUFFIXES, FORMAT_SUFFIXES
 from assay.formats.writing import (
     OUTPUT_FORMATS,
@@ -332,3 +334,14 @@ def test_nothing_that_is_given_is_changed() -> None:
         run_as_bytes(run, to)
 
     assert before == contents_of_run(run)
+
+
+@given(
+    st.lists(
+        st.floats(allow_nan=False, allow_infinity=False)
+        | st.sampled_from([0.0, -0.0, 1e16, 1e-4, 5e-324])
+        | st.integers(-(2**53), 2**53).map(float)
+    )
+)
+def test_scores_are_written_as_python_does(scores: list[float]) -> None:
+    assert list(map(repr, scores)) == score_texts(np.array(scores, np.float64))

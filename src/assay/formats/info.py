@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import islice
 from typing import TypeAlias
 
@@ -11,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from assay.arrays import changes
+from assay.formats.pieces import NotPlainError, can_reread, whole_queries
 from assay.formats.reading import FORMATS, format_name
 from assay.formats.readings import Reading
 from assay.formats.sources import STDIN, Content, Source, open_source
@@ -98,25 +100,69 @@ class QrelsInfo(Struct, frozen=True):
 
 
 def run_info(source: Source, reading: Reading = Reading()) -> RunInfo:
-    """Summarise a run in a file, compressed or not, or on standard input ('-')."""
+    """Summarise a run in a file, compressed or not, or on standard input ('-').
+
+    A plain run whose queries are together is read piece by piece, so that memory grows only with its document ids.
+    """
+    if can_reread(source, reading):
+        with suppress(NotPlainError), open_source(source) as content:
+            file = _file_info(source, content, format_name(content, reading, "run"))
+            return _run_info(file, whole_queries(content, file.format, reading))
     with open_source(source) as content:
         file = _file_info(source, content, format_name(content, reading, "run"))
-        run = FORMATS[file.format].read_run(content, reading)
-    apart = _queries_apart(run)
+        return _run_info(file, [FORMATS[file.format].read_run(content, reading)])
+
+
+def _run_info(file: FileInfo, pieces: Iterable[Run]) -> RunInfo:
+    """The summary of a run that comes in pieces of whole queries."""
+    documents: set[str] = set()
+    parts: list[_Part] = []
+    for run in pieces:
+        documents.update(run.doc)
+        parts.append(_part(run))
+    sizes = np.concatenate([part.sizes for part in parts])
+    apart = [query for part in parts for query in part.apart]
+    ranks = [part.ranks for part in parts if part.ranks is not None]
     return RunInfo(
         file=file,
-        queries=len(run.queries),
-        rows=len(run),
-        documents=len(set(run.doc)),
-        documents_per_query=_spread(np.bincount(run.query)),
-        tags=_names(run.tags),
-        scores=_span(run.score),
-        scores_are_ranks=run.has_only_ranks,
-        ranks=None if run.rank is None else Span(int(run.rank.min()), int(run.rank.max())),
-        tied_queries=_tied_queries(run),
+        queries=len(sizes),
+        rows=int(sizes.sum()),
+        documents=len(documents),
+        documents_per_query=_spread(sizes),
+        tags=_names(tag for part in parts for tag in part.tags),
+        scores=_joined(part.scores for part in parts),
+        scores_are_ranks=all(part.has_only_ranks for part in parts),
+        ranks=_joined(ranks) if ranks else None,
+        tied_queries=sum(part.tied_queries for part in parts),
         queries_apart=len(apart),
         first_apart=next(iter(apart), None),
-        first_rows=tuple(_run_row(run, row) for row in range(min(FIRST_ROWS, len(run)))),
+        first_rows=tuple(row for part in parts for row in part.first_rows)[:FIRST_ROWS],
+    )
+
+
+class _Part(Struct, frozen=True):
+    """What a piece of a run adds to its summary."""
+
+    sizes: Integers  # rows of each query
+    tags: tuple[str, ...]
+    scores: Span
+    has_only_ranks: bool
+    ranks: Span | None
+    tied_queries: int
+    apart: list[str]
+    first_rows: list[Row]
+
+
+def _part(run: Run) -> _Part:
+    return _Part(
+        sizes=np.bincount(run.query),
+        tags=run.tags,
+        scores=_span(run.score),
+        has_only_ranks=run.has_only_ranks,
+        ranks=None if run.rank is None else Span(int(run.rank.min()), int(run.rank.max())),
+        tied_queries=_tied_queries(run),
+        apart=_queries_apart(run),
+        first_rows=[_run_row(run, row) for row in range(min(FIRST_ROWS, len(run)))],
     )
 
 
@@ -160,7 +206,12 @@ def _names(names: Iterable[str]) -> Names:
 
 
 def _span(values: Floats) -> Span:
-    return Span(float(values.min()), float(values.max()))
+    return Span(float(values.min()) + 0.0, float(values.max()) + 0.0)  # 0, also where -0 is as low or as high
+
+
+def _joined(spans: Iterable[Span]) -> Span:
+    lowest, highest = zip(*((span.lowest, span.highest) for span in spans), strict=True)
+    return Span(min(lowest), max(highest))
 
 
 def _tied_queries(run: Run) -> int:

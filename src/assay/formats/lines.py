@@ -116,7 +116,7 @@ def read_run_rows(
 ) -> Iterator[Rows | PlainRows]:
     """The same for a run, by the kernel where every line of a chunk is a plain row."""
     for chunk, shape in _shaped(content, "run", layout, dialect, reading):
-        plain = plain_rows(chunk, shape, dialect)
+        plain = plain_rows(_from_first_row(chunk, dialect), shape, dialect)
         if plain is not None:
             yield plain
             continue
@@ -257,6 +257,14 @@ def _refuse_no_header(kind: Kind, source: str, reading: Reading, first: str) -> 
 def _after_line(chunk: Chunk, line: int) -> Chunk:
     count = line - chunk.line + 1
     return Chunk(chunk.data.split(b"\n", count)[count], line + 1)
+
+
+def _from_first_row(chunk: Chunk, dialect: Dialect) -> Chunk:
+    """The chunk without the comments at its start, such as those that say how a run was made."""
+    if not (dialect.comments and chunk.data.startswith(b"#")):
+        return chunk
+    number, _ = first_data_line(chunk.data)
+    return _after_line(chunk, chunk.line + number - 1) if number else chunk
 
 
 def even_rows(chunk: Chunk, shape: Shape) -> Rows | None:

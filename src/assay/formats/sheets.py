@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.json import encode
 from msgspec.structs import replace
 
 from assay.formats.lines import ColumnOrder
 from assay.formats.names import Kind
-from assay.tables import Ids, Integers, Qrels, Run
+from assay.tables import Floats, Ids, Integers, Qrels, Run
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -50,12 +51,11 @@ class Sheet(Struct, frozen=True, eq=False):
 
     def texts(self, role: str, rows: slice) -> list[str]:
         """The texts of one column."""
-        codes = self.query[rows].tolist()
         if role == "query":
-            return [self.queries[code] for code in codes]
+            return list(map(self.queries.__getitem__, self.query[rows].tolist()))
         if role not in self.columns:
-            return [self.constants[role]] * len(codes)
-        return list(_TEXTS[role](self.columns[role][rows].tolist()))
+            return [self.constants[role]] * len(self.query[rows])
+        return _TEXTS[role](self.columns[role][rows])
 
     def taken(self, rows: Integers) -> Sheet:
         """These rows, in this order."""
@@ -95,13 +95,30 @@ def is_plainly_whole(grade: float) -> bool:
     return grade.is_integer() and abs(grade) < 2**53 and (grade != 0 or math.copysign(1, grade) > 0)
 
 
-# The shortest text that reads back as the same number.
-_TEXTS: dict[str, Callable[[Iterable[Any]], Iterable[str]]] = {
-    "doc": list,
-    "iteration": list,
-    "rank": lambda ranks: map(str, ranks),
-    "score": lambda scores: map(repr, scores),
-    "rel": lambda grades: map(grade_text, grades),
+def score_texts(scores: Floats) -> list[str]:
+    """The shortest texts that read back as the same numbers, as `repr` gives them.
+
+    >>> score_texts(np.array([2.0, -0.0, 0.1, 1e-5, 1e16]))
+    ['2.0', '-0.0', '0.1', '1e-05', '1e+16']
+    """
+    texts = _texts_of_numbers(scores)
+    size = np.abs(scores)
+    for row in np.flatnonzero((size >= 1e16) | ((size < 1e-4) & (size > 0))).tolist():
+        texts[row] = repr(float(scores[row]))  # JSON has other exponents
+    return texts
+
+
+def _texts_of_numbers(column: npt.NDArray[Any]) -> list[str]:
+    """The numbers as in JSON, whose writer is several times as fast as `str` and `repr`."""
+    return encode(column.tolist())[1:-1].decode().split(",") if len(column) else []
+
+
+_TEXTS: dict[str, Callable[[npt.NDArray[Any]], list[str]]] = {
+    "doc": lambda docs: docs.tolist(),
+    "iteration": lambda iterations: iterations.tolist(),
+    "rank": _texts_of_numbers,
+    "score": score_texts,
+    "rel": lambda grades: list(map(grade_text, grades.tolist())),
 }
 
 

@@ -109,17 +109,18 @@ def run_from_text(content: Content, layout: ColumnOrder, dialect: Dialect = ASSA
     )
 
 
-def piece_of_run(rows: PlainRows, content: Content) -> Run:
-    """The rows of one chunk as a run of their own."""
+def run_of_pieces(pieces: Sequence[PlainRows], content: Content) -> Run:
+    """The rows of some chunks as a run of their own."""
     columns = _Columns(content.name)
-    columns.add_plain(rows)
+    for piece in pieces:
+        columns.add_plain(piece)
     queries, query = columns.queries.in_byte_order()
     return Run(
         queries=queries,
         query=query,
         doc=as_ids(columns.doc),
-        score=rows.columns.score,
-        rank=rows.columns.rank if "rank" in rows.layout else None,
+        score=np.concatenate([piece.columns.score for piece in pieces]),
+        rank=np.concatenate([piece.columns.rank for piece in pieces]) if "rank" in pieces[0].layout else None,
         name=content.stem,
         tag=decoded(columns.tag),
         source=content.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -36,10 +36,19 @@ def in_columns(separator: str, header: str = "") -> Writer:
     """A writer of lines with columns separated by a space or tab."""
 
     def write(sheet: Sheet, layout: ColumnOrder) -> bytes:
-        lines = (map(separator.join, zip(*block, strict=True)) for block in sheet.blocks(layout))
-        return _encoded([header, *("\n".join(block) + "\n" for block in lines)])
+        return _encoded([header, *(_lines(block, separator) for block in sheet.blocks(layout))])
 
     return write
+
+
+def _lines(columns: Sequence[list[str]], separator: str) -> str:
+    """The lines of these columns; one join of all texts and separators is twice as fast as a join for each line."""
+    width, rows = 2 * len(columns), len(columns[0])
+    texts = [separator] * (width * rows)
+    for place, column in enumerate(columns):
+        texts[2 * place :: width] = column
+    texts[width - 1 :: width] = ["\n"] * rows
+    return "".join(texts)
 
 
 def delimited(delimiter: str) -> Writer:
@@ -54,8 +63,7 @@ def delimited(delimiter: str) -> Writer:
     def pieces(sheet: Sheet, layout: ColumnOrder) -> Iterator[str]:
         yield delimiter.join(COLUMN_NAMES[role] for role in layout) + "\n"
         for block in sheet.blocks(layout):
-            columns = [quoted(texts) for texts in block]
-            yield "\n".join(map(delimiter.join, zip(*columns, strict=True))) + "\n"
+            yield _lines([quoted(texts) for texts in block], delimiter)
 
     return lambda sheet, layout: _encoded(pieces(sheet, layout))
 

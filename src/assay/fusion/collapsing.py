@@ -12,8 +12,8 @@ from assay.errors import FusionError, did_you_mean, some_of
 from assay.formats.reading import RunLike, as_run
 from assay.formats.readings import ColumnNames, Reading
 from assay.fusion.fusing import in_rank_order
-from assay.fusion.pooled import total_of
-from assay.tables import Floats, Ids, Integers, Run, encode_ids
+from assay.fusion.pooled import numbered, total_of
+from assay.tables import Floats, Integers, Run, as_ids
 
 Chunks: TypeAlias = Mapping[str, str] | str | re.Pattern[str]
 OF_CHUNK = "doc"  # the optional named group of the regular expression that matches the document
@@ -36,15 +36,13 @@ def collapse(run: RunLike, documents: Chunks, *, by: str = "max", columns: Colum
         hint = did_you_mean(str(by), WAYS)
         raise FusionError(f"by cannot be {by!r}{hint or '.'} It takes {', '.join(WAYS)}.")
     run = as_run(run, Reading(columns=columns or {}))
-    doc = _documents_of(run, documents)
-    names, code = encode_ids(doc)
-    pairs, pair = np.unique(run.query * max(len(names), 1) + code, return_inverse=True)
+    code, docs = numbered([_documents_of(run, documents)])
+    pairs, pair = np.unique(run.query * max(len(docs), 1) + code, return_inverse=True)
     score = WAYS[by](run.score, pair, len(pairs))
     if not np.isfinite(score).all():
         raise FusionError("the sum of these scores overflows; use by='max'.")
-    query, place = np.divmod(pairs, max(len(names), 1))
-    ids: Ids = np.fromiter(names, object, len(names))
-    return in_rank_order(Run(run.queries, query, ids[place], score, name=run.name, tag=run.tag, source=run.source))
+    query, place = np.divmod(pairs, max(len(docs), 1))
+    return in_rank_order(Run(run.queries, query, docs[place], score, name=run.name, tag=run.tag, source=run.source))
 
 
 def _best(score: Floats, pair: Integers, pairs: int) -> Floats:
@@ -81,13 +79,15 @@ def _documents_of(run: Run, documents: Any) -> list[str]:
             f"{len(without):,} of {len(set(chunks)):,} chunks of {run.source} have no document in {rule} "
             f"(first: {some_of(without)})."
         )
+    if isinstance(documents, Mapping):
+        as_ids(docs)  # type: ignore[arg-type]  # refuses what is not text
     return docs  # type: ignore[return-value]
 
 
 def _matched(pattern: re.Pattern[str], chunks: list[str]) -> list[str | None]:
     """The document that the pattern finds in each chunk; None for a chunk that it does not match."""
     search, group = pattern.search, OF_CHUNK if OF_CHUNK in pattern.groupindex else 1 if pattern.groups else 0
-    return [None if (match := search(chunk)) is None else match[group] for chunk in chunks]
+    return [match and match[group] for match in map(search, chunks)]
 
 
 def _pattern(documents: Any) -> re.Pattern[str]:

@@ -118,7 +118,7 @@ def pool_runs(runs: Sequence[Run], weights: Floats, ranks: str = "score") -> Poo
     queries, codes = encode_ids([query for run in runs for query in run.queries])
     ends = np.cumsum([len(run.queries) for run in runs])
     query = np.concatenate([own[run.query] for run, own in zip(runs, np.split(codes, ends[:-1]), strict=True)])
-    code, docs = _doc_codes(runs)
+    code, docs = numbered([run.doc.tolist() for run in runs])
     pairs, pair = np.unique(query * max(len(docs), 1) + code, return_inverse=True)
     _refuse_repeats(runs, pair, len(pairs))
     return PooledRuns(
@@ -148,10 +148,10 @@ def _column(run: Run) -> Integers:
 RANKS: dict[str, Callable[[Run], Integers]] = {"score": ranks_of, "column": _column}
 
 
-def _doc_codes(runs: Sequence[Run]) -> tuple[Integers, Ids]:
-    """A number for each row's document, and the documents by number."""
+def numbered(columns: Sequence[list[str]]) -> tuple[Integers, Ids]:
+    """A number for each id of some columns, and the ids by number: in order of first occurrence, which needs no sort."""
     place: defaultdict[str, int] = defaultdict(count().__next__)  # a new id gets the next number
-    codes = [np.fromiter(map(place.__getitem__, run.doc.tolist()), np.int64, len(run)) for run in runs]
+    codes = [np.fromiter(map(place.__getitem__, ids), np.int64, len(ids)) for ids in columns]
     return np.concatenate(codes), np.fromiter(place, object, len(place))
 
 

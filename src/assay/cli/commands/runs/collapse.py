@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import click
 
-from assay.cli.derived import derived_run_options, read_inputs, write_derived
+from assay.cli.derived import derived_run_options, read_inputs, stream_derived_run, write_derived
 from assay.cli.reading import reading_options
 from assay.errors import FusionError
 from assay.formats.readings import Reading
@@ -12,6 +15,7 @@ from assay.fusion import WAYS, collapse
 from assay.fusion.collapsing import Chunks
 from assay.records.identity import file_digest, is_file
 from assay.secrets import Secrets
+from assay.tables import Run
 
 EXAMPLES = r"""Example: assay runs collapse chunks.run --regex '^(.+)#\d+$' -o documents.run
 
@@ -51,12 +55,17 @@ def command(
     Measures count documents: without this, a document with two chunks in the ranking would count twice. A chunk without
     a document is an error. A TREC file starts with comment lines that record how it was made.
     """
+
+    def how() -> tuple[Callable[[Run], Run], dict[str, object]]:
+        documents, rule = _documents(chunk_map, regex)
+        return partial(collapse, documents=documents, by=by), {"collapse": {"by": by, **rule}}
+
+    rereadable = not spreadsheet and (chunk_map is None or is_file(chunk_map))
+    if rereadable and stream_derived_run(run, how, output, to, reading, tag=tag, metadata=metadata):
+        return
     inputs = read_inputs((run,), output, to, reading)
-    documents, rule = _documents(chunk_map, regex)
-    collapsed = collapse(inputs.tables[0], documents, by=by)
-    write_derived(
-        collapsed, {"collapse": {"by": by, **rule}}, inputs, tag=tag, metadata=metadata, spreadsheet=spreadsheet
-    )
+    collapsed, method = how()
+    write_derived(collapsed(inputs.tables[0]), method, inputs, tag=tag, metadata=metadata, spreadsheet=spreadsheet)
 
 
 def _documents(chunk_map: str | None, regex: str | None) -> tuple[Chunks, dict[str, object]]:
