@@ -99,7 +99,8 @@ def counted(ranking: JudgedRanking, judgments: Judgments, name: str, rules: Rule
 
 def _is_positive(run: OpenedRun) -> bool:
     """Whether all scores are above 0 as 32-bit floats, so that every document keeps its grade."""
-    return bool((run.table.score.astype(np.float32) > 0).all())
+    with np.errstate(over="ignore"):  # huge doubles become infinite floats
+        return bool((run.table.score.astype(np.float32) > 0).all())
 
 
 def heads_of(run: OpenedRun, depth: int, rules: Rules = Rules(), *, threads: int = 1) -> Heads:

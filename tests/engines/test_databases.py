@@ -85,7 +85,19 @@ def test_six_databases_in_one_benchmark_clean_up_and_keep_their_passwords(
 ):
     write_kitchen(tmp_path)
     modes = "lexical,vector,postgres-lexical,postgres-vector,postgres-hybrid,qdrant,sqlite,duckdb"
-    command = ("benchmark", "run", "--collection", "kitchen", "--modes", modes, "--repeats", "1", "--output", "out")
+    command = (
+        "benchmark",
+        "run",
+        "--collection",
+        "kitchen",
+        "--modes",
+        modes,
+        "--repeats",
+        "1",
+        "--output",
+        "out",
+        "-v",
+    )
     done = assay(*command, cwd=tmp_path)
 
     assert (0, "Report: out/BenchmarkReport.html\n") == (done.returncode, done.stderr.splitlines(True)[-1])

@@ -112,7 +112,7 @@ def test_grades_are_cut_toward_zero_as_by_atol(files: Files, dialect: Dialect) -
 @pytest.mark.parametrize("dialect", TREC_EVALS)
 @pytest.mark.parametrize("value", ["1e2", "E", "0x10", "nan", "1_0", "1" * 400])
 def test_grades_that_atol_would_misread_are_refused(files: Files, dialect: Dialect, value: str) -> None:
-    assert f"file:1: grade '{value[:57]}" in refusal(lambda: files.qrels(f"q1 0 a {value}\n", dialect))
+    assert f"file:1: grade '{value[:37]}" in refusal(lambda: files.qrels(f"q1 0 a {value}\n", dialect))
 
 
 @pytest.mark.parametrize("dialect", TREC_EVALS)

@@ -124,7 +124,7 @@ def test_what_does_not_exist_is_refused_in_words(folder: DataFolder):
         "~root/x",
         "a" * 255,
     ):
-        assert refused(folder, name).startswith(f"the data folder has no file '{name[:50]}")
+        assert refused(folder, name).startswith(f"the data folder has no file '{name[:37]}")
 
 
 # What names lead to
