@@ -82,7 +82,7 @@ def judge(
     [2]
     """
     judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.judges)
-    beyond_kernel = strays or rules.ties == "ranx" or (rules.scores == "float32-positive" and not _is_positive(run))
+    beyond_kernel = strays or rules.ties == "ranx" or (rules.scores == "float32-positive" and not _is_positive(run, rules))
     ranking = _judged_by_kernel(judgments, run, rules, threads) if native.enabled() and not beyond_kernel else None
     if ranking is None:
         ranking = _judged_by_numpy(judgments, run.table, rules, strays=strays)
@@ -97,8 +97,10 @@ def counted(ranking: JudgedRanking, judgments: Judgments, name: str, rules: Rule
     return ranking.only_answered() if rules.queries == "both" else ranking
 
 
-def _is_positive(run: OpenedRun) -> bool:
-    """Whether all scores are above 0 as 32-bit floats, so that every document keeps its grade."""
+def _is_positive(run: OpenedRun, rules: Rules) -> bool:
+    """Whether all scores are above 0 as 32-bit floats, so that every document keeps its grade; ranks are no scores."""
+    if rules.order == "rank" or run.table.has_only_ranks:
+        return False
     with np.errstate(over="ignore"):  # huge doubles become infinite floats
         return bool((run.table.score.astype(np.float32) > 0).all())
 
