@@ -82,7 +82,9 @@ def judge(
     [2]
     """
     judgments = qrels if isinstance(qrels, Judgments) else index_judgments(qrels, rules.judges)
-    beyond_kernel = strays or rules.ties == "ranx" or (rules.scores == "float32-positive" and not _is_positive(run, rules))
+    beyond_kernel = (
+        strays or rules.ties == "ranx" or (rules.scores == "float32-positive" and not _is_positive(run, rules))
+    )
     ranking = _judged_by_kernel(judgments, run, rules, threads) if native.enabled() and not beyond_kernel else None
     if ranking is None:
         ranking = _judged_by_numpy(judgments, run.table, rules, strays=strays)

@@ -192,8 +192,8 @@ def plain_rows(chunk: Chunk, shape: Shape, dialect: Dialect, *, as_text: bool = 
     if not enabled() or limit("line") < LIMITS["line"].usual:
         return None
     found = read_columns(chunk.data, _kernel_layout(shape, dialect), as_text=as_text)
-    if found is None or len(found) != count_lines(chunk.data):
-        return None
+    if found is None or not len(found) or len(found) != count_lines(chunk.data):
+        return None  # without rows, there is a header only
     if "score" not in shape.layout and found.rank.min() < 1:
         return None
     return PlainRows(found, shape.layout, chunk.line)
